@@ -1,0 +1,232 @@
+//! Epsilon as a certified number: an upper bound computed from exact ratios, always rounded outward.
+
+use std::fmt;
+
+use num_bigint::BigUint;
+use num_rational::Ratio;
+use num_traits::{ToPrimitive, Zero};
+
+/// An exact non-negative rational number.
+pub type Rational = Ratio<BigUint>;
+
+/// A certified privacy loss: a number that the true loss does not exceed, or *unbounded*.
+///
+/// Every operation rounds upward, so that a sum or maximum of certified values is certified again.
+/// The excess over the true value is a few units in the last place (relative 1e-15 per operation).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Epsilon(f64);
+
+/// The error of `f64::ln_1p` is below two units in the last place in every libm we know of; we
+/// allow for more.
+const LN_MARGIN_ULPS: u32 = 4;
+
+impl Epsilon {
+    /// No loss: the answer does not depend on the truth.
+    pub const ZERO: Epsilon = Epsilon(0.0);
+    /// No bound: some answer excludes some truth.
+    pub const UNBOUNDED: Epsilon = Epsilon(f64::INFINITY);
+
+    /// `ln(larger / smaller)`, rounded upward; 0/0 counts as 1 and a/0 as unbounded.
+    ///
+    /// The logarithm is taken of `1 + (larger - smaller)/smaller` with the difference exact, so
+    /// that tiny losses keep their relative accuracy.
+    pub fn of_ratio(larger: &Rational, smaller: &Rational) -> Epsilon {
+        if larger <= smaller {
+            return Epsilon::ZERO;
+        }
+        if smaller.is_zero() {
+            return Epsilon::UNBOUNDED;
+        }
+        let excess = (larger - smaller) / smaller;
+        let bits = excess.numer().bits() as i64 - excess.denom().bits() as i64;
+        let ln = if bits > 1000 {
+            // Beyond the range of f64: ln(1 + excess) < (bits + 2) ln 2.
+            (bits + 2) as f64 * std::f64::consts::LN_2
+        } else {
+            round_up(&excess).ln_1p()
+        };
+        Epsilon(up(ln, LN_MARGIN_ULPS))
+    }
+
+    /// The larger of `ln(a/b)` and `ln(b/a)`.
+    pub fn between(a: &Rational, b: &Rational) -> Epsilon {
+        Epsilon::of_ratio(a.max(b), a.min(b))
+    }
+
+    /// The value, or `None` if unbounded.
+    pub fn value(self) -> Option<f64> {
+        self.0.is_finite().then_some(self.0)
+    }
+
+    /// The value as a float in which infinity means unbounded.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The loss of two independent answers about the same person: the sum, rounded upward.
+    #[must_use]
+    pub fn plus(self, other: Epsilon) -> Epsilon {
+        if self.0 == 0.0 {
+            other
+        } else if other.0 == 0.0 {
+            self
+        } else {
+            Epsilon(up(self.0 + other.0, 1))
+        }
+    }
+
+    /// The larger loss.
+    #[must_use]
+    pub fn max(self, other: Epsilon) -> Epsilon {
+        Epsilon(self.0.max(other.0))
+    }
+
+    /// The smaller of two bounds on the same loss.
+    #[must_use]
+    pub fn min(self, other: Epsilon) -> Epsilon {
+        Epsilon(self.0.min(other.0))
+    }
+
+    /// The value as decimals, rounded up to twelve places; `None` if unbounded.
+    ///
+    /// This is the form plan files state: it does not depend on the last bits of a machine's
+    /// logarithm.
+    pub fn decimal(self) -> Option<String> {
+        let value = self.value()?;
+        let rounded = format!("{value:.12}");
+        let below = rounded.parse::<f64>().is_ok_and(|r| r < value);
+        let text = if below { format!("{:.12}", value + 1e-12) } else { rounded };
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        Some(if text.is_empty() { "0" } else { text }.to_owned())
+    }
+}
+
+impl fmt::Display for Epsilon {
+    /// As many decimals as asked for (default 4), or the word "unbounded".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value() {
+            Some(value) => write!(f, "{value:.*}", f.precision().unwrap_or(4)),
+            None => f.pad("unbounded"),
+        }
+    }
+}
+
+/// The number a few representable steps above `x`; infinity and NaN stay.
+fn up(x: f64, steps: u32) -> f64 {
+    (0..steps).fold(x, |x, _| x.next_up())
+}
+
+/// A float at or above the exact value, within two units in the last place.
+fn round_up(exact: &Rational) -> f64 {
+    if exact.is_zero() {
+        return 0.0;
+    }
+    let (quotient, scale) = scaled_quotient(exact);
+    up(ldexp((quotient + 1u32).to_f64().unwrap_or(f64::INFINITY), scale), 1)
+}
+
+/// The exact value as a float, within two units in the last place.
+pub(crate) fn nearest(exact: &Rational) -> f64 {
+    if exact.is_zero() {
+        return 0.0;
+    }
+    let (quotient, scale) = scaled_quotient(exact);
+    ldexp(quotient.to_f64().unwrap_or(f64::INFINITY), scale)
+}
+
+/// `(q, s)` with `q` of 64 or 65 bits and `q 2^s <= exact < (q + 1) 2^s`.
+fn scaled_quotient(exact: &Rational) -> (BigUint, i64) {
+    let shift = 65 + exact.denom().bits() as i64 - exact.numer().bits() as i64;
+    let quotient = if shift >= 0 {
+        (exact.numer() << shift as u64) / exact.denom()
+    } else {
+        exact.numer() / (exact.denom() << (-shift) as u64)
+    };
+    (quotient, -shift)
+}
+
+/// `x * 2^exponent` without intermediate overflow or underflow to zero.
+fn ldexp(x: f64, exponent: i64) -> f64 {
+    let (mut x, mut rest) = (x, exponent.clamp(-4000, 4000) as i32);
+    while rest != 0 {
+        let step = rest.clamp(-1000, 1000);
+        x *= 2f64.powi(step);
+        rest -= step;
+    }
+    x
+}
+
+/// The number of ways to choose `k` of `n`.
+pub(crate) fn choose(n: usize, k: usize) -> BigUint {
+    if k > n {
+        return BigUint::ZERO;
+    }
+    let k = k.min(n - k);
+    (0..k).fold(BigUint::from(1u32), |ways, j| ways * (n - j) / (j + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rational(n: u64, d: u64) -> Rational {
+        Rational::new(n.into(), d.into())
+    }
+
+    #[test]
+    fn logarithms_are_upper_bounds_and_tight() {
+        // ln 3, ln(1 + 1e-12) and ln(2^80), to more digits than f64 holds.
+        for (n, d, ln) in [
+            (rational(3, 1), rational(1, 1), 1.098_612_288_668_109_8),
+            (rational(1_000_000_000_001, 1_000_000_000_000), rational(1, 1), 9.999_999_999_995e-13),
+            (Rational::from(BigUint::from(1u32) << 80), rational(1, 1), 55.451_774_444_795_625),
+        ] {
+            let e = Epsilon::of_ratio(&n, &d).get();
+            assert!(e >= ln && e <= ln * (1.0 + 4e-15), "{e} against {ln}");
+        }
+    }
+
+    #[test]
+    fn conventions_for_zero() {
+        let (zero, one) = (rational(0, 1), rational(1, 1));
+        assert_eq!(Epsilon::of_ratio(&zero, &zero), Epsilon::ZERO);
+        assert_eq!(Epsilon::of_ratio(&one, &zero), Epsilon::UNBOUNDED);
+        assert_eq!(Epsilon::UNBOUNDED.value(), None);
+        assert_eq!(Epsilon::UNBOUNDED.plus(Epsilon::ZERO), Epsilon::UNBOUNDED);
+        assert_eq!(Epsilon::between(&one, &rational(2, 1)), Epsilon::of_ratio(&rational(2, 1), &one));
+    }
+
+    #[test]
+    fn ratios_beyond_the_floats_stay_finite() {
+        let huge = Rational::from(BigUint::from(1u32) << 5000);
+        let e = Epsilon::of_ratio(&huge, &rational(1, 1)).get();
+        let ln = 5000.0 * std::f64::consts::LN_2;
+        assert!(e >= ln && e < ln + 3.0);
+        let (tiny, small) = (rational(1, 3) / &huge, rational(1, 2));
+        assert!(Epsilon::of_ratio(&small, &tiny).get() >= ln);
+    }
+
+    #[test]
+    fn decimals_round_up() {
+        assert_eq!(Epsilon(4.0).decimal().as_deref(), Some("4"));
+        assert_eq!(Epsilon(0.0).decimal().as_deref(), Some("0"));
+        assert_eq!(Epsilon(3.999_999_999_999_9).decimal().as_deref(), Some("4"));
+        assert_eq!(Epsilon(0.100_000_000_000_1).decimal().as_deref(), Some("0.100000000001"));
+        assert_eq!(Epsilon::UNBOUNDED.decimal(), None);
+    }
+
+    #[test]
+    fn binomials() {
+        assert_eq!(choose(5, 2), BigUint::from(10u32));
+        assert_eq!(choose(4, 5), BigUint::ZERO);
+        assert_eq!(choose(60, 30), BigUint::from(118_264_581_564_861_424u64));
+    }
+
+    #[test]
+    fn floats_of_exact_values() {
+        assert_eq!(nearest(&rational(1, 4)), 0.25);
+        assert!((nearest(&rational(1, 3)) - 1.0 / 3.0).abs() < 1e-16);
+        let small = rational(1, 1) / Rational::from(BigUint::from(1u32) << 1060);
+        assert!(nearest(&small) > 0.0);
+    }
+}

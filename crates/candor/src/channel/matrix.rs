@@ -1,0 +1,283 @@
+//! Matrix channels: any column-stochastic matrix over one variable.
+//!
+//! Columns are inputs and sum to one; rows are outputs, of which there may be more than inputs.
+//! (Papers 000, 001 and 002 write it this way; paper 004 writes the transpose.) The variable may be
+//! a cross-classification of several attributes: then the column of the categories `(x1, x2, ...)`
+//! is at `(x1 * a2 + x2) * a3 + ...`, first attribute slowest.
+
+use num_bigint::BigUint;
+
+use super::epsilon::{Epsilon, Rational, nearest};
+use super::{ChannelError, MAX_CATEGORIES};
+
+/// The largest power of two that columns may sum to, as an exponent.
+const MAX_BITS: u32 = 64;
+
+/// How far a column of a given matrix may be from summing to one.
+pub const COLUMN_TOLERANCE: f64 = 1e-9;
+
+/// A matrix channel with integer entries; every column sums to the same power of two.
+///
+/// ```
+/// use candor::channel::Matrix;
+///
+/// let columns = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
+/// let labels = ["a", "b", "c"].map(String::from).to_vec();
+/// let matrix = Matrix::rounded(vec![3], labels, &columns)?;
+/// let certified = matrix.record_epsilon().value().unwrap();
+/// assert!(certified <= 7f64.ln() && certified > 7f64.ln() - 1e-9);
+/// # Ok::<(), candor::channel::ChannelError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    sizes: Vec<usize>,
+    labels: Vec<String>,
+    bits: u32,
+    columns: Vec<Vec<u64>>,
+}
+
+impl Matrix {
+    /// A channel from integers: `sizes` of the attributes, a label for each output, and for each
+    /// input a column of `labels.len()` integers that sum to `2^bits`.
+    ///
+    /// # Errors
+    /// If a size, the number of columns or rows, a label or a column sum is wrong.
+    pub fn new(
+        sizes: Vec<usize>,
+        labels: Vec<String>,
+        bits: u32,
+        columns: Vec<Vec<u64>>,
+    ) -> Result<Matrix, ChannelError> {
+        check_shape(&sizes, &labels, columns.iter().map(Vec::len))?;
+        if !(1..=MAX_BITS).contains(&bits) {
+            return Err(ChannelError::Bits(bits));
+        }
+        for (column, entries) in columns.iter().enumerate() {
+            let sum: u128 = entries.iter().map(|&entry| u128::from(entry)).sum();
+            if sum != 1 << bits {
+                return Err(ChannelError::ColumnSum { column, sum, expected: 1 << bits });
+            }
+        }
+        Ok(Matrix { sizes, labels, bits, columns })
+    }
+
+    /// The nearest channel with columns that sum to `2^64` (2^63 if some input has one output only)
+    /// whose certified epsilon does not exceed that of the given matrix. Zeros stay zeros.
+    ///
+    /// Entries move by a few units of the last place. If that raised epsilon, all non-zero entries are drawn
+    /// together by a few units more until it no longer exceeds the ideal one.
+    ///
+    /// # Errors
+    /// If an entry is negative or not finite, a column does not sum to one within
+    /// [`COLUMN_TOLERANCE`], or as [`Matrix::new`].
+    pub fn rounded(sizes: Vec<usize>, labels: Vec<String>, columns: &[Vec<f64>]) -> Result<Matrix, ChannelError> {
+        check_shape(&sizes, &labels, columns.iter().map(Vec::len))?;
+        let mut ideal = Vec::with_capacity(columns.len());
+        for (column, entries) in columns.iter().enumerate() {
+            if let Some(row) = entries.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
+                return Err(ChannelError::Entry { row, column, value: entries[row] });
+            }
+            let sum: f64 = entries.iter().sum();
+            if (sum - 1.0).abs() > COLUMN_TOLERANCE {
+                return Err(ChannelError::ColumnProbability { column, sum });
+            }
+            ideal.push(entries.iter().map(|p| p / sum).collect::<Vec<f64>>());
+        }
+        let asked = ideal_epsilon(&ideal);
+        let certain = ideal.iter().flatten().any(|&p| p == 1.0);
+        let bits = if certain { MAX_BITS - 1 } else { MAX_BITS };
+        let mut units = 0u64;
+        loop {
+            let columns = ideal.iter().map(|column| round_column(column, bits, units)).collect();
+            let matrix = Matrix::new(sizes.clone(), labels.clone(), bits, columns)?;
+            if matrix.record_epsilon().get() <= asked || units == u64::MAX {
+                return Ok(matrix);
+            }
+            units = units.saturating_mul(2).max(1);
+        }
+    }
+
+    /// The sizes of the attributes of which the input is a cross-classification.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// The labels of the outputs.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// The columns: `columns()[input][output] / 2^bits` is the probability of the output.
+    pub fn columns(&self) -> &[Vec<u64>] {
+        &self.columns
+    }
+
+    /// The exponent of the power of two that columns sum to.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The probability of an output, given an input.
+    pub fn probability(&self, output: usize, input: usize) -> f64 {
+        self.columns[input][output] as f64 / 2f64.powi(self.bits as i32)
+    }
+
+    /// Certified epsilon: `ln` of the largest ratio of two entries of one row; 0/0 counts as 1.
+    pub fn record_epsilon(&self) -> Epsilon {
+        let row = |output: usize| {
+            let entries = || self.columns.iter().map(|column| column[output]);
+            ratio(entries().max().unwrap_or(0), entries().min().unwrap_or(0))
+        };
+        (0..self.labels.len()).map(row).fold(Epsilon::ZERO, Epsilon::max)
+    }
+
+    /// Certified epsilon between two inputs that differ in one attribute only.
+    pub fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
+        let stride: usize = self.sizes[attribute + 1..].iter().product();
+        let size = self.sizes[attribute];
+        let fixed = (0..self.columns.len()).filter(|input| (input / stride).is_multiple_of(size));
+        let mut worst = Epsilon::ZERO;
+        for base in fixed {
+            for output in 0..self.labels.len() {
+                let entries = || (0..size).map(|category| self.columns[base + category * stride][output]);
+                worst = worst.max(ratio(entries().max().unwrap_or(0), entries().min().unwrap_or(0)));
+            }
+        }
+        worst
+    }
+
+    /// The smallest probability that the output is the input itself, over all inputs; `None`
+    /// unless there are as many outputs as inputs.
+    pub fn keep_probability(&self) -> Option<f64> {
+        let square = self.labels.len() == self.columns.len();
+        let kept = self.columns.iter().enumerate().map(|(input, column)| column.get(input).copied());
+        let least = kept.min().flatten().filter(|_| square)?;
+        Some(nearest(&Rational::new(least.into(), BigUint::from(1u128 << self.bits))))
+    }
+}
+
+fn ratio(larger: u64, smaller: u64) -> Epsilon {
+    Epsilon::of_ratio(&Rational::from(BigUint::from(larger)), &Rational::from(BigUint::from(smaller)))
+}
+
+fn check_shape(
+    sizes: &[usize],
+    labels: &[String],
+    columns: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), ChannelError> {
+    if sizes.is_empty() {
+        return Err(ChannelError::NoAttribute);
+    }
+    if let Some(attribute) = sizes.iter().position(|&a| !(2..=MAX_CATEGORIES).contains(&a)) {
+        return Err(ChannelError::Categories { attribute, categories: sizes[attribute] });
+    }
+    let inputs = sizes.iter().try_fold(1usize, |n, &a| n.checked_mul(a)).filter(|&n| n <= MAX_CATEGORIES);
+    if inputs != Some(columns.len()) {
+        return Err(ChannelError::Columns { found: columns.len(), expected: inputs });
+    }
+    if labels.len() > MAX_CATEGORIES || labels.is_empty() {
+        return Err(ChannelError::Outputs(labels.len()));
+    }
+    for (column, rows) in columns.enumerate() {
+        if rows != labels.len() {
+            return Err(ChannelError::Rows { column, found: rows, expected: labels.len() });
+        }
+    }
+    let mut sorted: Vec<&String> = labels.iter().collect();
+    sorted.sort();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(ChannelError::DuplicateOutput(pair[0].clone())),
+        None => Ok(()),
+    }
+}
+
+/// The epsilon of a matrix of probabilities; no certificate, only what was asked for.
+fn ideal_epsilon(columns: &[Vec<f64>]) -> f64 {
+    let rows = columns.first().map_or(0, Vec::len);
+    let row = |output: usize| {
+        let entries = || columns.iter().map(|column| column[output]);
+        let (largest, smallest) = (entries().fold(0.0, f64::max), entries().fold(f64::INFINITY, f64::min));
+        if largest > smallest { (largest / smallest).ln() } else { 0.0 }
+    };
+    (0..rows).map(row).fold(0.0, f64::max)
+}
+
+/// Integers that sum to `2^bits`, proportional to the column after drawing its non-zero entries
+/// together by `units` each. All but the largest entry are rounded up; the largest takes the
+/// rest, which changes it relatively least.
+fn round_column(column: &[f64], bits: u32, units: u64) -> Vec<u64> {
+    let total = 1u128 << bits;
+    let support = column.iter().filter(|&&p| p > 0.0).count() as u128;
+    let shared = u128::from(units).min(total / support);
+    let scale = (total - shared * support) as f64;
+    let round = |&p: &f64| if p > 0.0 { (p * scale).ceil() as u128 + shared } else { 0 };
+    let mut rounded: Vec<u128> = column.iter().map(round).collect();
+    let largest = (0..column.len()).max_by(|&i, &j| column[i].total_cmp(&column[j])).unwrap_or(0);
+    let others: u128 = rounded.iter().sum::<u128>() - rounded[largest];
+    rounded[largest] = total - others;
+    rounded.into_iter().map(|n| n as u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(n: usize) -> Vec<String> {
+        (0..n).map(|i| i.to_string()).collect()
+    }
+
+    #[test]
+    fn rounding_keeps_sums_zeros_and_never_raises_epsilon() {
+        let cases: [(&[Vec<f64>], f64); 5] = [
+            (&[vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.2, 0.7]], 7f64.ln()),
+            (&[vec![1.0 / 3.0; 3], vec![1.0 / 3.0; 3]], 0.0),
+            (&[vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]], f64::INFINITY),
+            (&[vec![1.0, 0.0], vec![0.5, 0.5]], f64::INFINITY),
+            (&[vec![1e-10, 1.0 - 1e-10], vec![0.5, 0.5]], (0.5f64 / 1e-10).ln()),
+        ];
+        for (columns, asked) in cases {
+            let matrix = Matrix::rounded(vec![columns.len()], labels(columns[0].len()), columns).unwrap();
+            let certified = matrix.record_epsilon().get();
+            assert!(certified <= asked, "{certified} exceeds {asked}");
+            assert!(asked.is_infinite() || certified >= asked - 1e-9, "{certified} wastes {asked}");
+            for (ideal, column) in columns.iter().zip(matrix.columns()) {
+                assert_eq!(column.iter().map(|&n| u128::from(n)).sum::<u128>(), 1 << matrix.bits());
+                for (p, &n) in ideal.iter().zip(column) {
+                    assert!((n as f64 / 2f64.powi(matrix.bits() as i32) - p).abs() < 1e-15);
+                    assert_eq!(*p == 0.0, n == 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn conditional_epsilon_of_a_cross_classification() {
+        // Two binary attributes; the output tells the second one well and the first one badly.
+        let p = |first: f64, second: f64| vec![first * second, first * (1.0 - second), 1.0 - first];
+        let columns = [p(0.5, 0.8), p(0.5, 0.2), p(0.6, 0.8), p(0.6, 0.2)];
+        let matrix = Matrix::rounded(vec![2, 2], labels(3), &columns).unwrap();
+        assert!((matrix.conditional_epsilon(0).get() - (0.5f64 / 0.4).ln()).abs() < 1e-9);
+        assert!((matrix.conditional_epsilon(1).get() - 4f64.ln()).abs() < 1e-9);
+        assert!((matrix.record_epsilon().get() - 4.8f64.ln()).abs() < 1e-9);
+        assert_eq!(matrix.keep_probability(), None);
+    }
+
+    #[test]
+    fn what_is_not_a_channel_is_refused() {
+        let new = |sizes: &[usize], columns: Vec<Vec<u64>>| Matrix::new(sizes.to_vec(), labels(2), 2, columns);
+        assert!(matches!(new(&[2], vec![vec![1, 3], vec![2, 1]]), Err(ChannelError::ColumnSum { column: 1, .. })));
+        assert!(matches!(new(&[2], vec![vec![1, 3]]), Err(ChannelError::Columns { .. })));
+        assert!(matches!(new(&[2], vec![vec![1, 3], vec![4]]), Err(ChannelError::Rows { column: 1, .. })));
+        assert!(matches!(new(&[1], vec![vec![1, 3]]), Err(ChannelError::Categories { .. })));
+        let rounded = |columns: &[Vec<f64>]| Matrix::rounded(vec![2], labels(2), columns);
+        assert!(matches!(
+            rounded(&[vec![0.5, 0.5], vec![-0.5, 1.5]]),
+            Err(ChannelError::Entry { row: 0, column: 1, .. })
+        ));
+        assert!(matches!(
+            rounded(&[vec![0.5, 0.5], vec![0.5, 0.6]]),
+            Err(ChannelError::ColumnProbability { column: 1, .. })
+        ));
+        assert!(matches!(rounded(&[vec![f64::NAN, 0.5], vec![0.5, 0.5]]), Err(ChannelError::Entry { .. })));
+    }
+}

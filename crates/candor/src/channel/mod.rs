@@ -1,0 +1,203 @@
+//! Channels: `P(answer | truth)` as exact integers.
+//!
+//! There are two families, and one treatment for both: [`Pattern`] channels over several
+//! attributes and [`Matrix`] channels over one variable. Methods of the literature are
+//! constructors of one of the two, never types of their own.
+
+mod epsilon;
+mod matrix;
+mod pattern;
+mod pattern_set;
+pub(crate) mod sampling;
+
+pub use epsilon::{Epsilon, Rational};
+pub use matrix::{COLUMN_TOLERANCE, Matrix};
+pub use pattern::{Axis, Masses, Part, Pattern};
+pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
+pub use sampling::{Answer, Sampler};
+
+/// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
+pub const MAX_CATEGORIES: usize = 65_535;
+
+/// What one respondent's answer may depend on their truth by.
+///
+/// An enum, not a trait: plans are a closed, versioned format, and every kind of channel must
+/// supply sampling, certificate and marginals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Any column-stochastic matrix over one variable.
+    Matrix(Matrix),
+    /// Parts over pattern sets, over several attributes.
+    Pattern(Pattern),
+}
+
+impl Channel {
+    /// The number of categories of each attribute.
+    pub fn sizes(&self) -> Vec<usize> {
+        match self {
+            Channel::Matrix(matrix) => matrix.sizes().to_vec(),
+            Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.categories).collect(),
+        }
+    }
+
+    /// Certified epsilon of the whole answer.
+    pub fn record_epsilon(&self) -> Epsilon {
+        match self {
+            Channel::Matrix(matrix) => matrix.record_epsilon(),
+            Channel::Pattern(pattern) => pattern.record_epsilon(),
+        }
+    }
+
+    /// Certified epsilon of one attribute for a reader of the whole answer who knows all others.
+    pub fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
+        match self {
+            Channel::Matrix(matrix) => matrix.conditional_epsilon(attribute),
+            Channel::Pattern(pattern) => pattern.conditional_epsilon(attribute),
+        }
+    }
+
+    /// Certified epsilon of one attribute for a reader of its own answer alone; `None` where the
+    /// attribute has no answer of its own (a matrix over a cross-classification).
+    pub fn marginal_epsilon(&self, attribute: usize) -> Option<Epsilon> {
+        match self {
+            Channel::Matrix(matrix) => (matrix.sizes().len() == 1).then(|| matrix.record_epsilon()),
+            Channel::Pattern(pattern) => Some(pattern.marginal_epsilon(attribute)),
+        }
+    }
+
+    /// The probability that the attribute's answer is, or contains, the truth; of a matrix the
+    /// smallest over all categories, and `None` where outputs are not categories.
+    pub fn keep_probability(&self, attribute: usize) -> Option<f64> {
+        match self {
+            Channel::Matrix(matrix) if matrix.sizes().len() == 1 => matrix.keep_probability(),
+            Channel::Matrix(_) => None,
+            Channel::Pattern(pattern) => Some(pattern.keep_probability(attribute)),
+        }
+    }
+}
+
+/// Why something is not a channel. Attributes, parts, rows and columns are counted from 0.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChannelError {
+    /// There is nothing to answer.
+    #[error("a channel needs at least one attribute")]
+    NoAttribute,
+    /// An attribute has too few or too many categories.
+    #[error("attribute {attribute} has {categories} categories; it takes from 2 to {MAX_CATEGORIES}")]
+    Categories {
+        /// Which attribute.
+        attribute: usize,
+        /// Its number of categories.
+        categories: usize,
+    },
+    /// An answer names no category or more than there are.
+    #[error("the answer size of attribute {attribute} is {size}; it takes from 1 to its {categories} categories")]
+    AnswerSize {
+        /// Which attribute.
+        attribute: usize,
+        /// The answer size found.
+        size: usize,
+        /// Its number of categories.
+        categories: usize,
+    },
+    /// There is nothing to draw from.
+    #[error("a pattern channel needs at least one part")]
+    NoPart,
+    /// A part can never be drawn.
+    #[error("part {part} has weight 0; leave it out or give it a positive weight")]
+    ZeroWeight {
+        /// Which part.
+        part: usize,
+    },
+    /// The weights do not fit 64 bits together.
+    #[error("the weights of the parts exceed 2^64 together")]
+    TotalWeight,
+    /// No answer has a pattern in the set.
+    #[error("no answer has a pattern in the set of part {part}")]
+    EmptySet {
+        /// Which part.
+        part: usize,
+    },
+    /// A set names attributes the channel does not have.
+    #[error(
+        "the set of part {part} does not fit {attributes} attributes: lists must be increasing numbers below \
+         {attributes}, thresholds need {attributes} weights, bitmaps 2^{attributes} bits"
+    )]
+    SetShape {
+        /// Which part.
+        part: usize,
+        /// How many attributes the channel has.
+        attributes: usize,
+    },
+    /// A threshold with too many distinct sums to count exactly.
+    #[error("the set of part {part} has too many distinct sums to be counted exactly; use smaller integer weights")]
+    TooLarge {
+        /// Which part.
+        part: usize,
+    },
+    /// Not a privacy loss.
+    #[error("epsilon is {0}; it must be a finite number, 0 or more")]
+    Epsilon(f64),
+    /// The set would always be drawn.
+    #[error("nothing would be hidden: the answer must be uniformly random with some probability")]
+    NothingHidden,
+    /// A matrix has another number of columns than inputs.
+    #[error(
+        "the matrix has {found} columns, but there {}; columns are inputs and sum to 1, rows are outputs",
+        match expected { Some(n) => format!("are {n} inputs"), None => "are more inputs than a matrix may have".into() }
+    )]
+    Columns {
+        /// Columns found.
+        found: usize,
+        /// Columns needed; `None` if beyond [`MAX_CATEGORIES`].
+        expected: Option<usize>,
+    },
+    /// A column has another number of entries than there are outputs.
+    #[error("column {column} of the matrix has {found} entries, but there are {expected} outputs")]
+    Rows {
+        /// Which column.
+        column: usize,
+        /// Entries found.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+    },
+    /// No output, or too many.
+    #[error("a matrix takes from 1 to {MAX_CATEGORIES} outputs, not {0}")]
+    Outputs(usize),
+    /// Two outputs could not be told apart.
+    #[error("two outputs have the label \"{0}\"")]
+    DuplicateOutput(String),
+    /// The power of two is out of range.
+    #[error("columns of a matrix sum to 2^bits with bits from 1 to 64, not {0}")]
+    Bits(u32),
+    /// A column of integers has the wrong sum.
+    #[error("column {column} of the matrix sums to {sum}, not to {expected}")]
+    ColumnSum {
+        /// Which column.
+        column: usize,
+        /// Its sum.
+        sum: u128,
+        /// The power of two it should be.
+        expected: u128,
+    },
+    /// A column of probabilities has the wrong sum.
+    #[error("column {column} of the matrix sums to {sum}, not to 1 (columns are inputs, rows are outputs)")]
+    ColumnProbability {
+        /// Which column.
+        column: usize,
+        /// Its sum.
+        sum: f64,
+    },
+    /// An entry is not a probability.
+    #[error("the entry in row {row}, column {column} of the matrix is {value}, not a probability")]
+    Entry {
+        /// Which row.
+        row: usize,
+        /// Which column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+}

@@ -1,0 +1,333 @@
+//! Sets of patterns: which attributes of an answer may miss the truth together.
+//!
+//! Every kind of set is a small automaton that reads the attributes in order and is told of each
+//! whether it misses. Counting, membership and drawing are each written once, over automata.
+
+use std::collections::HashMap;
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+
+/// The number of attributes up to which all patterns may be enumerated or listed as a bitmap.
+pub const MAX_ENUMERATED: usize = 20;
+
+/// How many states an automaton may have, over all attributes, before it is refused.
+const MAX_STATES: usize = 1 << 22;
+
+/// A set of patterns over the attributes of one channel.
+///
+/// A *pattern* is the set of attributes whose answer misses the truth; attributes are numbered
+/// from 0 within the channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternSet {
+    /// Every pattern: the answer is uniform, whatever the truth.
+    All,
+    /// The one pattern in which exactly these attributes miss; `Only(vec![])` is "no miss".
+    Only(Vec<usize>),
+    /// All patterns in which none of these attributes misses.
+    Hits(Vec<usize>),
+    /// All patterns whose missing attributes weigh at most `limit` together.
+    Threshold {
+        /// One weight per attribute.
+        weights: Vec<u64>,
+        /// The largest admitted sum.
+        limit: u64,
+    },
+    /// Listed patterns, for at most [`MAX_ENUMERATED`] attributes.
+    Bitmap(Bitmap),
+}
+
+/// One bit per pattern; bit `i` of a pattern's number says whether attribute `i` misses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bitmap {
+    attributes: usize,
+    words: Vec<u64>,
+}
+
+impl Bitmap {
+    /// The set of the patterns for which `contains` holds.
+    ///
+    /// # Panics
+    /// If there are more than [`MAX_ENUMERATED`] attributes.
+    pub fn of(attributes: usize, contains: impl Fn(u32) -> bool) -> Bitmap {
+        assert!(attributes <= MAX_ENUMERATED, "a bitmap lists at most 2^{MAX_ENUMERATED} patterns");
+        let patterns = 1u32 << attributes;
+        let mut words = vec![0u64; (patterns as usize).div_ceil(64)];
+        for pattern in (0..patterns).filter(|&p| contains(p)) {
+            words[pattern as usize / 64] |= 1 << (pattern % 64);
+        }
+        Bitmap { attributes, words }
+    }
+
+    /// Whether the pattern is listed.
+    pub fn contains(&self, pattern: u32) -> bool {
+        self.words[pattern as usize / 64] >> (pattern % 64) & 1 == 1
+    }
+
+    /// The number of attributes the patterns are about.
+    pub fn attributes(&self) -> usize {
+        self.attributes
+    }
+
+    /// Bytes with the pattern of the lowest number in the lowest bit first, as two hexadecimal
+    /// digits each.
+    pub fn to_hex(&self) -> String {
+        let bytes = (1usize << self.attributes).div_ceil(8);
+        (0..bytes).map(|b| format!("{:02x}", (self.words[b / 8] >> (8 * (b % 8))) as u8)).collect()
+    }
+
+    /// The inverse of [`Bitmap::to_hex`]; `None` if the text is of another length, has other
+    /// characters, or sets a bit beyond the last pattern.
+    pub fn from_hex(attributes: usize, hex: &str) -> Option<Bitmap> {
+        if attributes > MAX_ENUMERATED || !hex.is_ascii() {
+            return None;
+        }
+        let patterns = 1usize << attributes;
+        if hex.len() != 2 * patterns.div_ceil(8) {
+            return None;
+        }
+        let mut words = vec![0u64; patterns.div_ceil(64)];
+        for b in 0..hex.len() / 2 {
+            let digits = &hex[2 * b..2 * b + 2];
+            if digits.bytes().any(|d| !matches!(d, b'0'..=b'9' | b'a'..=b'f')) {
+                return None;
+            }
+            let byte = u8::from_str_radix(digits, 16).ok()?;
+            words[b / 8] |= u64::from(byte) << (8 * (b % 8));
+        }
+        (patterns >= 8 || words[0] >> patterns == 0).then_some(Bitmap { attributes, words })
+    }
+}
+
+/// In how many ways an attribute can be answered so that it hits, and so that it misses.
+#[derive(Clone, Debug)]
+pub struct Choices {
+    /// Answers that contain the truth.
+    pub hit: BigUint,
+    /// Answers that do not.
+    pub miss: BigUint,
+}
+
+/// For each attribute and automaton state, the number of ways to answer the attributes from there
+/// on with the pattern in the set.
+pub(crate) struct Completions {
+    levels: Vec<HashMap<u64, BigUint>>,
+}
+
+impl PatternSet {
+    /// The pattern without any miss.
+    pub fn no_miss() -> PatternSet {
+        PatternSet::Only(Vec::new())
+    }
+
+    /// The automaton: from `state` (0 before the first attribute), read whether `attribute`
+    /// misses. `None` means that no pattern of the set begins like this.
+    pub(crate) fn step(&self, attribute: usize, state: u64, misses: bool) -> Option<u64> {
+        match self {
+            PatternSet::All => Some(0),
+            PatternSet::Only(missing) => (missing.contains(&attribute) == misses).then_some(0),
+            PatternSet::Hits(hits) => (!misses || !hits.contains(&attribute)).then_some(0),
+            PatternSet::Threshold { weights, limit } => {
+                let added = if misses { weights[attribute] } else { 0 };
+                state.checked_add(added).filter(|sum| sum <= limit)
+            }
+            PatternSet::Bitmap(bitmap) => {
+                let state = state | u64::from(misses) << attribute;
+                let last = attribute + 1 == bitmap.attributes;
+                (!last || bitmap.contains(state as u32)).then_some(state)
+            }
+        }
+    }
+
+    /// Whether the set contains every pattern that is inside one it contains.
+    pub(crate) fn is_down_closed(&self) -> bool {
+        match self {
+            PatternSet::All | PatternSet::Hits(_) | PatternSet::Threshold { .. } => true,
+            PatternSet::Only(missing) => missing.is_empty(),
+            PatternSet::Bitmap(_) => false,
+        }
+    }
+
+    /// Whether membership can depend on the attribute.
+    pub(crate) fn looks_at(&self, attribute: usize) -> bool {
+        match self {
+            PatternSet::All => false,
+            PatternSet::Only(_) | PatternSet::Bitmap(_) => true,
+            PatternSet::Hits(hits) => hits.contains(&attribute),
+            PatternSet::Threshold { weights, .. } => weights[attribute] > 0,
+        }
+    }
+
+    /// Whether the pattern in which exactly the attributes with `misses` miss is in the set.
+    pub(crate) fn contains(&self, attributes: usize, misses: impl Fn(usize) -> bool) -> bool {
+        (0..attributes).try_fold(0, |state, i| self.step(i, state, misses(i))).is_some()
+    }
+
+    /// Membership of all `2^attributes` patterns, by number.
+    pub(crate) fn members(&self, attributes: usize) -> Vec<bool> {
+        let mut states = vec![Some(0u64)];
+        for i in 0..attributes {
+            let next = |misses| states.iter().map(move |s| s.and_then(|s| self.step(i, s, misses)));
+            states = next(false).chain(next(true)).collect();
+        }
+        states.iter().map(Option::is_some).collect()
+    }
+
+    /// Counts the ways to answer from every reachable state; `None` if the automaton is too large.
+    pub(crate) fn completions(&self, choices: &[Choices]) -> Option<Completions> {
+        let mut levels: Vec<HashMap<u64, BigUint>> = vec![HashMap::from([(0, BigUint::ZERO)])];
+        let mut states = 1;
+        for i in 0..choices.len() {
+            let mut next = HashMap::new();
+            for &state in levels[i].keys() {
+                for misses in [false, true] {
+                    next.extend(self.step(i, state, misses).map(|s| (s, BigUint::ZERO)));
+                }
+            }
+            states += next.len();
+            if states > MAX_STATES {
+                return None;
+            }
+            levels.push(next);
+        }
+        if let Some(accepting) = levels.last_mut() {
+            accepting.values_mut().for_each(|ways| *ways = BigUint::one());
+        }
+        for i in (0..choices.len()).rev() {
+            let (before, after) = levels.split_at_mut(i + 1);
+            for (&state, ways) in &mut before[i] {
+                let onward = |misses| self.step(i, state, misses).map(|s| &after[0][&s]);
+                if let Some(onward) = onward(false) {
+                    *ways += &choices[i].hit * onward;
+                }
+                if let Some(onward) = onward(true) {
+                    *ways += &choices[i].miss * onward;
+                }
+            }
+        }
+        Some(Completions { levels })
+    }
+}
+
+impl Completions {
+    /// The number of answers with a pattern in the set.
+    pub(crate) fn total(&self) -> &BigUint {
+        &self.levels[0][&0]
+    }
+
+    /// The pattern at position `rank < total()` when the answers are listed with hits before
+    /// misses, first attribute slowest. Each pattern is met once for each of its answers.
+    pub(crate) fn pattern_at(&self, set: &PatternSet, choices: &[Choices], rank: BigUint) -> Vec<bool> {
+        let (mut rank, mut state) = (rank, 0);
+        let mut misses = Vec::with_capacity(choices.len());
+        for (i, choice) in choices.iter().enumerate() {
+            let hit = set.step(i, state, false);
+            let hits = hit.map_or(BigUint::ZERO, |s| &choice.hit * &self.levels[i + 1][&s]);
+            let miss = rank >= hits;
+            if miss {
+                rank -= hits;
+            }
+            let ways = if miss { &choice.miss } else { &choice.hit };
+            if !ways.is_one() && !ways.is_zero() {
+                rank /= ways;
+            }
+            state = set.step(i, state, miss).unwrap_or_default();
+            misses.push(miss);
+        }
+        misses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choices(sizes: &[usize]) -> Vec<Choices> {
+        sizes.iter().map(|&a| Choices { hit: 1u32.into(), miss: (a - 1).into() }).collect()
+    }
+
+    fn sets() -> Vec<PatternSet> {
+        vec![
+            PatternSet::All,
+            PatternSet::no_miss(),
+            PatternSet::Only(vec![1]),
+            PatternSet::Hits(vec![0, 2]),
+            PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 },
+            PatternSet::Bitmap(Bitmap::of(3, |p| p % 3 == 1)),
+        ]
+    }
+
+    #[test]
+    fn membership_and_counts_follow_the_definitions() {
+        let sizes = [4, 2, 3];
+        let defined: [fn(u32) -> bool; 6] = [
+            |_| true,
+            |p| p == 0,
+            |p| p == 0b010,
+            |p| p & 0b101 == 0,
+            |p| (p & 1) * 3 + (p >> 1 & 1) + (p >> 2) * 2 <= 3,
+            |p| p % 3 == 1,
+        ];
+        for (set, defined) in sets().iter().zip(defined) {
+            let members = set.members(3);
+            let mut answers = 0;
+            for p in 0..8u32 {
+                assert_eq!(members[p as usize], defined(p), "{set:?} {p}");
+                assert_eq!(set.contains(3, |i| p >> i & 1 == 1), defined(p));
+                let ways: usize = (0..3).map(|i| if p >> i & 1 == 1 { sizes[i] - 1 } else { 1 }).product();
+                answers += if defined(p) { ways } else { 0 };
+            }
+            let table = set.completions(&choices(&sizes)).unwrap();
+            assert_eq!(table.total(), &BigUint::from(answers), "{set:?}");
+        }
+    }
+
+    #[test]
+    fn every_rank_gives_a_member_and_each_pattern_as_often_as_it_has_answers() {
+        let sizes = [4, 2, 3];
+        let choices = choices(&sizes);
+        for set in sets() {
+            let table = set.completions(&choices).unwrap();
+            let mut seen = [0usize; 8];
+            let mut rank = BigUint::ZERO;
+            while &rank < table.total() {
+                let misses = table.pattern_at(&set, &choices, rank.clone());
+                seen[(0..3).map(|i| usize::from(misses[i]) << i).sum::<usize>()] += 1;
+                rank += 1u32;
+            }
+            for (p, member) in set.members(3).into_iter().enumerate() {
+                let ways: usize = (0..3).map(|i| if p >> i & 1 == 1 { sizes[i] - 1 } else { 1 }).product();
+                assert_eq!(seen[p], if member { ways } else { 0 }, "{set:?} {p}");
+            }
+        }
+    }
+
+    #[test]
+    fn hexadecimal_bitmaps() {
+        for k in 0..8 {
+            let bitmap = Bitmap::of(k, |p| p % 5 == 1 || p % 7 == 0);
+            assert_eq!(Bitmap::from_hex(k, &bitmap.to_hex()), Some(bitmap));
+        }
+        assert_eq!(Bitmap::of(3, |p| p == 0 || p == 7).to_hex(), "81");
+        for bad in ["", "8", "811", "8g", "+1", "8A", "ß"] {
+            assert_eq!(Bitmap::from_hex(3, bad), None, "{bad}");
+        }
+        assert_eq!(Bitmap::from_hex(2, "10"), None, "a bit beyond the last pattern");
+    }
+
+    #[test]
+    fn automata_beyond_reason_are_refused() {
+        let weights = (0..40).map(|i| 1 << i).collect();
+        let set = PatternSet::Threshold { weights, limit: u64::MAX };
+        assert!(set.completions(&choices(&[2; 40])).is_none());
+    }
+
+    #[test]
+    fn down_closed_sets_are() {
+        for set in sets() {
+            let members = set.members(3);
+            let closed = (0..8).all(|p| !members[p] || (0..8).all(|s| s & p != s || members[s]));
+            assert!(closed || !set.is_down_closed());
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The reference sampler: one record at a time, in an order of bytes that docs/sampling.md
+//! specifies and test vectors pin, so that other clients can reproduce it.
+//!
+//! It is exact for every channel of any size. The bulk sampler ([`crate::randomize`]) draws from
+//! the same distribution but may consume bytes differently.
+
+use num_bigint::BigUint;
+use num_traits::{One, ToPrimitive};
+use rand_core::TryCryptoRng;
+
+use super::pattern_set::{Choices, Completions};
+use super::{Axis, Channel, Matrix, Pattern};
+
+/// What is reported about one attribute, or about the cross-classification of a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// One category (or output of a matrix).
+    One(u16),
+    /// A set of categories, in increasing order.
+    Set(Vec<u16>),
+}
+
+/// A channel made ready to draw from.
+pub struct Sampler<'a>(Ready<'a>);
+
+enum Ready<'a> {
+    Matrix(&'a Matrix),
+    Pattern { pattern: &'a Pattern, choices: Vec<Choices>, completions: Vec<Completions> },
+}
+
+impl<'a> Sampler<'a> {
+    /// Prepares a channel. Cost: one count per part.
+    pub fn new(channel: &'a Channel) -> Sampler<'a> {
+        Sampler(match channel {
+            Channel::Matrix(matrix) => Ready::Matrix(matrix),
+            Channel::Pattern(pattern) => {
+                Ready::Pattern { pattern, choices: pattern.choices(), completions: pattern.completions() }
+            }
+        })
+    }
+
+    /// Answers for one record: for a pattern channel one answer per attribute, for a matrix one.
+    ///
+    /// # Errors
+    /// Whatever the source of randomness fails with.
+    ///
+    /// # Panics
+    /// If `truth` does not have one category, in range, for each attribute.
+    pub fn draw<R: TryCryptoRng + ?Sized>(&self, truth: &[u16], rng: &mut R) -> Result<Vec<Answer>, R::Error> {
+        match &self.0 {
+            Ready::Matrix(matrix) => {
+                assert_eq!(truth.len(), matrix.sizes().len(), "one category per attribute");
+                let column = &matrix.columns()[cell(matrix.sizes(), truth)];
+                let ball = u128::from(below_u64(1u128 << matrix.bits(), rng)?);
+                Ok(vec![Answer::One(choose_by_weight(column.iter().copied(), ball) as u16)])
+            }
+            Ready::Pattern { pattern, choices, completions } => {
+                assert_eq!(truth.len(), pattern.axes().len(), "one category per attribute");
+                let part = draw_weighted(pattern.parts().iter().map(|part| part.weight), rng)?;
+                let table = &completions[part];
+                let rank = below(table.total(), rng)?;
+                let misses = table.pattern_at(&pattern.parts()[part].set, choices, rank);
+                let mut answers = Vec::with_capacity(truth.len());
+                for ((axis, &truth), miss) in pattern.axes().iter().zip(truth).zip(misses) {
+                    answers.push(fill(*axis, truth, miss, rng)?);
+                }
+                Ok(answers)
+            }
+        }
+    }
+}
+
+/// The column of a cross-classification: first attribute slowest.
+pub(crate) fn cell(sizes: &[usize], categories: &[u16]) -> usize {
+    sizes.iter().zip(categories).fold(0, |cell, (&size, &category)| {
+        assert!((category as usize) < size, "category out of range");
+        cell * size + category as usize
+    })
+}
+
+/// The first index whose cumulated weight exceeds `ball`.
+fn choose_by_weight(weights: impl Iterator<Item = u64>, ball: u128) -> usize {
+    let mut below = 0u128;
+    for (index, weight) in weights.enumerate() {
+        below += u128::from(weight);
+        if ball < below {
+            return index;
+        }
+    }
+    unreachable!("the ball is below the sum of the weights")
+}
+
+/// An index with probability proportional to its weight; nothing is drawn if there is one only.
+pub(crate) fn draw_weighted<R: TryCryptoRng + ?Sized>(
+    weights: impl Iterator<Item = u64> + Clone,
+    rng: &mut R,
+) -> Result<usize, R::Error> {
+    if weights.clone().nth(1).is_none() {
+        return Ok(0);
+    }
+    let total: u128 = weights.clone().map(u128::from).sum();
+    let ball = below_u64(total, rng)?;
+    Ok(choose_by_weight(weights, ball.into()))
+}
+
+/// A uniformly random answer that hits, or misses, the truth.
+fn fill<R: TryCryptoRng + ?Sized>(axis: Axis, truth: u16, miss: bool, rng: &mut R) -> Result<Answer, R::Error> {
+    let others = axis.categories - 1;
+    let past_truth = |other: u16| if other < truth { other } else { other + 1 };
+    if axis.answer == 1 {
+        let other = if miss { Some(below_u64(others as u128, rng)? as u16) } else { None };
+        return Ok(Answer::One(other.map_or(truth, past_truth)));
+    }
+    let size = if miss { axis.answer } else { axis.answer - 1 };
+    let mut set: Vec<u16> = subset(others, size, rng)?.into_iter().map(past_truth).collect();
+    if !miss {
+        set.push(truth);
+    }
+    set.sort_unstable();
+    Ok(Answer::Set(set))
+}
+
+/// A uniformly random subset of `0..n` (Floyd's method), in the order drawn.
+fn subset<R: TryCryptoRng + ?Sized>(n: usize, size: usize, rng: &mut R) -> Result<Vec<u16>, R::Error> {
+    let mut taken = vec![false; n];
+    let mut drawn = Vec::with_capacity(size);
+    for last in n - size..n {
+        let candidate = below_u64(last as u128 + 1, rng)? as usize;
+        let next = if taken[candidate] { last } else { candidate };
+        taken[next] = true;
+        drawn.push(next as u16);
+    }
+    Ok(drawn)
+}
+
+/// A uniform integer below `n`: the fewest whole bytes that hold `n - 1`, most significant first,
+/// with the bits above the highest bit of `n - 1` ignored, drawn again while not below `n`.
+fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
+    let bits = (n - BigUint::one()).bits();
+    let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
+    loop {
+        rng.try_fill_bytes(&mut bytes)?;
+        if let Some(first) = bytes.first_mut() {
+            *first &= 0xff >> ((8 - bits % 8) % 8);
+        }
+        let drawn = BigUint::from_bytes_be(&bytes);
+        if drawn < *n {
+            return Ok(drawn);
+        }
+    }
+}
+
+/// [`below`] for at most `2^64`.
+fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
+    Ok(below(&BigUint::from(n), rng)?.to_u64().expect("below 2^64"))
+}

@@ -1,0 +1,68 @@
+//! What a plan provably gives: computed from its integers, rounded outward.
+
+use super::Block;
+use crate::channel::Epsilon;
+
+/// The certified losses of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guarantee {
+    epsilon: Epsilon,
+    attributes: Vec<AttributeGuarantee>,
+}
+
+/// The certified losses of one randomized attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttributeGuarantee {
+    /// Its position in the schema.
+    pub attribute: usize,
+    /// For a reader of this attribute's answer alone; `None` if it has no answer of its own (a
+    /// matrix over a cross-classification).
+    pub marginal: Option<Epsilon>,
+    /// For a reader of the whole response who knows all other attributes. This is what a
+    /// respondent should be told.
+    pub conditional: Epsilon,
+    /// The probability that the answer is, or contains, the truth; of a matrix the smallest over
+    /// categories.
+    pub keep_probability: Option<f64>,
+}
+
+impl Guarantee {
+    /// Blocks are answered independently: their losses add up. Within a block the public lottery
+    /// tells nothing about the truth: the worst channel counts.
+    pub(super) fn of(blocks: &[Block]) -> Guarantee {
+        let record = |block: &Block| block.worst(|channel| channel.record_epsilon());
+        let epsilon = blocks.iter().map(record).fold(Epsilon::ZERO, Epsilon::plus);
+        let mut attributes: Vec<AttributeGuarantee> = blocks
+            .iter()
+            .flat_map(|block| (0..block.attributes.len()).map(move |place| attribute(block, place)))
+            .collect();
+        attributes.sort_by_key(|guarantee| guarantee.attribute);
+        Guarantee { epsilon, attributes }
+    }
+
+    /// Certified epsilon of the whole record.
+    pub fn epsilon(&self) -> Epsilon {
+        self.epsilon
+    }
+
+    /// One entry per randomized attribute, in the order of the schema.
+    pub fn attributes(&self) -> &[AttributeGuarantee] {
+        &self.attributes
+    }
+}
+
+fn attribute(block: &Block, place: usize) -> AttributeGuarantee {
+    let own_answer = block.lottery.iter().all(|(_, channel)| channel.marginal_epsilon(place).is_some());
+    let marginal = own_answer.then(|| block.worst(|channel| channel.marginal_epsilon(place).unwrap_or(Epsilon::ZERO)));
+    let total: f64 = block.lottery.iter().map(|&(weight, _)| weight as f64).sum();
+    let kept = |(weight, channel): &(u64, _)| -> Option<f64> {
+        let channel: &crate::channel::Channel = channel;
+        Some(*weight as f64 / total * channel.keep_probability(place)?)
+    };
+    AttributeGuarantee {
+        attribute: block.attributes[place],
+        marginal,
+        conditional: block.worst(|channel| channel.conditional_epsilon(place)),
+        keep_probability: block.lottery.iter().map(kept).sum(),
+    }
+}

@@ -1,0 +1,462 @@
+//! Plans: the public contract between those who ask, those who answer and those who analyse.
+//!
+//! A plan is a schema and a list of blocks over disjoint attributes. It holds everything an analyst
+//! needs and nothing that is secret. A plan that exists is valid, and what it guarantees was
+//! computed from its integers, never read from a file.
+
+mod format;
+mod guarantee;
+
+pub use format::{FORMAT_VERSION, Fingerprint};
+pub use guarantee::{AttributeGuarantee, Guarantee};
+
+use crate::channel::{Channel, ChannelError, Epsilon, Pattern};
+use crate::schema::{Attribute, Schema, SchemaError, suggestion};
+
+/// Joins the categories of a set-valued answer in CSV, so no label may hold it there.
+pub const SET_SEPARATOR: char = ';';
+
+/// Joins the names and labels of a cross-classification.
+pub const CROSS: char = '*';
+
+/// A public lottery of channels over the same attributes.
+///
+/// Each respondent draws one channel with probability proportional to its weight, independently of
+/// their truth, and the response carries the *tag* drawn. With one channel there is no tag. Parts
+/// of a channel are hidden, lotteries are public.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    attributes: Vec<usize>,
+    lottery: Vec<(u64, Channel)>,
+}
+
+impl Block {
+    /// One channel over the attributes at these positions of the schema.
+    pub fn new(attributes: Vec<usize>, channel: impl Into<Channel>) -> Block {
+        Block { attributes, lottery: vec![(1, channel.into())] }
+    }
+
+    /// A lottery of channels with integer weights.
+    pub fn lottery(attributes: Vec<usize>, lottery: Vec<(u64, Channel)>) -> Block {
+        Block { attributes, lottery }
+    }
+
+    /// Positions of the attributes in the schema, in the channel's order.
+    pub fn attributes(&self) -> &[usize] {
+        &self.attributes
+    }
+
+    /// The channels with their lottery weights.
+    pub fn channels(&self) -> &[(u64, Channel)] {
+        &self.lottery
+    }
+
+    /// Whether responses carry a tag.
+    pub fn has_tag(&self) -> bool {
+        self.lottery.len() > 1
+    }
+
+    /// The largest value of a certified loss over the lottery: the draw tells nothing about the
+    /// truth, so each channel's loss is the respondent's in its case.
+    fn worst(&self, loss: impl Fn(&Channel) -> Epsilon) -> Epsilon {
+        self.lottery.iter().map(|(_, channel)| loss(channel)).fold(Epsilon::ZERO, Epsilon::max)
+    }
+}
+
+impl From<Pattern> for Channel {
+    fn from(pattern: Pattern) -> Channel {
+        Channel::Pattern(pattern)
+    }
+}
+
+impl From<crate::channel::Matrix> for Channel {
+    fn from(matrix: crate::channel::Matrix) -> Channel {
+        Channel::Matrix(matrix)
+    }
+}
+
+/// How a plan came about; informative, and not part of its fingerprint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// The method's name.
+    pub method: String,
+    /// The attribute epsilons that were asked for, one per randomized attribute.
+    pub requested: Vec<Option<f64>>,
+}
+
+/// Schema and blocks: the public contract. See the [module](self).
+///
+/// ```
+/// use candor::channel::{Axis, Pattern};
+/// use candor::plan::{Block, Plan};
+/// use candor::schema::Schema;
+///
+/// let schema = Schema::of_sizes(&[2, 5])?;
+/// let blocks = vec![
+///     Block::new(vec![0], Pattern::k_ary(vec![Axis::single(2)], 1.0)?),
+///     Block::new(vec![1], Pattern::k_ary(vec![Axis::single(5)], 0.5)?),
+/// ];
+/// let plan = Plan::new(schema, blocks)?;
+/// assert!(plan.guarantee().epsilon().value().unwrap() <= 1.5);
+/// assert_eq!(Plan::from_json(&plan.to_json())?, plan);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Plan {
+    schema: Schema,
+    blocks: Vec<Block>,
+    origin: Origin,
+    guarantee: Guarantee,
+    fingerprint: Fingerprint,
+}
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Plan) -> bool {
+        self.fingerprint == other.fingerprint
+    }
+}
+
+impl Plan {
+    /// A plan from its parts; computes what it guarantees.
+    ///
+    /// # Errors
+    /// If a randomized attribute is in no block or in two, a public one is in a block, a channel
+    /// does not fit its attributes, a lottery is empty or its weights exceed 2^64, or the columns
+    /// of responses could not be told apart.
+    pub fn new(schema: Schema, blocks: Vec<Block>) -> Result<Plan, PlanError> {
+        check_attributes(&schema, &blocks)?;
+        for (number, block) in blocks.iter().enumerate() {
+            check_block(&schema, number, block)?;
+        }
+        check_columns(&schema, &blocks)?;
+        let guarantee = Guarantee::of(&blocks);
+        let fingerprint = Fingerprint::of(&schema, &blocks);
+        Ok(Plan { schema, blocks, origin: Origin::default(), guarantee, fingerprint })
+    }
+
+    /// The same plan with a note on how it came about.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Plan {
+        self.origin = origin;
+        self
+    }
+
+    /// The attributes and their categories.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The blocks, over disjoint attributes.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// How the plan came about.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What answering under this plan provably gives away at most.
+    pub fn guarantee(&self) -> &Guarantee {
+        &self.guarantee
+    }
+
+    /// SHA-256 of the canonical form of schema and blocks.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// The columns of a table of responses, in order: attributes in the order of the schema (an
+    /// attribute of a cross-classification at the first one's place), then tags.
+    pub fn columns(&self) -> Vec<ResponseColumn> {
+        response_columns(&self.schema, &self.blocks)
+    }
+}
+
+/// One column of a table of responses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseColumn {
+    /// Its name.
+    pub name: String,
+    /// What stands in it.
+    pub content: Content,
+}
+
+/// What stands in a column of responses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A public attribute, unchanged.
+    Public {
+        /// Its position in the schema.
+        attribute: usize,
+    },
+    /// An answer.
+    Answer {
+        /// Which block gives it.
+        block: usize,
+        /// Which of the block's answers it is.
+        place: usize,
+        /// The labels of what can be answered.
+        labels: Vec<String>,
+        /// Whether it names a set of categories.
+        set: bool,
+    },
+    /// The number of the channel that the respondent's public lottery drew, from 0.
+    Tag {
+        /// Which block's lottery.
+        block: usize,
+    },
+}
+
+fn response_columns(schema: &Schema, blocks: &[Block]) -> Vec<ResponseColumn> {
+    let mut columns = Vec::new();
+    for (attribute, described) in schema.attributes().iter().enumerate() {
+        if described.is_public() {
+            columns.push(ResponseColumn { name: described.name().to_owned(), content: Content::Public { attribute } });
+            continue;
+        }
+        for (block, content) in blocks.iter().enumerate() {
+            let place = content.attributes.iter().position(|&a| a == attribute);
+            columns.extend(place.and_then(|place| answer_column(schema, content, block, place)));
+        }
+    }
+    for (number, (block, _)) in blocks.iter().enumerate().filter(|(_, block)| block.has_tag()).enumerate() {
+        let name = if number == 0 { "candor_tag".to_owned() } else { format!("candor_tag_{}", number + 1) };
+        columns.push(ResponseColumn { name, content: Content::Tag { block } });
+    }
+    columns
+}
+
+fn answer_column(schema: &Schema, content: &Block, block: usize, place: usize) -> Option<ResponseColumn> {
+    let attribute = &schema.attributes()[content.attributes[place]];
+    let matrices = content.lottery.iter().filter_map(|(_, channel)| match channel {
+        Channel::Matrix(matrix) => Some(matrix),
+        Channel::Pattern(_) => None,
+    });
+    // A lottery of matrices shares its outputs (checked), so the first one speaks for all.
+    if let Some(matrix) = { matrices }.next() {
+        let names = content.attributes.iter().map(|&a| schema.attributes()[a].name());
+        let name = names.collect::<Vec<&str>>().join(&CROSS.to_string());
+        let answer = Content::Answer { block, place: 0, labels: matrix.labels().to_vec(), set: false };
+        return (place == 0).then_some(ResponseColumn { name, content: answer });
+    }
+    let set = content.lottery.iter().any(|(_, channel)| match channel {
+        Channel::Pattern(pattern) => pattern.axes()[place].answer > 1,
+        Channel::Matrix(_) => false,
+    });
+    let answer = Content::Answer { block, place, labels: attribute.categories().to_vec(), set };
+    Some(ResponseColumn { name: attribute.name().to_owned(), content: answer })
+}
+
+fn check_attributes(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
+    let name = |attribute: usize| schema.attributes()[attribute].name().to_owned();
+    let mut seen = vec![false; schema.attributes().len()];
+    for (block, content) in blocks.iter().enumerate() {
+        for &attribute in &content.attributes {
+            match schema.attributes().get(attribute).map(Attribute::is_public) {
+                None => return Err(PlanError::AttributePosition { block, attribute }),
+                Some(true) => return Err(PlanError::PublicAttribute { block, name: name(attribute) }),
+                Some(false) if seen[attribute] => return Err(PlanError::AttributeTwice(name(attribute))),
+                Some(false) => seen[attribute] = true,
+            }
+        }
+    }
+    match schema.private().into_iter().find(|&attribute| !seen[attribute]) {
+        Some(attribute) => Err(PlanError::AttributeMissing(name(attribute))),
+        None => Ok(()),
+    }
+}
+
+fn check_block(schema: &Schema, number: usize, block: &Block) -> Result<(), PlanError> {
+    if block.lottery.is_empty() {
+        return Err(PlanError::EmptyLottery { block: number });
+    }
+    let total: u128 = block.lottery.iter().map(|&(weight, _)| u128::from(weight)).sum();
+    if block.lottery.iter().any(|&(weight, _)| weight == 0) || total > 1 << 64 {
+        return Err(PlanError::LotteryWeights { block: number });
+    }
+    for (_, channel) in &block.lottery {
+        let sizes = channel.sizes();
+        if sizes.len() != block.attributes.len() {
+            let (channel, block_has) = (sizes.len(), block.attributes.len());
+            return Err(PlanError::AttributeCount { block: number, channel, attributes: block_has });
+        }
+        for (&attribute, channel) in block.attributes.iter().zip(sizes) {
+            let described = &schema.attributes()[attribute];
+            if described.categories().len() != channel {
+                let (name, schema) = (described.name().to_owned(), described.categories().len());
+                return Err(PlanError::CategoryMismatch { block: number, attribute: name, schema, channel });
+            }
+        }
+        let alike = match (&block.lottery[0].1, channel) {
+            (Channel::Matrix(first), Channel::Matrix(other)) => first.labels() == other.labels(),
+            (Channel::Pattern(_), Channel::Pattern(_)) => true,
+            _ => false,
+        };
+        if !alike {
+            return Err(PlanError::MixedLottery { block: number });
+        }
+    }
+    Ok(())
+}
+
+fn check_columns(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
+    let columns = response_columns(schema, blocks);
+    let mut names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(PlanError::ColumnTwice(pair[0].to_owned()));
+    }
+    for column in &columns {
+        if let Content::Answer { labels, set: true, .. } = &column.content
+            && let Some(label) = labels.iter().find(|label| label.contains(SET_SEPARATOR) || label.is_empty())
+        {
+            return Err(PlanError::SetLabel { attribute: column.name.clone(), label: label.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with a plan. Blocks are counted from 0, as in the file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Not JSON, or JSON with missing, unknown or mistyped fields.
+    #[error("not a plan: {0}")]
+    Json(String),
+    /// JSON of another kind.
+    #[error("not a candor plan: the field \"format\" is missing or not \"candor plan\"")]
+    Format,
+    /// A version this program does not know.
+    #[error("this is a plan of version {0}; this program reads version {FORMAT_VERSION}")]
+    Version(u64),
+    /// The schema inside is not one.
+    #[error("the schema of the plan: {0}")]
+    Schema(#[from] SchemaError),
+    /// A block is not made of channels.
+    #[error("block {block} is not a channel: {error}")]
+    Channel {
+        /// Which block.
+        block: usize,
+        /// What is wrong with it.
+        error: ChannelError,
+    },
+    /// A block names an attribute the schema does not have.
+    #[error("block {block} names the attribute \"{name}\", which the schema does not have{}", suggestion(nearest.as_deref()))]
+    UnknownAttribute {
+        /// Which block.
+        block: usize,
+        /// The name.
+        name: String,
+        /// The name most like it.
+        nearest: Option<String>,
+    },
+    /// A block points past the end of the schema.
+    #[error("block {block} is about attribute number {attribute}, which the schema does not have")]
+    AttributePosition {
+        /// Which block.
+        block: usize,
+        /// The position.
+        attribute: usize,
+    },
+    /// A public attribute would be randomized.
+    #[error("block {block} randomizes \"{name}\", which the schema calls public")]
+    PublicAttribute {
+        /// Which block.
+        block: usize,
+        /// Which attribute.
+        name: String,
+    },
+    /// An attribute would be answered twice.
+    #[error("the attribute \"{0}\" is in more than one place; blocks are over disjoint attributes")]
+    AttributeTwice(String),
+    /// An attribute would not be answered.
+    #[error("the attribute \"{0}\" is in no block; make it public, leave it out of the schema, or randomize it")]
+    AttributeMissing(String),
+    /// A channel over another number of attributes.
+    #[error("block {block} has {attributes} attributes, but a channel over {channel}")]
+    AttributeCount {
+        /// Which block.
+        block: usize,
+        /// How many the channel has.
+        channel: usize,
+        /// How many the block names.
+        attributes: usize,
+    },
+    /// A channel made for another number of categories.
+    #[error("block {block} randomizes \"{attribute}\" as {channel} categories, but the schema lists {schema}")]
+    CategoryMismatch {
+        /// Which block.
+        block: usize,
+        /// Which attribute.
+        attribute: String,
+        /// Categories in the schema.
+        schema: usize,
+        /// Categories of the channel.
+        channel: usize,
+    },
+    /// No channel to draw.
+    #[error("the lottery of block {block} is empty")]
+    EmptyLottery {
+        /// Which block.
+        block: usize,
+    },
+    /// Lottery weights that cannot be drawn.
+    #[error("the lottery weights of block {block} must be positive and sum to at most 2^64")]
+    LotteryWeights {
+        /// Which block.
+        block: usize,
+    },
+    /// A lottery whose answers would not fit the same columns.
+    #[error(
+        "the lottery of block {block} mixes channels whose answers do not share columns: use pattern channels only, or \
+         matrices with the same outputs"
+    )]
+    MixedLottery {
+        /// Which block.
+        block: usize,
+    },
+    /// Two columns of the responses would have the same name.
+    #[error("two columns of the responses would be named \"{0}\"; rename an attribute")]
+    ColumnTwice(String),
+    /// A label that a set could not be written with.
+    #[error(
+        "the answers about \"{attribute}\" are sets, written with \"{SET_SEPARATOR}\" between them, so \"{label}\" cannot be a \
+         label there; rename the category"
+    )]
+    SetLabel {
+        /// Which attribute.
+        attribute: String,
+        /// Which label.
+        label: String,
+    },
+    /// A bitmap, weight or number that cannot be read.
+    #[error("block {block}: {problem}")]
+    Value {
+        /// Which block.
+        block: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The plan was changed after it was made.
+    #[error(
+        "the plan does not match its fingerprint: it was changed after it was made. As it stands it guarantees epsilon \
+         {actual} for the whole record; the file states {stated}. If the change was meant, design a new plan"
+    )]
+    Fingerprint {
+        /// What the plan as it stands guarantees.
+        actual: Epsilon,
+        /// What the file states.
+        stated: String,
+    },
+    /// The stated guarantee is not the true one.
+    #[error("the plan states {what} as {stated}, but as it stands it is {actual}: do not trust this file")]
+    Guarantee {
+        /// Of what.
+        what: String,
+        /// As stated.
+        stated: String,
+        /// As computed.
+        actual: String,
+    },
+}
