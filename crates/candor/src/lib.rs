@@ -4,4 +4,7 @@
 
 pub mod channel;
 pub mod plan;
+pub mod privacy;
+pub mod randomize;
+pub mod randomness;
 pub mod schema;

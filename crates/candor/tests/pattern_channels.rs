@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use candor::channel::{Axis, Bitmap, Epsilon, Part, Pattern, PatternSet, Rational};
-use num_bigint::BigUint;
-use num_traits::{ToPrimitive, Zero};
+use definition::{answers, law, product};
+use num_traits::ToPrimitive;
 use proptest::prelude::*;
+
+mod definition;
 
 /// The matrix by definition: every answer (one category mask per attribute), every truth.
 struct Oracle {
@@ -18,49 +20,16 @@ struct Oracle {
     float: Vec<Vec<f64>>,
 }
 
-fn product<T: Clone>(choices: &[Vec<T>]) -> Vec<Vec<T>> {
-    choices.iter().fold(vec![vec![]], |rows, column| {
-        rows.iter().flat_map(|row| column.iter().map(|c| [row.clone(), vec![c.clone()]].concat())).collect()
-    })
-}
-
-/// Membership straight from the words of the definition, on the list of missing attributes.
-fn member(set: &PatternSet, missing: &[usize]) -> bool {
-    match set {
-        PatternSet::All => true,
-        PatternSet::Only(only) => only == missing,
-        PatternSet::Hits(hits) => !missing.iter().any(|i| hits.contains(i)),
-        PatternSet::Threshold { weights, limit } => missing.iter().map(|&i| weights[i]).sum::<u64>() <= *limit,
-        PatternSet::Bitmap(bitmap) => bitmap.contains(missing.iter().map(|&i| 1 << i).sum()),
-    }
-}
-
 impl Oracle {
     fn new(pattern: &Pattern) -> Oracle {
         let axes = pattern.axes().to_vec();
-        let subsets = |axis: &Axis| {
-            (0u32..1 << axis.categories).filter(|mask| mask.count_ones() as usize == axis.answer).collect()
-        };
-        let answers = product(&axes.iter().map(subsets).collect::<Vec<Vec<u32>>>());
+        let listed = answers(&axes);
         let truths = product(&axes.iter().map(|axis| (0..axis.categories).collect()).collect::<Vec<Vec<usize>>>());
-        let total: u128 = pattern.parts().iter().map(|part| u128::from(part.weight)).sum();
-        let row = |truth: &Vec<usize>| {
-            let missing = |answer: &Vec<u32>| -> Vec<usize> {
-                (0..axes.len()).filter(|&i| answer[i] >> truth[i] & 1 == 0).collect()
-            };
-            let mut row = vec![Rational::zero(); answers.len()];
-            for part in pattern.parts() {
-                let members: Vec<usize> =
-                    (0..answers.len()).filter(|&z| member(&part.set, &missing(&answers[z]))).collect();
-                for &z in &members {
-                    row[z] += Rational::new(part.weight.into(), BigUint::from(total) * members.len());
-                }
-            }
-            row
-        };
-        let probability: Vec<Vec<Rational>> = truths.iter().map(row).collect();
+        let probability: Vec<Vec<Rational>> = truths.iter().map(|truth| law(pattern, &listed, truth)).collect();
         let float = |p: &Rational| p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap();
         let float = probability.iter().map(|row| row.iter().map(float).collect()).collect();
+        let mask = |set: &Vec<usize>| set.iter().map(|c| 1u32 << c).sum::<u32>();
+        let answers = listed.iter().map(|answer| answer.iter().map(mask).collect()).collect();
         Oracle { axes, truths, answers, probability, float }
     }
 

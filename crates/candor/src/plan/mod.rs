@@ -19,6 +19,9 @@ pub const SET_SEPARATOR: char = ';';
 /// Joins the names and labels of a cross-classification.
 pub const CROSS: char = '*';
 
+/// The largest number of channels in a lottery.
+pub const MAX_CHANNELS: usize = 65_535;
+
 /// A public lottery of channels over the same attributes.
 ///
 /// Each respondent draws one channel with probability proportional to its weight, independently of
@@ -272,7 +275,8 @@ fn check_block(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
         return Err(PlanError::EmptyLottery { block: number });
     }
     let total: u128 = block.lottery.iter().map(|&(weight, _)| u128::from(weight)).sum();
-    if block.lottery.iter().any(|&(weight, _)| weight == 0) || total > 1 << 64 {
+    let drawable = block.lottery.iter().all(|&(weight, _)| weight > 0) && total <= 1 << 64;
+    if !drawable || block.lottery.len() > MAX_CHANNELS {
         return Err(PlanError::LotteryWeights { block: number });
     }
     for (_, channel) in &block.lottery {
@@ -402,7 +406,9 @@ pub enum PlanError {
         block: usize,
     },
     /// Lottery weights that cannot be drawn.
-    #[error("the lottery weights of block {block} must be positive and sum to at most 2^64")]
+    #[error(
+        "the lottery weights of block {block} must be positive and sum to at most 2^64, for at most {MAX_CHANNELS} channels"
+    )]
     LotteryWeights {
         /// Which block.
         block: usize,

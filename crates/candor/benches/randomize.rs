@@ -1,0 +1,103 @@
+//! How fast records are randomized in memory, on one core, beside what the generator can fill.
+//!
+//! Run with `cargo bench -p candor --bench randomize`; results are kept in benches/results/.
+
+use candor::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet};
+use candor::plan::{Block, Plan};
+use candor::randomize::{ColumnRandomizer, Randomizer};
+use candor::randomness::Source;
+use candor::schema::Schema;
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use rand_chacha::{ChaCha8Rng, ChaCha20Rng};
+use rand_core::{Rng, SeedableRng};
+
+const VALUES: usize = 1 << 20;
+const RECORDS: usize = 1 << 17;
+const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
+
+fn main() {
+    divan::main();
+}
+
+fn fill(bencher: Bencher, mut rng: impl Rng) {
+    let mut buffer = vec![0u8; 4096];
+    bencher.counter(BytesCount::new(VALUES)).bench_local(|| {
+        for _ in 0..VALUES / buffer.len() {
+            rng.fill_bytes(divan::black_box(&mut buffer));
+        }
+    });
+}
+
+/// What the default generator can fill, 4096 bytes at a time.
+#[divan::bench]
+fn generator_chacha12_default(bencher: Bencher) {
+    fill(bencher, Source::from_seed(1).stream(0));
+}
+
+#[divan::bench]
+fn generator_chacha8(bencher: Bencher) {
+    fill(bencher, ChaCha8Rng::seed_from_u64(1));
+}
+
+#[divan::bench]
+fn generator_chacha20(bencher: Bencher) {
+    fill(bencher, ChaCha20Rng::seed_from_u64(1));
+}
+
+/// k-ary randomized response on a column of u8 codes.
+#[divan::bench(args = [(2, 1.0), (16, 1.0), (16, 4.0), (16, 8.0), (100, 4.0)])]
+fn k_ary_u8(bencher: Bencher, (categories, epsilon): (usize, f64)) {
+    let channel = Channel::Pattern(Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap());
+    let randomizer = ColumnRandomizer::new(&channel).unwrap();
+    let truths: Vec<u8> = (0..VALUES).map(|i| (i * 7919 % categories) as u8).collect();
+    let mut answers = vec![0u8; VALUES];
+    let mut rng = Source::from_seed(1).stream(0);
+    bencher.counter(ItemsCount::new(VALUES)).bench_local(|| {
+        randomizer.column(divan::black_box(&truths), divan::black_box(&mut answers), &mut rng).unwrap();
+    });
+}
+
+fn records(bencher: Bencher, plan: Plan) {
+    let randomizer = Randomizer::new(&plan);
+    let sizes = plan.schema().attributes().iter().map(|attribute| attribute.categories().len());
+    let truths: Vec<Vec<u16>> = sizes.map(|size| (0..RECORDS).map(|i| (i * 7919 % size) as u16).collect()).collect();
+    let mut rng = Source::from_seed(1).stream(0);
+    bencher
+        .counter(ItemsCount::new(RECORDS))
+        .bench_local(|| randomizer.batch(divan::black_box(&truths), &mut rng).unwrap());
+}
+
+/// Eight attributes, each on its own.
+#[divan::bench]
+fn records_independent(bencher: Bencher) {
+    let block = |i: usize| Block::new(vec![i], Pattern::k_ary(vec![Axis::single(ADULT[i])], 0.5).unwrap());
+    records(bencher, Plan::new(Schema::of_sizes(&ADULT).unwrap(), (0..8).map(block).collect()).unwrap());
+}
+
+fn one_block(channel: Pattern) -> Plan {
+    let blocks = vec![Block::new((0..channel.axes().len()).collect(), channel)];
+    Plan::new(Schema::of_sizes(&ADULT).unwrap(), blocks).unwrap()
+}
+
+/// Eight attributes, one joint randomized response.
+#[divan::bench]
+fn records_joint(bencher: Bencher) {
+    records(bencher, one_block(Pattern::k_ary(ADULT.map(Axis::single).to_vec(), 4.0).unwrap()));
+}
+
+/// Eight attributes, a general set of patterns with probability 0.9, else uniform.
+#[divan::bench]
+fn records_bitmap(bencher: Bencher) {
+    let set = PatternSet::Bitmap(Bitmap::of(8, |p| p.count_ones() <= 4 && p % 3 != 2));
+    let parts = vec![Part { set, weight: 9 }, Part { set: PatternSet::All, weight: 1 }];
+    records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
+}
+
+/// One attribute of 100 categories, answered with sets of 10.
+#[divan::bench]
+fn records_subsets(bencher: Bencher) {
+    let channel = Pattern::k_ary(vec![Axis::set(100, 10)], 2.0).unwrap();
+    let plan = Plan::new(Schema::of_sizes(&[100]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    records(bencher, plan);
+}

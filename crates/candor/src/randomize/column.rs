@@ -1,0 +1,254 @@
+//! One variable, one category per answer: kernels over whole columns of codes.
+
+use num_bigint::BigUint;
+use num_integer::Integer;
+use num_traits::ToPrimitive;
+use rand_core::CryptoRng;
+
+use super::Code;
+use super::bytes::Bytes;
+use super::die::{Die, UNDECIDED};
+use crate::channel::{Channel, Matrix, Pattern, Rational};
+
+/// How many values are worked on at a time: the scratch stays in the first-level cache.
+const RUN: usize = 2048;
+
+/// The largest number of inputs and outputs of a kernel.
+const MAX_CODES: usize = u8::MAX as usize;
+
+/// A channel over one variable with at most 255 inputs and outputs.
+pub(super) enum ColumnKernel {
+    KAry(KAry),
+    Table(Table),
+}
+
+impl ColumnKernel {
+    pub(super) fn new(channel: &Channel) -> Option<ColumnKernel> {
+        match channel {
+            Channel::Matrix(matrix) => Table::of_matrix(matrix).map(ColumnKernel::Table),
+            Channel::Pattern(pattern) => {
+                let (categories, hit, miss) = answer_weights(pattern)?;
+                KAry::new(categories, hit, miss)
+                    .map(ColumnKernel::KAry)
+                    .or_else(|| Table::of_weights(categories, hit, miss).map(ColumnKernel::Table))
+            }
+        }
+    }
+
+    /// Randomizes a column of codes, all of which are known to be inputs.
+    pub(super) fn column<C: Code, R: CryptoRng + ?Sized>(&self, truths: &[C], out: &mut [C], bytes: &mut Bytes<'_, R>) {
+        match self {
+            ColumnKernel::KAry(kernel) => kernel.column(truths, out, bytes),
+            ColumnKernel::Table(table) => table.column(truths, out, bytes),
+        }
+    }
+}
+
+/// `(a, w, v)` of a one-attribute channel with ordinary answers: the true category has weight `w`,
+/// every other one `v`.
+fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
+    let &[axis] = pattern.axes() else { return None };
+    if axis.answer != 1 || axis.categories > MAX_CODES {
+        return None;
+    }
+    let likelihoods = pattern.likelihoods()?;
+    let value = |pattern: usize| likelihoods.class[pattern].map(|class| &likelihoods.values[class as usize]);
+    let (hit, miss): (&Rational, &Rational) = (value(0)?, value(1)?);
+    let common: BigUint = hit.denom().lcm(miss.denom());
+    let integer = |x: &Rational| (x * &common).to_integer().to_u128();
+    Some((axis.categories, integer(hit)?, integer(miss)?))
+}
+
+/// k-ary randomized response with 16 random bits per value and no branch.
+///
+/// The numbers below 2^16 are laid out as: `kept` of them answer the truth; then one cell of
+/// `divisor` numbers per category; the few that remain decide nothing. Those go to a die whose
+/// weights are exactly what the layout leaves each category short of, so the law is exact.
+pub(super) struct KAry {
+    kept: u16,
+    cell: Divisor,
+    /// The last number that decides.
+    decided: u16,
+    /// What to do with the others, by truth.
+    rest: Vec<Die>,
+}
+
+/// Division by a constant in 16-bit operations that compilers turn into vector instructions
+/// (Granlund and Montgomery 1994, figure 4.1).
+struct Divisor {
+    multiplier: u16,
+    shifts: [u32; 2],
+}
+
+impl Divisor {
+    /// For a divisor from 1 to 2^15.
+    fn new(divisor: u32) -> Divisor {
+        let bits = u32::BITS - (divisor - 1).leading_zeros();
+        let multiplier = (((1 << bits) - divisor) << 16) / divisor + 1;
+        Divisor { multiplier: multiplier as u16, shifts: [bits.min(1), bits.saturating_sub(1)] }
+    }
+
+    #[inline]
+    fn quotient(&self, number: u16) -> u16 {
+        let high = ((u32::from(number) * u32::from(self.multiplier)) >> 16) as u16;
+        (high + ((number - high) >> self.shifts[0])) >> self.shifts[1]
+    }
+}
+
+impl KAry {
+    fn new(categories: usize, hit: u128, miss: u128) -> Option<KAry> {
+        const NUMBERS: u128 = 1 << 16;
+        let total = miss.checked_mul(categories as u128 - 1)?.checked_add(hit)?;
+        if hit < miss || miss == 0 || total > u128::MAX >> 24 {
+            return None;
+        }
+        let cell = NUMBERS * miss / total;
+        let kept = NUMBERS * hit / total - cell;
+        let decided = kept + cell * categories as u128;
+        let rest = |truth: usize| {
+            let short_of = |answer: usize| match answer == truth {
+                true => hit * NUMBERS - (kept + cell) * total,
+                false => miss * NUMBERS - cell * total,
+            };
+            let weights: Vec<u128> = (0..categories).map(short_of).collect();
+            // With nothing left over the die is never rolled.
+            Die::new(&weights, false).or_else(|| (decided == NUMBERS).then(|| Die::new(&[1], false))?)
+        };
+        Some(KAry {
+            kept: u16::try_from(kept).ok()?,
+            cell: Divisor::new(cell.max(1) as u32),
+            decided: u16::try_from(decided.checked_sub(1)?).ok()?,
+            rest: (0..categories).map(rest).collect::<Option<_>>()?,
+        })
+    }
+
+    /// What a number that decides says.
+    #[inline]
+    fn answer(&self, number: u16, truth: u16) -> u16 {
+        let category = self.cell.quotient(number.wrapping_sub(self.kept));
+        if number < self.kept { truth } else { category }
+    }
+
+    fn column<C: Code, R: CryptoRng + ?Sized>(&self, truths: &[C], out: &mut [C], bytes: &mut Bytes<'_, R>) {
+        let mut random = [0u8; 2 * RUN];
+        for (truths, out) in truths.chunks(RUN).zip(out.chunks_mut(RUN)) {
+            let random = &mut random[..2 * truths.len()];
+            bytes.fill(random);
+            let (numbers, _) = random.as_chunks::<2>();
+            for ((truth, number), out) in truths.iter().zip(numbers).zip(out.iter_mut()) {
+                *out = C::from_byte(self.answer(u16::from_le_bytes(*number), truth.low_byte().into()) as u8);
+            }
+            for (at, numbers) in numbers.chunks(64).enumerate() {
+                let open = |number: &[u8; 2]| u16::from_le_bytes(*number) > self.decided;
+                if numbers.iter().fold(false, |any, number| any | open(number)) {
+                    for i in (0..numbers.len()).filter(|&i| open(&numbers[i])).map(|i| 64 * at + i) {
+                        out[i] = C::from_byte(self.rest[usize::from(truths[i].low_byte())].roll(bytes) as u8);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Any law per input: the truth and one random byte index a table of what that byte decides.
+pub(super) struct Table {
+    dice: Vec<Die>,
+    decided: Box<[u8; 1 << 16]>,
+}
+
+const UNDECIDED_BYTE: u8 = u8::MAX;
+
+impl Table {
+    /// From the weights of each output, given each input.
+    fn new(columns: impl Iterator<Item = Vec<u128>>) -> Option<Table> {
+        let dice = columns.map(|weights| Die::new(&weights, false)).collect::<Option<Vec<Die>>>()?;
+        let mut decided = Box::new([UNDECIDED_BYTE; 1 << 16]);
+        for (truth, die) in dice.iter().enumerate() {
+            for (lead, &outcome) in die.leading().iter().enumerate().filter(|(_, outcome)| **outcome != UNDECIDED) {
+                decided[truth << 8 | lead] = outcome as u8;
+            }
+        }
+        Some(Table { dice, decided })
+    }
+
+    fn of_weights(categories: usize, hit: u128, miss: u128) -> Option<Table> {
+        let column = |truth| (0..categories).map(|answer| if answer == truth { hit } else { miss }).collect();
+        Table::new((0..categories).map(column))
+    }
+
+    fn of_matrix(matrix: &Matrix) -> Option<Table> {
+        let small = matrix.columns().len() <= MAX_CODES && matrix.labels().len() <= MAX_CODES;
+        let column = |column: &Vec<u64>| column.iter().map(|&entry| u128::from(entry)).collect();
+        small.then(|| Table::new(matrix.columns().iter().map(column)))?
+    }
+
+    /// First what one byte decides, without a branch, then the rest.
+    fn column<C: Code, R: CryptoRng + ?Sized>(&self, truths: &[C], out: &mut [C], bytes: &mut Bytes<'_, R>) {
+        let mut leads = [0u8; RUN];
+        let mut open = [0u16; RUN];
+        for (truths, out) in truths.chunks(RUN).zip(out.chunks_mut(RUN)) {
+            let leads = &mut leads[..truths.len()];
+            bytes.fill(leads);
+            let mut undecided = 0;
+            for (i, ((truth, lead), out)) in truths.iter().zip(leads.iter()).zip(out.iter_mut()).enumerate() {
+                let answer = self.decided[usize::from(truth.low_byte()) << 8 | usize::from(*lead)];
+                *out = C::from_byte(answer);
+                open[undecided] = i as u16;
+                undecided += usize::from(answer == UNDECIDED_BYTE);
+            }
+            for &i in &open[..undecided] {
+                let i = usize::from(i);
+                let die = &self.dice[usize::from(truths[i].low_byte())];
+                out[i] = C::from_byte(die.finish(usize::from(leads[i]), bytes) as u8);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::Axis;
+
+    #[test]
+    fn quotients() {
+        for divisor in (1..300).chain([1023, 1024, 1025, 32_767, 32_768]) {
+            let fast = Divisor::new(divisor);
+            assert!((0..=u16::MAX).all(|n| u32::from(fast.quotient(n)) == u32::from(n) / divisor), "{divisor}");
+        }
+    }
+
+    /// The whole law of the kernel, as exact numbers: what the 2^16 numbers decide plus what the
+    /// die gives to those that do not.
+    #[test]
+    fn the_layout_and_its_die_give_the_exact_law() {
+        for (categories, epsilon) in
+            [(2, 0.0), (2, 1.0), (3, 0.5), (16, 1.0), (16, 4.0), (16, 9.0), (100, 4.0), (255, 0.1), (255, 15.0)]
+        {
+            let pattern = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
+            let (_, hit, miss) = answer_weights(&pattern).unwrap();
+            let total = hit + miss * (categories as u128 - 1);
+            let kernel = KAry::new(categories, hit, miss).unwrap();
+            for truth in [0, 1, categories - 1] {
+                let mut numbers = vec![0u128; categories];
+                for number in 0..=kernel.decided {
+                    numbers[usize::from(kernel.answer(number, truth as u16))] += 1;
+                }
+                let open = 65_535 - u128::from(kernel.decided);
+                assert!(open <= categories as u128, "{categories} {epsilon}: {open} numbers decide nothing");
+                let rest = kernel.rest[truth].weights();
+                let sum: u128 = rest.iter().sum();
+                for (answer, &decided) in numbers.iter().enumerate() {
+                    // P(answer) = decided/2^16 + open/2^16 * rest/sum, against weight/total.
+                    let weight = if answer == truth { hit } else { miss };
+                    let exact = |n: u128, d: u128| Rational::new(n.into(), d.into());
+                    let mut p = exact(decided, 1 << 16);
+                    if open > 0 {
+                        p += exact(open, 1 << 16) * exact(rest[answer], sum);
+                    }
+                    assert_eq!(p, exact(weight, total), "{categories} {epsilon} {truth} {answer}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Pattern channels over several attributes, or with sets as answers: first the patterns of many
+//! records, then the answers column by column.
+
+use num_bigint::BigUint;
+use num_traits::{One, ToPrimitive};
+use rand_core::CryptoRng;
+
+use super::Sets;
+use super::bytes::Bytes;
+use super::die::Die;
+use crate::channel::{Pattern, PatternSet};
+
+/// With at most this many attributes, the patterns of a set are listed on one die.
+const MAX_LISTED: usize = 12;
+
+/// With more attributes than bits in a mask, the reference sampler takes over.
+const MAX_ATTRIBUTES: usize = u64::BITS as usize;
+
+/// How many records are worked on at a time: the scratch stays in the first-level cache.
+pub(super) const RUN: usize = 1024;
+
+/// What is to be done with each attribute of one record, one bit each.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Draw {
+    /// Answered uniformly among all answers, whatever the truth.
+    free: u64,
+    /// Answered uniformly among those that miss the truth. Neither: among those that hit it.
+    miss: u64,
+}
+
+/// How a part draws.
+enum PartDraw {
+    /// Always the same.
+    Fixed(Draw),
+    /// One of the patterns on the die.
+    Listed { die: Die, patterns: Vec<u32> },
+}
+
+/// A channel made ready to draw patterns.
+pub(super) struct PatternDrawer {
+    parts: Die,
+    draws: Vec<PartDraw>,
+    /// The answer size of each attribute.
+    pub(super) answer_sizes: Vec<usize>,
+}
+
+impl PatternDrawer {
+    /// `None` if some part does not fit dice or masks.
+    pub(super) fn new(pattern: &Pattern) -> Option<PatternDrawer> {
+        if pattern.axes().len() > MAX_ATTRIBUTES {
+            return None;
+        }
+        let weights: Vec<u128> = pattern.parts().iter().map(|part| u128::from(part.weight)).collect();
+        let draws = pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern)).collect::<Option<_>>()?;
+        let answer_sizes = pattern.axes().iter().map(|axis| axis.answer).collect();
+        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, answer_sizes })
+    }
+
+    #[inline]
+    pub(super) fn draw<R: CryptoRng + ?Sized>(&self, bytes: &mut Bytes<'_, R>) -> Draw {
+        match &self.draws[self.parts.roll(bytes)] {
+            PartDraw::Fixed(draw) => *draw,
+            PartDraw::Listed { die, patterns } => Draw { free: 0, miss: patterns[die.roll(bytes)].into() },
+        }
+    }
+}
+
+impl PartDraw {
+    fn new(set: &PatternSet, pattern: &Pattern) -> Option<PartDraw> {
+        let k = pattern.axes().len();
+        let everything = u64::MAX >> (MAX_ATTRIBUTES - k);
+        let mask = |list: &[usize]| list.iter().fold(0, |mask, i| mask | 1u64 << i);
+        Some(match set {
+            PatternSet::All => PartDraw::Fixed(Draw { free: everything, miss: 0 }),
+            PatternSet::Hits(hits) => PartDraw::Fixed(Draw { free: everything & !mask(hits), miss: 0 }),
+            PatternSet::Only(missing) => PartDraw::Fixed(Draw { free: 0, miss: mask(missing) }),
+            PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => {
+                if k > MAX_LISTED {
+                    return None;
+                }
+                let choices = pattern.choices();
+                let patterns: Vec<u32> =
+                    set.members(k).iter().zip(0..).filter(|(member, _)| **member).map(|(_, p)| p).collect();
+                let ways = |&p: &u32| {
+                    let ways = |i: usize| if p >> i & 1 == 1 { &choices[i].miss } else { &choices[i].hit };
+                    (0..k).fold(BigUint::one(), |product, i| product * ways(i)).to_u128()
+                };
+                let weights = patterns.iter().map(ways).collect::<Option<Vec<u128>>>()?;
+                PartDraw::Listed { die: Die::new(&weights, true)?, patterns }
+            }
+        })
+    }
+}
+
+/// Answers with one category: fills a column from the draws of its records.
+pub(super) fn fill_ones<R: CryptoRng + ?Sized>(
+    attribute: usize,
+    categories: usize,
+    draws: &[Draw],
+    truths: &[u16],
+    out: &mut [u16],
+    bytes: &mut Bytes<'_, R>,
+) {
+    if categories > 256 {
+        for ((draw, &truth), out) in draws.iter().zip(truths).zip(out) {
+            *out = redraw(draw.of(attribute), categories, truth, bytes).unwrap_or(truth);
+        }
+        return;
+    }
+    // A uniform number below n is the high half of 16 random bits times n, unless the low half is
+    // below 2^16 mod n: those few are drawn again afterwards. All in 16-bit lanes, without branches.
+    let (all, others) = (categories as u32, categories as u32 - 1);
+    let (all_again, others_again) = ((65_536 % all) as u16, (65_536 % others) as u16);
+    let mut random = [0u8; 2 * RUN];
+    let mut open = [0u8; RUN];
+    for ((draws, truths), out) in draws.chunks(RUN).zip(truths.chunks(RUN)).zip(out.chunks_mut(RUN)) {
+        let random = &mut random[..2 * draws.len()];
+        let open = &mut open[..draws.len()];
+        bytes.fill(random);
+        let numbers = random.as_chunks::<2>().0;
+        for ((((draw, &truth), number), out), open) in
+            draws.iter().zip(truths).zip(numbers).zip(out.iter_mut()).zip(open.iter_mut())
+        {
+            let (free, miss) = draw.of(attribute);
+            let (n, again) = if free { (all, all_again) } else { (others, others_again) };
+            let product = u32::from(u16::from_le_bytes(*number)) * n;
+            let drawn = (product >> 16) as u16;
+            let other = if free { drawn } else { past(drawn, truth) };
+            let random = free | miss;
+            *open = u8::from(random & ((product as u16) < again));
+            *out = if random { other } else { truth };
+        }
+        if open.iter().fold(0, |any, open| any | open) != 0 {
+            for i in (0..open.len()).filter(|&i| open[i] != 0) {
+                out[i] = redraw(draws[i].of(attribute), categories, truths[i], bytes).unwrap_or(truths[i]);
+            }
+        }
+    }
+}
+
+/// A category drawn as `(free, miss)` say; `None` for the truth.
+fn redraw<R: CryptoRng + ?Sized>(
+    (free, miss): (bool, bool),
+    categories: usize,
+    truth: u16,
+    bytes: &mut Bytes<'_, R>,
+) -> Option<u16> {
+    match (free, miss) {
+        (true, _) => Some(bytes.below(categories) as u16),
+        (false, true) => Some(past(bytes.below(categories - 1) as u16, truth)),
+        (false, false) => None,
+    }
+}
+
+/// Answers with sets of categories; each record's channel has its own answer size.
+pub(super) fn fill_sets<'a, R: CryptoRng + ?Sized>(
+    attribute: usize,
+    categories: usize,
+    records: impl Iterator<Item = (&'a Draw, u16, usize)>,
+    out: &mut Sets,
+    bytes: &mut Bytes<'_, R>,
+) {
+    let mut chosen = vec![0u64; categories.div_ceil(64)];
+    for (draw, truth, size) in records {
+        match draw.of(attribute) {
+            (true, _) => choose(categories, size, |other| other, &mut chosen, bytes),
+            (false, true) => choose(categories - 1, size, |other| past(other, truth), &mut chosen, bytes),
+            (false, false) => {
+                chosen[usize::from(truth) / 64] |= 1 << (truth % 64);
+                choose(categories - 1, size - 1, |other| past(other, truth), &mut chosen, bytes);
+            }
+        }
+        out.push_bits(&mut chosen);
+    }
+}
+
+/// A uniformly random subset of `0..n`, renamed by `name` (Floyd's method).
+fn choose<R: CryptoRng + ?Sized>(
+    n: usize,
+    size: usize,
+    name: impl Fn(u16) -> u16,
+    chosen: &mut [u64],
+    bytes: &mut Bytes<'_, R>,
+) {
+    for last in n - size..n {
+        let candidate = usize::from(name(bytes.below(last + 1) as u16));
+        let taken = chosen[candidate / 64] >> (candidate % 64) & 1 == 1;
+        let next = if taken { usize::from(name(last as u16)) } else { candidate };
+        chosen[next / 64] |= 1 << (next % 64);
+    }
+}
+
+impl Draw {
+    #[inline]
+    fn of(&self, attribute: usize) -> (bool, bool) {
+        (self.free >> attribute & 1 == 1, self.miss >> attribute & 1 == 1)
+    }
+}
+
+/// The category at position `other` among all but the truth.
+#[inline]
+fn past(other: u16, truth: u16) -> u16 {
+    other + u16::from(other >= truth)
+}

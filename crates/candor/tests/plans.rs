@@ -1,0 +1,183 @@
+//! Plan files: good ones are read back to the letter, bad ones are refused for the right reason.
+
+use std::fs;
+use std::path::PathBuf;
+
+use candor::channel::{Axis, Channel, Epsilon, Matrix, Pattern};
+use candor::plan::{Block, Content, Plan, PlanError};
+use candor::schema::{Attribute, Schema};
+
+fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/plans").join(name)
+}
+
+fn good(name: &str) -> String {
+    fs::read_to_string(folder("good").join(name)).unwrap()
+}
+
+#[test]
+fn good_files_are_read_and_written_to_the_letter() {
+    let mut read = 0;
+    for entry in fs::read_dir(folder("good")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert_eq!(Plan::from_json(&text).unwrap().to_json(), text);
+        read += 1;
+    }
+    assert!(read >= 9);
+}
+
+/// The committed bad files, each with a part of the message it must give. Each differs from a good
+/// one in one way only.
+const BAD: [(&str, &str); 20] = [
+    ("not-json.json", "not a plan: expected value at line 1 column 1"),
+    ("truncated.json", "not a plan: EOF"),
+    ("other-format.json", "not a candor plan"),
+    ("future-version.json", "plan of version 2; this program reads version 1"),
+    ("unknown-field.json", "unknown field `colour`"),
+    ("float-weight.json", "a whole number from 0 to 2^64 - 1"),
+    ("zero-weight.json", "part 0 has weight 0"),
+    ("weights-too-large.json", "exceed 2^64"),
+    ("wrong-column-sum.json", "column 1 of the matrix sums to 15, not to 16"),
+    ("attribute-twice.json", "\"a1\" is in more than one place"),
+    ("duplicate-attribute.json", "two attributes are named \"a1\""),
+    ("attribute-missing.json", "\"a2\" is in no block"),
+    ("attribute-unknown.json", "\"a3\", which the schema does not have; did you mean"),
+    ("category-mismatch.json", "as 5 categories, but the schema lists 4"),
+    ("public-randomized.json", "randomizes \"answer\", which the schema calls public"),
+    ("empty-lottery.json", "the lottery of block 0 is empty"),
+    ("bad-bitmap.json", "a bitmap over 4 attributes takes 2^4 bits"),
+    ("edited-weight.json", "does not match its fingerprint"),
+    ("false-epsilon.json", "states the epsilon of the record as 0.5, but as it stands it is 1:"),
+    ("false-attribute-epsilon.json", "states the conditional epsilon of \"a1\" as 0.9"),
+];
+
+#[test]
+fn bad_files_are_refused_each_with_its_own_message() {
+    for (name, expected) in BAD {
+        let text = fs::read_to_string(folder("bad").join(name)).unwrap_or_else(|_| panic!("{name} is missing"));
+        let message = Plan::from_json(&text).expect_err(name).to_string();
+        assert!(message.contains(expected), "{name}: {message}");
+    }
+    let committed = fs::read_dir(folder("bad")).unwrap().count();
+    assert_eq!(committed, BAD.len(), "every bad file is listed");
+}
+
+#[test]
+fn an_edited_plan_is_refused_and_its_true_guarantee_shown() {
+    // More truth in the mixture: the file still claims epsilon 1.
+    let edited = good("k-ary.json").replace("13728766182127131968", "1372876618212713196");
+    let error = Plan::from_json(&edited).unwrap_err();
+    let PlanError::Fingerprint { actual, stated } = &error else { panic!("{error}") };
+    assert_eq!(stated, "1");
+    assert!(actual.get() > 2.8, "{actual}");
+    assert!(error.to_string().contains(&format!("guarantees epsilon {actual}")));
+    // Renaming a category changes what the plan is about.
+    let renamed = good("k-ary.json").replacen("\"4\"", "\"four\"", 1);
+    assert!(matches!(Plan::from_json(&renamed), Err(PlanError::Fingerprint { .. })));
+    // White space, the order of fields and the way integers are written do not.
+    let value: serde_json::Value = serde_json::from_str(&good("k-ary.json")).unwrap();
+    assert!(Plan::from_json(&value.to_string()).is_ok());
+    assert!(Plan::from_json(&good("k-ary.json").replacen("\"weight\": 1,", "\"weight\": \"1\",", 1)).is_ok());
+}
+
+#[test]
+fn the_fingerprint_is_pinned() {
+    // Other implementations must arrive at the same one.
+    let plan = Plan::from_json(&good("matrix.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&good("matrix.json")).unwrap();
+    assert_eq!(value["fingerprint"], plan.fingerprint().as_str());
+    assert_eq!(plan.fingerprint().as_str(), "sha256:aacef85d6c6ef8e20fcc4f8c83ddc1ed2ed42459554f5fdfc387f718b2b6c3bc");
+}
+
+fn labels(labels: &[&str]) -> Vec<String> {
+    labels.iter().map(|&label| label.to_owned()).collect()
+}
+
+fn k_ary(sizes: &[usize], epsilon: f64) -> Pattern {
+    Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap()
+}
+
+#[test]
+fn losses_add_over_blocks_and_the_worst_channel_of_a_lottery_counts() {
+    let schema = Schema::of_sizes(&[2, 3, 4]).unwrap();
+    let lottery: Vec<(u64, Channel)> = vec![(1, k_ary(&[2, 3], 0.5).into()), (9, k_ary(&[2, 3], 1.5).into())];
+    let blocks = vec![Block::lottery(vec![0, 1], lottery), Block::new(vec![2], k_ary(&[4], 2.0))];
+    let plan = Plan::new(schema, blocks).unwrap();
+    let guarantee = plan.guarantee();
+    assert!((guarantee.epsilon().get() - 3.5).abs() < 1e-9);
+    let conditional: Vec<f64> = guarantee.attributes().iter().map(|a| a.conditional.get()).collect();
+    for (found, expected) in conditional.iter().zip([1.5, 1.5, 2.0]) {
+        assert!((found - expected).abs() < 1e-9, "{conditional:?}");
+    }
+    assert!(guarantee.attributes()[0].marginal.unwrap() < guarantee.attributes()[0].conditional);
+}
+
+#[test]
+fn columns_of_responses() {
+    let schema = Schema::new(vec![
+        Attribute::new("a", labels(&["0", "1"])).unwrap(),
+        Attribute::new("p", labels(&["x", "y"])).unwrap().public(),
+        Attribute::new("b", labels(&["0", "1", "2"])).unwrap(),
+        Attribute::new("c", labels(&["0", "1", "2", "3"])).unwrap(),
+        Attribute::new("d", labels(&["0", "1"])).unwrap(),
+    ])
+    .unwrap();
+    let crossed: Vec<Vec<u64>> = vec![vec![3, 5]; 4];
+    let crossed = Matrix::new(vec![2, 2], labels(&["u", "v"]), 3, crossed).unwrap();
+    let sets = Pattern::k_ary(vec![Axis::set(4, 2)], 1.0).unwrap();
+    let lottery = || vec![(1, k_ary(&[3], 1.0).into()), (1, k_ary(&[3], 1.0).into())];
+    let blocks =
+        vec![Block::new(vec![0, 4], crossed), Block::lottery(vec![2], lottery()), Block::new(vec![3], sets.clone())];
+    let plan = Plan::new(schema.clone(), blocks).unwrap();
+    let names: Vec<String> = plan.columns().into_iter().map(|column| column.name).collect();
+    assert_eq!(names, ["a*d", "p", "b", "c", "candor_tag"]);
+    let columns = plan.columns();
+    assert_eq!(columns[1].content, Content::Public { attribute: 1 });
+    assert!(matches!(&columns[3].content, Content::Answer { set: true, block: 2, place: 0, .. }));
+    assert_eq!(columns[4].content, Content::Tag { block: 1 });
+    assert_eq!(plan.guarantee().epsilon().get() > 0.0, true);
+    assert_eq!(plan.guarantee().attributes()[0].marginal, None);
+    assert_eq!(plan.guarantee().attributes()[0].conditional, Epsilon::ZERO);
+}
+
+#[test]
+fn plans_that_could_not_be_carried_out_are_refused() {
+    let schema = || Schema::of_sizes(&[2, 3]).unwrap();
+    let refused = |schema: Schema, blocks: Vec<Block>| Plan::new(schema, blocks).unwrap_err();
+    let two = || vec![Block::new(vec![0], k_ary(&[2], 1.0)), Block::new(vec![1], k_ary(&[3], 1.0))];
+    assert!(Plan::new(schema(), two()).is_ok());
+    assert!(matches!(
+        refused(schema(), vec![Block::new(vec![7], k_ary(&[2], 1.0))]),
+        PlanError::AttributePosition { attribute: 7, .. }
+    ));
+    assert!(matches!(
+        refused(schema(), vec![Block::new(vec![0, 1], k_ary(&[2], 1.0))]),
+        PlanError::AttributeCount { .. }
+    ));
+    let mixed = vec![
+        (1, Channel::from(k_ary(&[2], 1.0))),
+        (1, Matrix::new(vec![2], labels(&["0", "1"]), 1, vec![vec![1, 1]; 2]).unwrap().into()),
+    ];
+    assert!(matches!(
+        refused(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], mixed)]),
+        PlanError::MixedLottery { .. }
+    ));
+    let zero = vec![(0, Channel::from(k_ary(&[2], 1.0)))];
+    assert!(matches!(
+        refused(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], zero)]),
+        PlanError::LotteryWeights { .. }
+    ));
+    let semicolon = Schema::new(vec![Attribute::new("a", labels(&["x;y", "z", "w"])).unwrap()]).unwrap();
+    let sets = Pattern::k_ary(vec![Axis::set(3, 2)], 1.0).unwrap();
+    assert!(matches!(refused(semicolon, vec![Block::new(vec![0], sets)]), PlanError::SetLabel { .. }));
+    let crossed = Matrix::new(vec![2, 2], labels(&["u", "v"]), 1, vec![vec![1, 1]; 4]).unwrap();
+    let clash = Schema::new(
+        [("a", false), ("b", false), ("a*b", true)]
+            .map(|(name, public)| {
+                let attribute = Attribute::new(name, labels(&["0", "1"])).unwrap();
+                if public { attribute.public() } else { attribute }
+            })
+            .to_vec(),
+    );
+    assert!(matches!(refused(clash.unwrap(), vec![Block::new(vec![0, 1], crossed)]), PlanError::ColumnTwice(_)));
+}

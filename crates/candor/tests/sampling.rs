@@ -1,0 +1,262 @@
+//! Statistical proof of the samplers: for every family of channels, a million draws of the bulk
+//! sampler and of the single-record sampler against the law by definition.
+//!
+//! Seeds are fixed; each test has a false-alarm rate of 1e-6 or less for a fresh seed.
+
+use std::collections::HashMap;
+
+use candor::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Rational};
+use candor::plan::{Block, Plan};
+use candor::randomize::{AnswerColumn, Client, Randomizer};
+use candor::randomness::Source;
+use candor::schema::Schema;
+use num_traits::ToPrimitive;
+use statrs::distribution::{Beta, ChiSquared, ContinuousCDF, Normal};
+
+mod definition;
+
+const DRAWS: usize = 1_000_000;
+const ALPHA: f64 = 1e-6;
+
+/// A tag and, for each attribute, the categories answered.
+type Response = (usize, Vec<Vec<usize>>);
+
+fn float(p: &Rational) -> f64 {
+    p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap()
+}
+
+/// The law of the responses of one block to one truth.
+fn law(block: &Block, truth: &[u16]) -> HashMap<Response, f64> {
+    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+    let mut law = HashMap::new();
+    for (tag, (weight, channel)) in block.channels().iter().enumerate() {
+        let drawn = *weight as f64 / total;
+        match channel {
+            Channel::Pattern(pattern) => {
+                let answers = definition::answers(pattern.axes());
+                let truth: Vec<usize> = truth.iter().map(|&code| code.into()).collect();
+                let probabilities = definition::law(pattern, &answers, &truth);
+                law.extend(answers.into_iter().zip(probabilities).map(|(z, p)| ((tag, z), drawn * float(&p))));
+            }
+            Channel::Matrix(matrix) => {
+                let input = truth.iter().zip(matrix.sizes()).fold(0, |cell, (&code, &n)| cell * n + code as usize);
+                for output in 0..matrix.labels().len() {
+                    law.insert((tag, vec![vec![output]]), drawn * matrix.probability(output, input));
+                }
+            }
+        }
+    }
+    law
+}
+
+fn bulk(plan: &Plan, truth: &[u16], seed: u64) -> HashMap<Response, usize> {
+    let columns: Vec<Vec<u16>> = truth.iter().map(|&code| vec![code; DRAWS]).collect();
+    let answers = Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(0)).unwrap();
+    let block = &answers[0];
+    let columns: Vec<Vec<Vec<usize>>> = block
+        .columns
+        .iter()
+        .map(|column| match column {
+            AnswerColumn::One(codes) => codes.iter().map(|&code| vec![code.into()]).collect(),
+            AnswerColumn::Set(sets) => sets.iter().map(|set| set.iter().map(|&code| code.into()).collect()).collect(),
+        })
+        .collect();
+    let mut seen = HashMap::new();
+    for row in 0..DRAWS {
+        let tag = block.tags.get(row).map_or(0, |&tag| tag.into());
+        *seen.entry((tag, columns.iter().map(|column| column[row].clone()).collect())).or_insert(0) += 1;
+    }
+    seen
+}
+
+fn one_by_one(plan: &Plan, truth: &[u16], seed: u64) -> HashMap<Response, usize> {
+    let client = Client::new(plan);
+    let mut rng = Source::from_seed(seed).stream(0);
+    let mut seen = HashMap::new();
+    for _ in 0..DRAWS {
+        let answer = client.answer(truth, &mut rng).unwrap().remove(0);
+        let categories = |answer: Answer| match answer {
+            Answer::One(code) => vec![code.into()],
+            Answer::Set(codes) => codes.into_iter().map(Into::into).collect(),
+        };
+        let response = (answer.tag.unwrap_or(0), answer.answers.into_iter().map(categories).collect());
+        *seen.entry(response).or_insert(0) += 1;
+    }
+    seen
+}
+
+/// Chi-square over all responses (rare ones together), and a Wilson interval for each.
+fn fits(seen: &HashMap<Response, usize>, law: &HashMap<Response, f64>, name: &str) {
+    let impossible = seen.keys().find(|response| law.get(*response).is_none_or(|&p| p == 0.0));
+    assert_eq!(impossible, None, "{name}: an answer that the channel cannot give");
+    let n = DRAWS as f64;
+    let (mut statistic, mut cells, mut rare) = (0.0, 0, (0.0, 0.0));
+    let z = Normal::standard().inverse_cdf(1.0 - ALPHA / 2.0 / law.len() as f64);
+    for (response, &p) in law.iter().filter(|(_, p)| **p > 0.0) {
+        let count = seen.get(response).copied().unwrap_or(0) as f64;
+        let (centre, width) = {
+            let share = count / n;
+            let scale = 1.0 + z * z / n;
+            let spread = z / scale * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+            ((share + z * z / (2.0 * n)) / scale, spread)
+        };
+        assert!((p - centre).abs() <= width, "{name}: {response:?} seen {count} times, probability {p}");
+        if n * p < 20.0 {
+            rare = (rare.0 + count, rare.1 + n * p);
+        } else {
+            statistic += (count - n * p).powi(2) / (n * p);
+            cells += 1;
+        }
+    }
+    if rare.1 >= 20.0 {
+        statistic += (rare.0 - rare.1).powi(2) / rare.1;
+        cells += 1;
+    }
+    if cells > 1 {
+        let p_value = ChiSquared::new(f64::from(cells - 1)).unwrap().sf(statistic);
+        assert!(p_value > ALPHA, "{name}: chi-square {statistic} with {} degrees, p = {p_value}", cells - 1);
+    }
+}
+
+/// From counts alone: `ln` of a lower bound on P(response | x) over an upper bound on
+/// P(response | y) (Clopper-Pearson), for a response chosen beforehand.
+fn epsilon_seen(response: &Response, x: &HashMap<Response, usize>, y: &HashMap<Response, usize>) -> f64 {
+    let count = |seen: &HashMap<Response, usize>| seen.get(response).copied().unwrap_or(0) as f64;
+    let (a, b, n) = (count(x), count(y), DRAWS as f64);
+    let low = if a == 0.0 { 0.0 } else { Beta::new(a, n - a + 1.0).unwrap().inverse_cdf(ALPHA / 2.0) };
+    let high = Beta::new(b + 1.0, n - b).unwrap().inverse_cdf(1.0 - ALPHA / 2.0);
+    (low / high).ln()
+}
+
+fn parts(parts: &[(PatternSet, u64)]) -> Vec<Part> {
+    parts.iter().map(|(set, weight)| Part { set: set.clone(), weight: *weight }).collect()
+}
+
+fn patterns(axes: &[Axis], listed: &[(PatternSet, u64)]) -> Channel {
+    Pattern::new(axes.to_vec(), parts(listed)).unwrap().into()
+}
+
+fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
+    let labels = (0..columns[0].len()).map(|output| format!("o{output}")).collect();
+    Matrix::rounded(sizes.to_vec(), labels, columns).unwrap().into()
+}
+
+/// Two truths that differ in every attribute are tried; `telling` is the response whose frequency
+/// under the first and the second bounds epsilon from below.
+fn prove(name: &str, lottery: Vec<(u64, Channel)>, telling: Option<Response>) {
+    let sizes = lottery[0].1.sizes();
+    let block = Block::lottery((0..sizes.len()).collect(), lottery);
+    let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![block]).unwrap();
+    let truths: [Vec<u16>; 2] = [vec![0; sizes.len()], sizes.iter().map(|&size| size as u16 - 1).collect()];
+    for (sampler, draw) in [("bulk", bulk as fn(&Plan, &[u16], u64) -> _), ("one by one", one_by_one)] {
+        let seen: Vec<HashMap<Response, usize>> =
+            truths.iter().zip(11..).map(|(truth, seed)| draw(&plan, truth, seed)).collect();
+        for (truth, seen) in truths.iter().zip(&seen) {
+            fits(seen, &law(&plan.blocks()[0], truth), &format!("{name}, {sampler}, truth {truth:?}"));
+        }
+        if let Some(response) = &telling {
+            let certified = plan.guarantee().epsilon().get();
+            let black_box = epsilon_seen(response, &seen[0], &seen[1]);
+            assert!(
+                black_box <= certified,
+                "{name}, {sampler}: epsilon is at least {black_box}, certified {certified}"
+            );
+            // The bound is no use unless it comes near.
+            assert!(black_box >= 0.8 * certified, "{name}, {sampler}: only {black_box} of {certified} seen");
+        }
+    }
+}
+
+fn alone(channel: Channel) -> Vec<(u64, Channel)> {
+    vec![(1, channel)]
+}
+
+#[test]
+fn k_ary() {
+    for (categories, epsilon) in [(2, 1.0), (16, 4.0), (300, 2.0)] {
+        let channel = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
+        let telling = (categories < 100).then(|| (0, vec![vec![0]]));
+        prove(&format!("k-ary {categories}"), alone(channel.into()), telling);
+    }
+}
+
+#[test]
+fn lying_more_often_than_not() {
+    let channel = patterns(&[Axis::single(5)], &[(PatternSet::Only(vec![0]), 3), (PatternSet::All, 5)]);
+    // Under this channel it is the other's category that a truth makes likelier.
+    prove("lies", alone(channel), Some((0, vec![vec![4]])));
+}
+
+#[test]
+fn matrices() {
+    let square = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
+    prove("square matrix", alone(matrix(&[3], &square)), Some((0, vec![vec![0]])));
+    let rectangular = [vec![0.5, 0.0, 0.25, 0.25], vec![0.0, 0.5, 0.125, 0.375]];
+    prove("rectangular matrix", alone(matrix(&[2], &rectangular)), None);
+    let crossed: Vec<Vec<f64>> = (0..6).map(|x| (0..6).map(|z| if x == z { 0.5 } else { 0.1 }).collect()).collect();
+    prove("crossed matrix", alone(matrix(&[2, 3], &crossed)), Some((0, vec![vec![0]])));
+    let two = vec![
+        (3, matrix(&[3], &square)),
+        (1, matrix(&[3], &[vec![0.5, 0.3, 0.2], vec![0.2, 0.5, 0.3], vec![0.3, 0.2, 0.5]])),
+    ];
+    prove("lottery of matrices", two, Some((0, vec![vec![0]])));
+}
+
+#[test]
+fn joint() {
+    let channel = Pattern::k_ary([2, 3, 4].map(Axis::single).to_vec(), 3.0).unwrap();
+    prove("joint", alone(channel.into()), Some((0, vec![vec![0]; 3])));
+}
+
+#[test]
+fn general_pattern_sets() {
+    let axes = [2, 3, 4].map(Axis::single);
+    let threshold = PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 };
+    let bitmap = PatternSet::Bitmap(Bitmap::of(3, |p| p == 0 || p == 3 || p == 6));
+    let channel = |set: PatternSet| patterns(&axes, &[(set, 2), (PatternSet::All, 1)]);
+    prove("threshold", alone(channel(threshold)), Some((0, vec![vec![0]; 3])));
+    prove("bitmap", alone(channel(bitmap)), None);
+    prove("single pattern", alone(channel(PatternSet::Only(vec![1, 2]))), None);
+    // Too many attributes for one die: the reference sampler does the bulk work too.
+    let many = PatternSet::Threshold { weights: (0..13).map(|i| 1 + i % 3).collect(), limit: 5 };
+    prove("threshold of thirteen", alone(patterns(&[Axis::single(2); 13], &[(many, 3), (PatternSet::All, 1)])), None);
+}
+
+#[test]
+fn lotteries() {
+    let axes = [2, 3, 4].map(Axis::single);
+    let hits = |hits: Vec<usize>| patterns(&axes, &[(PatternSet::Hits(hits), 1), (PatternSet::All, 1)]);
+    prove("lottery", vec![(5, hits(vec![0])), (2, hits(vec![1, 2])), (1, hits(vec![0, 2]))], None);
+}
+
+#[test]
+fn sets() {
+    let axis = Axis::set(6, 2);
+    let subsets = Pattern::k_ary(vec![axis], 2.0).unwrap();
+    prove("subset selection", alone(subsets.into()), Some((0, vec![vec![0, 1]])));
+    let diverse = patterns(&[Axis::set(7, 3)], &[(PatternSet::no_miss(), 1)]);
+    prove("l-diversity", alone(diverse), None);
+    let mixed = [Axis::set(4, 2), Axis::single(3), Axis::set(3, 3)];
+    let channel =
+        patterns(&mixed, &[(PatternSet::Hits(vec![0]), 1), (PatternSet::Only(vec![1]), 1), (PatternSet::All, 2)]);
+    prove("sets and ordinary answers", alone(channel), None);
+    let sizes = vec![
+        (1, patterns(&[Axis::set(5, 2)], &[(PatternSet::no_miss(), 1), (PatternSet::All, 1)])),
+        (2, patterns(&[Axis::single(5)], &[(PatternSet::no_miss(), 1), (PatternSet::All, 2)])),
+    ];
+    prove("lottery of answer sizes", sizes, None);
+}
+
+/// The checks above can fail: a sampler that is off by half a percent does not pass them.
+#[test]
+fn a_wrong_sampler_is_found_out() {
+    let claimed = patterns(&[Axis::single(4)], &[(PatternSet::no_miss(), 1_000), (PatternSet::All, 1_000)]);
+    let actual = patterns(&[Axis::single(4)], &[(PatternSet::no_miss(), 1_010), (PatternSet::All, 990)]);
+    let plan = |channel| Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let (claimed, actual) = (plan(claimed), plan(actual));
+    let [x, y] = [0, 3].map(|truth| bulk(&actual, &[truth], 5));
+    let caught = std::panic::catch_unwind(|| fits(&x, &law(&claimed.blocks()[0], &[0]), "wrong"));
+    assert!(caught.is_err(), "half a percent went unnoticed");
+    let weaker = patterns(&[Axis::single(4)], &[(PatternSet::no_miss(), 900), (PatternSet::All, 1_000)]);
+    assert!(epsilon_seen(&(0, vec![vec![0]]), &x, &y) > plan(weaker).guarantee().epsilon().get());
+}

@@ -1,0 +1,196 @@
+//! Test vectors of the single-record sampler: plan + record + bytes -> answer (docs/sampling.md).
+//!
+//! Set `CANDOR_WRITE_VECTORS` to write them anew, and read the difference before committing it:
+//! other clients rely on them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use candor::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::plan::{Block, Plan};
+use candor::randomize::{Client, RandomizeError};
+use candor::randomness::Source;
+use candor::schema::{Attribute, Schema};
+use rand_core::{Rng, TryCryptoRng, TryRng};
+use serde_json::{Value, json};
+
+/// Hands out given bytes and counts them; fails when they run out.
+struct Given<'a> {
+    bytes: &'a [u8],
+    used: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("no more bytes")]
+struct NoMoreBytes;
+
+impl TryRng for Given<'_> {
+    type Error = NoMoreBytes;
+    fn try_next_u32(&mut self) -> Result<u32, NoMoreBytes> {
+        unreachable!("the sampler reads bytes only")
+    }
+    fn try_next_u64(&mut self) -> Result<u64, NoMoreBytes> {
+        unreachable!("the sampler reads bytes only")
+    }
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), NoMoreBytes> {
+        let given = self.bytes.get(self.used..self.used + out.len()).ok_or(NoMoreBytes)?;
+        out.copy_from_slice(given);
+        self.used += out.len();
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Given<'_> {}
+
+fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+fn part(set: PatternSet, weight: u64) -> Part {
+    Part { set, weight }
+}
+
+fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
+    Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+}
+
+/// The plans of the vectors, by name: every kind of channel and set, blocks and a lottery.
+fn plans() -> Vec<(&'static str, Plan)> {
+    let k_ary =
+        |sizes: &[usize], epsilon| Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap();
+    let labels = ["yes", "no", "no answer"].map(String::from).to_vec();
+    let matrix = Matrix::rounded(vec![2], labels, &[vec![0.5, 0.125, 0.375], vec![0.125, 0.5, 0.375]]).unwrap();
+    let crossed: Vec<Vec<u64>> = (0..6).map(|x| (0..6).map(|z| if x == z { 11 } else { 1 }).collect()).collect();
+    let crossed = Matrix::new(vec![2, 3], (0..6).map(|z| format!("z{z}")).collect(), 4, crossed).unwrap();
+    let threshold = PatternSet::Threshold { weights: vec![3, 1, 2, 1], limit: 3 };
+    let bitmap = PatternSet::Bitmap(Bitmap::of(4, |p| p.count_ones() != 2));
+    let axes = || [4, 3, 2, 5].map(Axis::single).to_vec();
+    let general = Pattern::new(
+        axes(),
+        vec![
+            part(threshold, 5),
+            part(bitmap, 3),
+            part(PatternSet::Only(vec![1, 3]), 2),
+            part(PatternSet::All, 1 << 60),
+        ],
+    );
+    let hits = |hits: Vec<usize>| -> Channel {
+        Pattern::new(axes(), vec![part(PatternSet::Hits(hits), 3), part(PatternSet::All, 4)]).unwrap().into()
+    };
+    let sets = Pattern::new(
+        vec![Axis::set(9, 4), Axis::single(3), Axis::set(300, 150)],
+        vec![part(PatternSet::no_miss(), 2), part(PatternSet::Hits(vec![0]), 1), part(PatternSet::All, 1)],
+    );
+    let with_public = Schema::new(vec![
+        Attribute::new("region", ["north", "south"].map(String::from).to_vec()).unwrap().public(),
+        Attribute::new("answer", ["no", "yes"].map(String::from).to_vec()).unwrap(),
+    ])
+    .unwrap();
+    vec![
+        ("k-ary", plan(&[5], vec![Block::new(vec![0], k_ary(&[5], 1.0))])),
+        (
+            "independent",
+            plan(&[2, 17], vec![Block::new(vec![0], k_ary(&[2], 0.5)), Block::new(vec![1], k_ary(&[17], 3.0))]),
+        ),
+        ("joint", plan(&[9, 16, 7], vec![Block::new(vec![2, 0, 1], k_ary(&[7, 9, 16], 4.0))])),
+        ("matrix", plan(&[2], vec![Block::new(vec![0], matrix)])),
+        ("crossed-matrix", plan(&[2, 3], vec![Block::new(vec![0, 1], crossed)])),
+        ("general-patterns", plan(&[4, 3, 2, 5], vec![Block::new(vec![0, 1, 2, 3], general.unwrap())])),
+        (
+            "lottery",
+            plan(
+                &[4, 3, 2, 5],
+                vec![Block::lottery(
+                    vec![0, 1, 2, 3],
+                    vec![(7, hits(vec![0, 1])), (2, hits(vec![2])), (1, hits(vec![]))],
+                )],
+            ),
+        ),
+        ("sets", plan(&[9, 3, 300], vec![Block::new(vec![0, 1, 2], sets.unwrap())])),
+        ("public", Plan::new(with_public, vec![Block::new(vec![1], k_ary(&[2], 1.0))]).unwrap()),
+    ]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
+}
+
+/// What the sampler answers and how many bytes it reads, as JSON.
+fn answer(plan: &Plan, record: &[u16], bytes: &[u8]) -> (Value, usize) {
+    let mut rng = Given { bytes, used: 0 };
+    let blocks = Client::new(plan).answer(record, &mut rng).unwrap();
+    let one = |answer: &Answer| match answer {
+        Answer::One(code) => json!(code),
+        Answer::Set(codes) => json!(codes),
+    };
+    let block = |block: candor::randomize::BlockAnswer| json!({"tag": block.tag, "answers": block.answers.iter().map(one).collect::<Vec<_>>()});
+    (Value::Array(blocks.into_iter().map(block).collect()), rng.used)
+}
+
+fn write(name: &str, plan: &Plan) {
+    fs::write(folder("plans/good").join(format!("{name}.json")), plan.to_json()).unwrap();
+    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let mut rng = Source::from_seed(2026).stream(0);
+    let case = |case: usize| {
+        let record: Vec<u16> = sizes.iter().map(|&size| (rng.next_u32() as usize % size) as u16).collect();
+        let mut bytes = vec![0u8; 4000];
+        rng.fill_bytes(&mut bytes);
+        match case {
+            // The ends of every range, and rejection: 0xff.. is at or above most bounds.
+            0 => bytes.fill(0),
+            1 => bytes[..8].fill(0xff),
+            2 => bytes[8..24].fill(0xff),
+            _ => {}
+        }
+        let (answers, used) = answer(plan, &record, &bytes);
+        json!({"record": record, "bytes": hex(&bytes[..used]), "blocks": answers})
+    };
+    let cases: Vec<String> = (0..30).map(case).map(|case| format!("    {case}")).collect();
+    let text =
+        format!("{{\n  \"plan\": \"../plans/good/{name}.json\",\n  \"cases\": [\n{}\n  ]\n}}\n", cases.join(",\n"));
+    fs::write(folder("vectors").join(format!("{name}.json")), text).unwrap();
+}
+
+#[test]
+fn the_sampler_reproduces_its_vectors() {
+    for (name, made) in plans() {
+        if std::env::var_os("CANDOR_WRITE_VECTORS").is_some() {
+            write(name, &made);
+        }
+        let text = fs::read_to_string(folder("vectors").join(format!("{name}.json"))).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        let path = folder("vectors").join(file["plan"].as_str().unwrap());
+        let plan = Plan::from_json(&fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(plan, made, "{name}: the committed plan is no longer what its constructor makes");
+        let cases = file["cases"].as_array().unwrap();
+        assert_eq!(cases.len(), 30);
+        for case in cases {
+            let record: Vec<u16> = serde_json::from_value(case["record"].clone()).unwrap();
+            let bytes = unhex(case["bytes"].as_str().unwrap());
+            let (answers, used) = answer(&plan, &record, &bytes);
+            assert_eq!(answers, case["blocks"], "{name}: {case}");
+            assert_eq!(used, bytes.len(), "{name}: {case}");
+        }
+    }
+}
+
+#[test]
+fn failing_randomness_is_an_error_and_no_answer() {
+    let (_, plan) = plans().remove(0);
+    let client = Client::new(&plan);
+    let failed = client.answer(&[0], &mut Given { bytes: &[1, 2, 3], used: 0 });
+    assert_eq!(failed, Err(RandomizeError::Randomness("no more bytes".to_owned())));
+    assert!(failed.unwrap_err().to_string().contains("nothing was answered"));
+    assert!(matches!(
+        client.answer(&[5], &mut Given { bytes: &[0; 99], used: 0 }),
+        Err(RandomizeError::Category { attribute: 0, categories: 5 })
+    ));
+    assert!(matches!(
+        client.answer(&[1, 1], &mut Given { bytes: &[0; 99], used: 0 }),
+        Err(RandomizeError::Columns { found: 2, expected: 1 })
+    ));
+}
