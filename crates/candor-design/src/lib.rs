@@ -1,1 +1,102 @@
+//! Chooses the channels of a plan.
+//!
+//! Each method turns a schema and a goal into an ordinary [`Plan`](candor::plan::Plan). Nothing
+//! here is trusted: what a plan guarantees is computed from its integers by the `candor` crate, and
+//! no method may return one that guarantees less than was asked.
+//!
+//! ```
+//! use candor::schema::Schema;
+//!
+//! let schema = Schema::of_sizes(&[9, 16, 7])?;
+//! let budget = candor_design::budget::share(4.0, &[1.0; 3])?;
+//! let plan = candor_design::independent::independent(&schema, &budget)?;
+//! let certified = plan.guarantee().epsilon().value().unwrap();
+//! assert!(certified <= 4.0 && certified > 4.0 - 1e-8);
+//! # Ok::<(), candor_design::DesignError>(())
+//! ```
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod budget;
+pub mod independent;
+pub mod joint;
+pub mod k_ary;
+pub mod matrix;
+
+use candor::channel::ChannelError;
+use candor::plan::PlanError;
+use candor::schema::{Schema, SchemaError};
+
+/// Why no plan was made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DesignError {
+    /// The schema has nothing to randomize.
+    #[error("every attribute of the schema is public: there is nothing to randomize")]
+    NothingPrivate,
+    /// A method for one attribute was given more.
+    #[error(
+        "{method} is a method for one attribute, but the schema has {attributes} to randomize; use \
+         independent or joint, or a schema with one"
+    )]
+    OneAttribute {
+        /// The method.
+        method: &'static str,
+        /// How many attributes are to be randomized.
+        attributes: usize,
+    },
+    /// Another number of values than attributes.
+    #[error("{what} has {found} {}, but there are {expected} attributes to randomize", if *found == 1 { "value" } else { "values" })]
+    Count {
+        /// The values' name.
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// A privacy loss that is none.
+    #[error("epsilon is {0}; it must be a finite number, 0 or more")]
+    Epsilon(f64),
+    /// A ratio that shares nothing out.
+    #[error("the ratio must be of numbers that are 0 or more, at least one of them positive")]
+    Ratio,
+    /// A parameter out of its range.
+    #[error("{name} is {value}; {range}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+        /// What it may be, and why.
+        range: String,
+    },
+    /// The matrix cannot be read.
+    #[error("the matrix: {0}")]
+    Matrix(String),
+    /// What was asked for is no channel.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// What was asked for is no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// What was asked for is no schema.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+}
+
+/// The attributes to be randomized: their positions and sizes.
+fn private(schema: &Schema) -> Result<Vec<(usize, usize)>, DesignError> {
+    let size = |attribute: usize| (attribute, schema.attributes()[attribute].categories().len());
+    let private: Vec<(usize, usize)> = schema.private().into_iter().map(size).collect();
+    if private.is_empty() { Err(DesignError::NothingPrivate) } else { Ok(private) }
+}
+
+/// The one attribute to be randomized.
+fn only(schema: &Schema, method: &'static str) -> Result<(usize, usize), DesignError> {
+    match private(schema)?[..] {
+        [one] => Ok(one),
+        ref several => Err(DesignError::OneAttribute { method, attributes: several.len() }),
+    }
+}

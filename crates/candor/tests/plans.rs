@@ -65,7 +65,7 @@ fn bad_files_are_refused_each_with_its_own_message() {
 #[test]
 fn an_edited_plan_is_refused_and_its_true_guarantee_shown() {
     // More truth in the mixture: the file still claims epsilon 1.
-    let edited = good("k-ary.json").replace("13728766182127131968", "1372876618212713196");
+    let edited = good("k-ary.json").replace("13728766182127151932", "1372876618212715193");
     let error = Plan::from_json(&edited).unwrap_err();
     let PlanError::Fingerprint { actual, stated } = &error else { panic!("{error}") };
     assert_eq!(stated, "1");

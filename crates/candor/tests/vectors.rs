@@ -67,18 +67,17 @@ fn plans() -> Vec<(&'static str, Plan)> {
     let axes = || [4, 3, 2, 5].map(Axis::single).to_vec();
     let general = Pattern::new(
         axes(),
-        vec![
-            part(threshold, 5),
-            part(bitmap, 3),
-            part(PatternSet::Only(vec![1, 3]), 2),
-            part(PatternSet::All, 1 << 60),
-        ],
+        vec![part(threshold, 5), part(bitmap, 6), part(PatternSet::Only(vec![1, 3]), 4), part(PatternSet::All, 3)],
     );
     let hits = |hits: Vec<usize>| -> Channel {
         Pattern::new(axes(), vec![part(PatternSet::Hits(hits), 3), part(PatternSet::All, 4)]).unwrap().into()
     };
+    let reversed = |hit: usize| -> Channel {
+        let axes = [5, 2, 3, 4].map(Axis::single).to_vec();
+        Pattern::new(axes, vec![part(PatternSet::Hits(vec![hit]), 1), part(PatternSet::no_miss(), 1)]).unwrap().into()
+    };
     let sets = Pattern::new(
-        vec![Axis::set(9, 4), Axis::single(3), Axis::set(300, 150)],
+        vec![Axis::set(9, 4), Axis::single(3), Axis::set(300, 150), Axis::set(3, 3)],
         vec![part(PatternSet::no_miss(), 2), part(PatternSet::Hits(vec![0]), 1), part(PatternSet::All, 1)],
     );
     let with_public = Schema::new(vec![
@@ -106,7 +105,17 @@ fn plans() -> Vec<(&'static str, Plan)> {
                 )],
             ),
         ),
-        ("sets", plan(&[9, 3, 300], vec![Block::new(vec![0, 1, 2], sets.unwrap())])),
+        (
+            "lotteries",
+            plan(
+                &[4, 3, 2, 5, 2],
+                vec![
+                    Block::lottery(vec![4], vec![(1, k_ary(&[2], 1.0).into()), (1, k_ary(&[2], 2.0).into())]),
+                    Block::lottery(vec![3, 2, 1, 0], vec![(1, reversed(0)), (1, reversed(3))]),
+                ],
+            ),
+        ),
+        ("sets", plan(&[9, 3, 300, 3], vec![Block::new(vec![0, 1, 2, 3], sets.unwrap())])),
         ("public", Plan::new(with_public, vec![Block::new(vec![1], k_ary(&[2], 1.0))]).unwrap()),
     ]
 }
@@ -149,7 +158,7 @@ fn write(name: &str, plan: &Plan) {
         let (answers, used) = answer(plan, &record, &bytes);
         json!({"record": record, "bytes": hex(&bytes[..used]), "blocks": answers})
     };
-    let cases: Vec<String> = (0..30).map(case).map(|case| format!("    {case}")).collect();
+    let cases: Vec<String> = (0..40).map(case).map(|case| format!("    {case}")).collect();
     let text =
         format!("{{\n  \"plan\": \"../plans/good/{name}.json\",\n  \"cases\": [\n{}\n  ]\n}}\n", cases.join(",\n"));
     fs::write(folder("vectors").join(format!("{name}.json")), text).unwrap();
@@ -167,7 +176,7 @@ fn the_sampler_reproduces_its_vectors() {
         let plan = Plan::from_json(&fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(plan, made, "{name}: the committed plan is no longer what its constructor makes");
         let cases = file["cases"].as_array().unwrap();
-        assert_eq!(cases.len(), 30);
+        assert_eq!(cases.len(), 40);
         for case in cases {
             let record: Vec<u16> = serde_json::from_value(case["record"].clone()).unwrap();
             let bytes = unhex(case["bytes"].as_str().unwrap());

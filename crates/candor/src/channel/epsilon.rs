@@ -4,15 +4,15 @@ use std::fmt;
 
 use num_bigint::BigUint;
 use num_rational::Ratio;
-use num_traits::{ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 /// An exact non-negative rational number.
 pub type Rational = Ratio<BigUint>;
 
 /// A certified privacy loss: a number that the true loss does not exceed, or *unbounded*.
 ///
-/// Every operation rounds upward, so that a sum or maximum of certified values is certified again.
-/// The excess over the true value is a few units in the last place (relative 1e-15 per operation).
+/// It is the logarithm of an exact rational, rounded upward; the excess over the true value is a
+/// few units in the last place (relative 1e-15).
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Epsilon(f64);
 
@@ -48,6 +48,11 @@ impl Epsilon {
         Epsilon(up(ln, LN_MARGIN_ULPS))
     }
 
+    /// `ln` of a ratio of likelihoods that is at least 1; `None` stands for an infinite one.
+    pub fn of_parity(parity: Option<&Rational>) -> Epsilon {
+        parity.map_or(Epsilon::UNBOUNDED, |parity| Epsilon::of_ratio(parity, &Rational::one()))
+    }
+
     /// The larger of `ln(a/b)` and `ln(b/a)`.
     pub fn between(a: &Rational, b: &Rational) -> Epsilon {
         Epsilon::of_ratio(a.max(b), a.min(b))
@@ -61,18 +66,6 @@ impl Epsilon {
     /// The value as a float in which infinity means unbounded.
     pub fn get(self) -> f64 {
         self.0
-    }
-
-    /// The loss of two independent answers about the same person: the sum, rounded upward.
-    #[must_use]
-    pub fn plus(self, other: Epsilon) -> Epsilon {
-        if self.0 == 0.0 {
-            other
-        } else if other.0 == 0.0 {
-            self
-        } else {
-            Epsilon(up(self.0 + other.0, 1))
-        }
     }
 
     /// The larger loss.
@@ -116,6 +109,14 @@ fn up(x: f64, steps: u32) -> f64 {
     (0..steps).fold(x, |x, _| x.next_up())
 }
 
+/// `larger / smaller` with 0/0 = 1; `None` for a/0.
+pub(crate) fn parity(larger: &Rational, smaller: &Rational) -> Option<Rational> {
+    if larger == smaller {
+        return Some(Rational::one());
+    }
+    (!smaller.is_zero()).then(|| larger / smaller)
+}
+
 /// A float at or above the exact value, within two units in the last place.
 fn round_up(exact: &Rational) -> f64 {
     if exact.is_zero() {
@@ -156,6 +157,19 @@ fn ldexp(x: f64, exponent: i64) -> f64 {
     x
 }
 
+/// The exact value of a float; `None` if it is negative or not finite.
+pub fn exact(x: f64) -> Option<Rational> {
+    if !x.is_finite() || x < 0.0 {
+        return None;
+    }
+    let (mantissa, exponent, _) = num_traits::float::FloatCore::integer_decode(x);
+    let mantissa = BigUint::from(mantissa);
+    Some(match exponent >= 0 {
+        true => Rational::from(mantissa << exponent as u16),
+        false => Rational::new(mantissa, BigUint::from(1u32) << exponent.unsigned_abs()),
+    })
+}
+
 /// The number of ways to choose `k` of `n`.
 pub(crate) fn choose(n: usize, k: usize) -> BigUint {
     if k > n {
@@ -192,7 +206,6 @@ mod tests {
         assert_eq!(Epsilon::of_ratio(&zero, &zero), Epsilon::ZERO);
         assert_eq!(Epsilon::of_ratio(&one, &zero), Epsilon::UNBOUNDED);
         assert_eq!(Epsilon::UNBOUNDED.value(), None);
-        assert_eq!(Epsilon::UNBOUNDED.plus(Epsilon::ZERO), Epsilon::UNBOUNDED);
         assert_eq!(Epsilon::between(&one, &rational(2, 1)), Epsilon::of_ratio(&rational(2, 1), &one));
     }
 
@@ -220,6 +233,15 @@ mod tests {
         assert_eq!(choose(5, 2), BigUint::from(10u32));
         assert_eq!(choose(4, 5), BigUint::ZERO);
         assert_eq!(choose(60, 30), BigUint::from(118_264_581_564_861_424u64));
+    }
+
+    #[test]
+    fn floats_are_dyadic_rationals() {
+        assert_eq!(exact(0.375), Some(rational(3, 8)));
+        assert_eq!(exact(0.0), Some(rational(0, 1)));
+        assert_eq!(exact(1e300).map(|x| nearest(&x)), Some(1e300));
+        assert_eq!(exact(5e-324).map(|x| nearest(&x)), Some(5e-324));
+        assert_eq!((exact(-1.0), exact(f64::NAN), exact(f64::INFINITY)), (None, None, None));
     }
 
     #[test]

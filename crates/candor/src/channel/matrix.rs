@@ -6,8 +6,9 @@
 //! is at `(x1 * a2 + x2) * a3 + ...`, first attribute slowest.
 
 use num_bigint::BigUint;
+use num_traits::One;
 
-use super::epsilon::{Epsilon, Rational, nearest};
+use super::epsilon::{Epsilon, Rational, nearest, parity};
 use super::{ChannelError, MAX_CATEGORIES};
 
 /// The largest power of two that columns may sum to, as an exponent.
@@ -122,13 +123,19 @@ impl Matrix {
         self.columns[input][output] as f64 / 2f64.powi(self.bits as i32)
     }
 
-    /// Certified epsilon: `ln` of the largest ratio of two entries of one row; 0/0 counts as 1.
-    pub fn record_epsilon(&self) -> Epsilon {
+    /// The largest ratio of two entries of one row, 0/0 counting as 1; `None` if infinite. Its
+    /// logarithm is the record epsilon.
+    pub fn parity(&self) -> Option<Rational> {
         let row = |output: usize| {
-            let entries = || self.columns.iter().map(|column| column[output]);
-            ratio(entries().max().unwrap_or(0), entries().min().unwrap_or(0))
+            let entries = || self.columns.iter().map(|column| Rational::from(BigUint::from(column[output])));
+            parity(&entries().max().unwrap_or_default(), &entries().min().unwrap_or_default())
         };
-        (0..self.labels.len()).map(row).fold(Epsilon::ZERO, Epsilon::max)
+        (0..self.labels.len()).map(row).try_fold(Rational::one(), |worst, row| Some(worst.max(row?)))
+    }
+
+    /// Certified epsilon: the logarithm of [`Matrix::parity`].
+    pub fn record_epsilon(&self) -> Epsilon {
+        Epsilon::of_parity(self.parity().as_ref())
     }
 
     /// Certified epsilon between two inputs that differ in one attribute only.

@@ -10,7 +10,7 @@ mod pattern;
 mod pattern_set;
 pub(crate) mod sampling;
 
-pub use epsilon::{Epsilon, Rational};
+pub use epsilon::{Epsilon, Rational, exact};
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub use pattern::{Axis, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
@@ -40,12 +40,18 @@ impl Channel {
         }
     }
 
-    /// Certified epsilon of the whole answer.
-    pub fn record_epsilon(&self) -> Epsilon {
+    /// The largest ratio of likelihoods of the whole answer under two truths, exactly; `None` if
+    /// infinite.
+    pub fn parity(&self) -> Option<Rational> {
         match self {
-            Channel::Matrix(matrix) => matrix.record_epsilon(),
-            Channel::Pattern(pattern) => pattern.record_epsilon(),
+            Channel::Matrix(matrix) => matrix.parity(),
+            Channel::Pattern(pattern) => pattern.parity(),
         }
+    }
+
+    /// Certified epsilon of the whole answer: the logarithm of [`Channel::parity`].
+    pub fn record_epsilon(&self) -> Epsilon {
+        Epsilon::of_parity(self.parity().as_ref())
     }
 
     /// Certified epsilon of one attribute for a reader of the whole answer who knows all others.

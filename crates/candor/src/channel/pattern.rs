@@ -19,7 +19,7 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::ChannelError;
-use super::epsilon::{Epsilon, Rational, choose, nearest};
+use super::epsilon::{Epsilon, Rational, choose, nearest, parity};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 
 /// How one attribute enters a pattern channel.
@@ -128,7 +128,7 @@ impl Pattern {
     /// FRAPP of paper 001, Theorem 2); with several attributes RR-Joint of paper 004; with answer
     /// size `q` subset selection of paper 002. The ratio of likelihoods is
     /// `1 + (W / W_all) N(all) / N(no miss)`; the integer `W` is found by bisection on the
-    /// certificate itself.
+    /// certificate itself. Several such channels together do not exceed the sum of what was asked.
     ///
     /// # Errors
     /// If epsilon is negative, infinite or not a number, or as [`Pattern::new`].
@@ -143,7 +143,10 @@ impl Pattern {
             let truth = Rational::new(weight.into(), none.answers[0].clone());
             Epsilon::of_ratio(&(&uniform + truth), &uniform)
         };
-        let fits = |weight| certified(weight).get() <= epsilon;
+        // Kept back so that the certified epsilon of several blocks, rounded upward once more, does
+        // not exceed the sum of what was asked of each either.
+        let target = epsilon * (1.0 - 2f64.powi(-48));
+        let fits = |weight| certified(weight).get() <= target;
         let (mut fitting, mut beyond) = (0u64, u64::MAX);
         if fits(beyond) {
             fitting = beyond;
@@ -190,17 +193,23 @@ impl Pattern {
         self.parts.iter().map(|part| u128::from(part.weight)).sum()
     }
 
-    /// Certified epsilon of the whole record: `ln(max X / min X)` over the possible patterns.
+    /// The largest ratio of likelihoods of the whole answer, `max X / min X` over the possible
+    /// patterns; `None` if infinite. Its logarithm is the record epsilon.
     ///
     /// Exact for up to [`MAX_ENUMERATED`] attributes. Beyond, exact too unless a part draws the
     /// pattern in which everything misses, and then an upper bound. Cost: `2^k` per part, or
     /// `parts^2` beyond.
-    pub fn record_epsilon(&self) -> Epsilon {
+    pub fn parity(&self) -> Option<Rational> {
         let (largest, smallest) = match self.likelihoods() {
             Some(likelihoods) => likelihoods.extremes(),
             None => self.extremes_by_structure(),
         };
-        Epsilon::of_ratio(&largest, &smallest)
+        parity(&largest, &smallest)
+    }
+
+    /// Certified epsilon of the whole record: the logarithm of [`Pattern::parity`].
+    pub fn record_epsilon(&self) -> Epsilon {
+        Epsilon::of_parity(self.parity().as_ref())
     }
 
     /// Certified epsilon of one attribute for a reader of the whole answer who knows all other

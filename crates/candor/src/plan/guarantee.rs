@@ -1,7 +1,9 @@
 //! What a plan provably gives: computed from its integers, rounded outward.
 
+use num_traits::One;
+
 use super::Block;
-use crate::channel::Epsilon;
+use crate::channel::{Channel, Epsilon, Rational};
 
 /// The certified losses of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,11 +29,16 @@ pub struct AttributeGuarantee {
 }
 
 impl Guarantee {
-    /// Blocks are answered independently: their losses add up. Within a block the public lottery
-    /// tells nothing about the truth: the worst channel counts.
+    /// Blocks are answered independently: their ratios of likelihoods multiply (exactly; the
+    /// logarithm is taken and rounded once). Within a block the public lottery tells nothing about
+    /// the truth: the worst channel counts.
     pub(super) fn of(blocks: &[Block]) -> Guarantee {
-        let record = |block: &Block| block.worst(|channel| channel.record_epsilon());
-        let epsilon = blocks.iter().map(record).fold(Epsilon::ZERO, Epsilon::plus);
+        let worst = |block: &Block| {
+            let parities = block.lottery.iter().map(|(_, channel)| channel.parity());
+            parities.fold(Some(Rational::one()), |worst, parity| Some(worst?.max(parity?)))
+        };
+        let product = blocks.iter().map(worst).try_fold(Rational::one(), |product, parity| Some(product * parity?));
+        let epsilon = Epsilon::of_parity(product.as_ref());
         let mut attributes: Vec<AttributeGuarantee> = blocks
             .iter()
             .flat_map(|block| (0..block.attributes.len()).map(move |place| attribute(block, place)))
@@ -55,10 +62,7 @@ fn attribute(block: &Block, place: usize) -> AttributeGuarantee {
     let own_answer = block.lottery.iter().all(|(_, channel)| channel.marginal_epsilon(place).is_some());
     let marginal = own_answer.then(|| block.worst(|channel| channel.marginal_epsilon(place).unwrap_or(Epsilon::ZERO)));
     let total: f64 = block.lottery.iter().map(|&(weight, _)| weight as f64).sum();
-    let kept = |(weight, channel): &(u64, _)| -> Option<f64> {
-        let channel: &crate::channel::Channel = channel;
-        Some(*weight as f64 / total * channel.keep_probability(place)?)
-    };
+    let kept = |(weight, channel): &(u64, Channel)| Some(*weight as f64 / total * channel.keep_probability(place)?);
     AttributeGuarantee {
         attribute: block.attributes[place],
         marginal,

@@ -1,0 +1,61 @@
+//! RR-Independent: every attribute on its own (paper 004, section 3; the Kronecker product of paper
+//! 000).
+
+use candor::channel::{Axis, Pattern};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::Schema;
+
+use crate::{DesignError, private};
+
+/// One block of k-ary randomized response per attribute, each with its own epsilon. Losses add up:
+/// the record epsilon is their sum, and marginal and conditional attribute epsilons agree.
+///
+/// # Errors
+/// If there is not one epsilon per attribute, or one is not a privacy loss.
+pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
+    let private = private(schema)?;
+    if epsilons.len() != private.len() {
+        let (what, found, expected) = ("--attribute-epsilon", epsilons.len(), private.len());
+        return Err(DesignError::Count { what, found, expected });
+    }
+    let block = |(&(attribute, size), &epsilon): (&(usize, usize), &f64)| {
+        Ok(Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(size)], epsilon)?))
+    };
+    let blocks = private.iter().zip(epsilons).map(block).collect::<Result<_, DesignError>>()?;
+    let requested = epsilons.iter().copied().map(Some).collect();
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "independent".to_owned(), requested }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::share;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_total_is_met_and_never_exceeded(
+            sizes in prop::collection::vec(2usize..40, 1..12),
+            total in 0.0f64..30.0,
+            uneven in any::<bool>(),
+        ) {
+            let schema = Schema::of_sizes(&sizes).unwrap();
+            let ratio: Vec<f64> = (0..sizes.len()).map(|i| if uneven { 1.0 + i as f64 } else { 1.0 }).collect();
+            let plan = independent(&schema, &share(total, &ratio).unwrap()).unwrap();
+            let certified = plan.guarantee().epsilon().get();
+            prop_assert!(certified <= total, "{certified} for {total}");
+            prop_assert!(certified >= total - 1e-8 * sizes.len() as f64, "{certified} for {total}");
+            for attribute in plan.guarantee().attributes() {
+                prop_assert_eq!(attribute.marginal, Some(attribute.conditional));
+            }
+        }
+    }
+
+    #[test]
+    fn one_epsilon_per_attribute() {
+        let schema = Schema::of_sizes(&[2, 3]).unwrap();
+        let error = independent(&schema, &[1.0]).unwrap_err().to_string();
+        assert_eq!(error, "--attribute-epsilon has 1 value, but there are 2 attributes to randomize");
+        assert!(independent(&schema, &[1.0, -1.0]).is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! k-ary randomized response by the parameters of its many authors, for one attribute.
+//!
+//! Warner keeps the truth with probability `p`; UP (uniform perturbation) keeps it with probability
+//! `q` and else draws uniformly; FRAPP makes the truth `lambda` times as likely as any other
+//! category. The families are one (paper 001, Theorem 2, with the ranges of the errata):
+//! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the truth is made *less*
+//! likely than the others, which is a channel too.
+
+use candor::channel::{Axis, Pattern, PatternSet, Rational, exact};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::Schema;
+
+use crate::{DesignError, only};
+
+/// Warner's model: keep the truth with probability `p`, else answer one of the others.
+///
+/// # Errors
+/// Unless there is one attribute and `0 < p < 1`.
+pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
+    let (_, size) = only(schema, "warner")?;
+    let range = || "it must be above 0 and below 1: otherwise some answers rule out the truth or reveal it".to_owned();
+    let keep = exact(p).filter(|_| p > 0.0 && p < 1.0).ok_or_else(|| parameter("--p", p, range()))?;
+    let (n, one) = (integer(size), integer(1));
+    let np = &n * &keep;
+    match np >= one {
+        true => plan(schema, "warner", PatternSet::no_miss(), &((np - &one) / (n - one))),
+        false => plan(schema, "warner", PatternSet::Only(vec![0]), &(one - np)),
+    }
+}
+
+/// Uniform perturbation: the truth with probability `q`, else a uniformly random category.
+///
+/// # Errors
+/// Unless there is one attribute and `-1/(n - 1) < q < 1`.
+pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
+    let (_, size) = only(schema, "up")?;
+    let least = -1.0 / (size - 1) as f64;
+    let range = || format!("it must be above {least} (= -1/(n - 1) for the {size} categories) and below 1");
+    let share = exact(q.abs()).filter(|_| q > least && q < 1.0).ok_or_else(|| parameter("--q", q, range()))?;
+    match q >= 0.0 {
+        true => plan(schema, "up", PatternSet::no_miss(), &share),
+        false => plan(schema, "up", PatternSet::Only(vec![0]), &(share * integer(size - 1))),
+    }
+}
+
+/// FRAPP: the truth `lambda` times as likely as any other category.
+///
+/// # Errors
+/// Unless there is one attribute and `lambda` is positive and finite.
+pub fn frapp(schema: &Schema, lambda: f64) -> Result<Plan, DesignError> {
+    let (_, size) = only(schema, "frapp")?;
+    let range = || "it must be a positive number".to_owned();
+    let odds = exact(lambda).filter(|_| lambda > 0.0).ok_or_else(|| parameter("--lambda", lambda, range()))?;
+    let (others, one) = (integer(size - 1), integer(1));
+    let total = &odds + &others;
+    match odds >= one {
+        true => plan(schema, "frapp", PatternSet::no_miss(), &((odds - one) / total)),
+        false => plan(schema, "frapp", PatternSet::Only(vec![0]), &(others * (one - odds) / total)),
+    }
+}
+
+fn plan(schema: &Schema, method: &'static str, set: PatternSet, fraction: &Rational) -> Result<Plan, DesignError> {
+    let (attribute, size) = only(schema, method)?;
+    let block = Block::new(vec![attribute], Pattern::mixture(vec![Axis::single(size)], set, fraction)?);
+    let origin = Origin { method: method.to_owned(), requested: vec![None] };
+    Ok(Plan::new(schema.clone(), vec![block])?.with_origin(origin))
+}
+
+fn integer(n: usize) -> Rational {
+    Rational::from(num_bigint::BigUint::from(n))
+}
+
+fn parameter(name: &'static str, value: f64, range: String) -> DesignError {
+    DesignError::Parameter { name, value, range }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(n: usize) -> Schema {
+        Schema::of_sizes(&[n]).unwrap()
+    }
+
+    fn epsilon(plan: &Plan) -> f64 {
+        plan.guarantee().epsilon().get()
+    }
+
+    #[test]
+    fn three_parametrisations_of_one_family() {
+        for n in [2usize, 4, 10] {
+            for p in [0.01, 0.05, 0.3, 0.45, 0.6, 0.9, 0.999] {
+                let (m, k) = ((n - 1) as f64, n as f64);
+                let by_p = warner(&schema(n), p).unwrap();
+                let expected = (p * m / (1.0 - p)).ln().abs();
+                assert!((epsilon(&by_p) - expected).abs() < 1e-9, "{n} {p}");
+                let kept = by_p.guarantee().attributes()[0].keep_probability.unwrap();
+                assert!((kept - p).abs() < 1e-12);
+                for other in [up(&schema(n), (k * p - 1.0) / m), frapp(&schema(n), p * m / (1.0 - p))] {
+                    let other = other.unwrap();
+                    assert!((epsilon(&other) - expected).abs() < 1e-9, "{n} {p}");
+                    assert!((other.guarantee().attributes()[0].keep_probability.unwrap() - p).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn epsilons_of_paper_004() {
+        // Uniform perturbation of the eight Adult attributes at p = 0.7; they sum to 21.8897.
+        let golden =
+            [(9, 3.0910), (16, 3.6463), (7, 2.8526), (15, 3.5835), (6, 2.7081), (5, 2.5390), (2, 1.7346), (2, 1.7346)];
+        let found: Vec<f64> = golden.iter().map(|&(n, _)| epsilon(&up(&schema(n), 0.7).unwrap())).collect();
+        for (found, (n, expected)) in found.iter().zip(golden) {
+            assert!((found - expected).abs() < 5e-5, "{n}: {found}");
+        }
+        assert!((found.iter().sum::<f64>() - 21.8897).abs() < 5e-5);
+        // The same as Warner's p = 0.7, which paper 004 calls GRR.
+        let warner: f64 = golden.iter().map(|&(n, _)| epsilon(&warner(&schema(n), 0.7).unwrap())).sum();
+        assert!((warner - 18.9924).abs() < 5e-5);
+    }
+
+    #[test]
+    fn no_information_and_no_privacy() {
+        assert_eq!(epsilon(&warner(&schema(4), 0.25).unwrap()), 0.0);
+        assert_eq!(epsilon(&up(&schema(4), 0.0).unwrap()), 0.0);
+        assert_eq!(epsilon(&frapp(&schema(4), 1.0).unwrap()), 0.0);
+        for p in [0.0, 1.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
+            assert!(matches!(warner(&schema(4), p), Err(DesignError::Parameter { name: "--p", .. })), "{p}");
+        }
+        for q in [-1.0 / 3.0, 1.0, f64::NAN] {
+            assert!(matches!(up(&schema(4), q), Err(DesignError::Parameter { name: "--q", .. })), "{q}");
+        }
+        for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(frapp(&schema(4), lambda), Err(DesignError::Parameter { .. })), "{lambda}");
+        }
+        let error = warner(&Schema::of_sizes(&[2, 2]).unwrap(), 0.7).unwrap_err().to_string();
+        assert!(error.contains("for one attribute, but the schema has 2"), "{error}");
+    }
+}
