@@ -1,1 +1,60 @@
-fn main() {}
+//! The `candor` command: parsing, wiring and printing. No mathematics.
+
+#![forbid(unsafe_code)]
+
+mod failure;
+mod show;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Let people answer sensitive questions truthfully and safely, and still learn from the answers.
+///
+/// candor designs randomized-response plans for records of many categorical attributes, randomizes records under a plan
+/// with an exact, certified privacy guarantee, and says in plain words what is guaranteed.
+#[derive(Parser)]
+#[command(name = "candor", version, after_help = "Start with: candor demo", max_term_width = 120)]
+struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Infer a schema from a table, or check a table against one
+    Schema(verbs::schema::SchemaArgs),
+    /// Make a plan: what is randomized, how, and with which guarantee
+    Design(verbs::design::DesignArgs),
+    /// Say what a plan guarantees
+    Audit(verbs::audit::AuditArgs),
+    /// Randomize tables, or records one by one, under a plan
+    Randomize(verbs::randomize::RandomizeArgs),
+    /// Show all of it on bundled data
+    Demo(verbs::demo::DemoArgs),
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command.verb {
+        Verb::Schema(args) => verbs::schema::run(args),
+        Verb::Design(args) => verbs::design::run(args),
+        Verb::Audit(args) => verbs::audit::run(args),
+        Verb::Randomize(args) => verbs::randomize::run(args),
+        Verb::Demo(args) => verbs::demo::run(args),
+    }
+}
+
+fn main() -> ExitCode {
+    // Without a handler an interruption would leave an unfinished file behind.
+    let _ = ctrlc::set_handler(|| {
+        candor_tables::output::abandon_unfinished();
+        std::process::exit(130);
+    });
+    match run(Command::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,1 +1,23 @@
+//! Tables in and out: CSV (any delimiter, quoted, gzip) and Parquet, streamed in batches on all
+//! cores, with memory that does not grow with the file.
+//!
+//! Nothing here knows mathematics: rows become category codes by the schema, codes become answers
+//! by the plan, answers become rows. Outputs are written beside their place and moved there when
+//! complete, so that a failure leaves nothing half-written.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod check;
+pub mod codes;
+pub mod error;
+pub mod infer;
+pub mod input;
+pub mod output;
+pub mod randomize;
+pub mod responses;
+
+pub use error::TableError;
+
+/// How many records are worked on together; see docs/sampling.md.
+pub const BATCH: usize = 65_536;

@@ -94,6 +94,15 @@ impl Attribute {
         Attribute::checked(AttributeText { name, kind, public: false, edges: Vec::new(), categories })
     }
 
+    /// A nominal attribute that is published as it is; one category is enough.
+    ///
+    /// # Errors
+    /// As [`Attribute::new`].
+    pub fn new_public(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
+        let (name, kind) = (name.into(), Kind::Nominal);
+        Attribute::checked(AttributeText { name, kind, public: true, edges: Vec::new(), categories })
+    }
+
     /// The same attribute with ordered categories.
     #[must_use]
     pub fn ordinal(mut self) -> Attribute {

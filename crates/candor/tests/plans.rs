@@ -135,7 +135,7 @@ fn columns_of_responses() {
     assert_eq!(columns[1].content, Content::Public { attribute: 1 });
     assert!(matches!(&columns[3].content, Content::Answer { set: true, block: 2, place: 0, .. }));
     assert_eq!(columns[4].content, Content::Tag { block: 1 });
-    assert_eq!(plan.guarantee().epsilon().get() > 0.0, true);
+    assert!(plan.guarantee().epsilon().get() > 0.0);
     assert_eq!(plan.guarantee().attributes()[0].marginal, None);
     assert_eq!(plan.guarantee().attributes()[0].conditional, Epsilon::ZERO);
 }

@@ -35,7 +35,7 @@ impl Guarantee {
     pub(super) fn of(blocks: &[Block]) -> Guarantee {
         let worst = |block: &Block| {
             let parities = block.lottery.iter().map(|(_, channel)| channel.parity());
-            parities.fold(Some(Rational::one()), |worst, parity| Some(worst?.max(parity?)))
+            { parities }.try_fold(Rational::one(), |worst, parity| Some(worst.max(parity?)))
         };
         let product = blocks.iter().map(worst).try_fold(Rational::one(), |product, parity| Some(product * parity?));
         let epsilon = Epsilon::of_parity(product.as_ref());

@@ -1,0 +1,53 @@
+//! How the command fails: what is wrong, where, and what would be right; exit 1 for wrong input, 2
+//! for wrong usage.
+
+use std::process::ExitCode;
+
+use candor_tables::TableError;
+
+/// Why a verb did not do what it was asked.
+pub enum Failure {
+    /// The input is wrong.
+    Input(String),
+    /// The flags do not go together.
+    Usage(String),
+    /// Whoever read our output has gone; nothing to tell anybody.
+    NobodyReads,
+}
+
+impl Failure {
+    /// Wrong input, with the file it is about.
+    pub fn about(file: &str, error: impl std::fmt::Display) -> Failure {
+        Failure::Input(format!("{file}: {error}"))
+    }
+
+    /// Tells the user, and says how to end.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Failure::Input(message) => {
+                eprintln!("error: {message}");
+                ExitCode::from(1)
+            }
+            Failure::Usage(message) => {
+                eprintln!("error: {message}\n\nFor more information, try '--help'.");
+                ExitCode::from(2)
+            }
+            Failure::NobodyReads => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Failure {
+        match &error {
+            TableError::Write { error, .. } if error.kind() == std::io::ErrorKind::BrokenPipe => Failure::NobodyReads,
+            _ => Failure::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<candor_design::DesignError> for Failure {
+    fn from(error: candor_design::DesignError) -> Failure {
+        Failure::Input(error.to_string())
+    }
+}

@@ -1,0 +1,96 @@
+//! Printing for people: aligned tables, numbers with separators, wrapped sentences.
+
+use std::io::{self, Write};
+
+use crate::failure::Failure;
+
+/// Writes to standard output; a reader that has gone is not an error.
+pub fn emit(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::NobodyReads),
+        Err(error) => Err(Failure::Input(format!("cannot write to standard output: {error}"))),
+    }
+}
+
+/// Writes a remark to standard error, where it does not disturb output.
+pub fn remark(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// An aligned table; the first column to the left, the others to the right.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    let mut text = line(&mut header.iter().copied());
+    for row in rows {
+        text += &line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+/// A whole number with separators: 32,561.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A paragraph wrapped at 100 characters, every line indented by two.
+pub fn paragraph(sentence: &str) -> String {
+    let mut text = String::new();
+    let mut line = String::from(" ");
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > 100 {
+            text += line.trim_end();
+            text.push('\n');
+            line = String::from(" ");
+        }
+        line.push(' ');
+        line += word;
+    }
+    text + line.trim_end() + "\n"
+}
+
+/// "1 attribute", "2 attributes".
+pub fn plural(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_tables() {
+        assert_eq!(count(7), "7");
+        assert_eq!(count(32_561), "32,561");
+        assert_eq!(count(1_000_000), "1,000,000");
+        let text = table(&["name", "n"], &[vec!["a".into(), "10".into()], vec!["long name".into(), "5".into()]]);
+        assert_eq!(text, "  name        n\n  a          10\n  long name   5\n");
+    }
+
+    #[test]
+    fn paragraphs_wrap() {
+        let text = paragraph(&"word ".repeat(40));
+        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= 100));
+        assert_eq!(text.split_whitespace().count(), 40);
+    }
+}

@@ -1,0 +1,45 @@
+//! One file per verb.
+
+pub mod audit;
+pub mod demo;
+pub mod design;
+pub mod randomize;
+pub mod schema;
+
+use std::path::Path;
+
+use candor::plan::Plan;
+use candor::schema::Schema;
+
+use crate::failure::Failure;
+
+/// Reads a file, or standard input if it is `-`.
+fn read_text(path: &str) -> Result<String, Failure> {
+    let text = match path {
+        "-" => std::io::read_to_string(std::io::stdin()),
+        path => std::fs::read_to_string(path),
+    };
+    text.map_err(|error| Failure::Input(format!("cannot read {path}: {error}")))
+}
+
+fn read_plan(path: &str) -> Result<Plan, Failure> {
+    Plan::from_json(&read_text(path)?).map_err(|error| Failure::about(path, error))
+}
+
+fn read_schema(path: &str) -> Result<Schema, Failure> {
+    let text = read_text(path)?;
+    Schema::from_toml(&text).map_err(|error| {
+        let looks_like_a_table = Path::new(path).extension().is_some_and(|e| e == "csv" || e == "parquet");
+        let hint = if looks_like_a_table { "; make a schema of a table with: candor schema infer" } else { "" };
+        Failure::Input(format!("{path}: {error}{hint}"))
+    })
+}
+
+/// A delimiter as the user writes it: one character, or `tab`.
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" | "\t" => Ok(b'\t'),
+        text if text.len() == 1 && !text.contains(['"', '\n', '\r']) => Ok(text.as_bytes()[0]),
+        _ => Err("a delimiter is one ASCII character, or tab".to_owned()),
+    }
+}

@@ -1,0 +1,218 @@
+//! `candor randomize`: plan + table -> responses.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use candor::channel::Answer;
+use candor::plan::{Content, Plan};
+use candor::randomize::Client;
+use candor::randomness::Source;
+use candor_tables::input::Location;
+use candor_tables::output::Target;
+use candor_tables::randomize::{Job, randomize};
+use candor_tables::responses::Format;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value, json};
+
+use super::{parse_delimiter, read_plan};
+use crate::failure::Failure;
+use crate::show::{count, emit, remark};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor randomize plan.json people.parquet -o responses.parquet
+  candor randomize plan.json north.csv south.csv.gz -o responses.csv --keep weight
+  zcat people.csv.gz | candor randomize plan.json - -o - > responses.csv
+  echo '{\"Smokes\": \"yes\"}' | candor randomize plan.json --one-by-one")]
+pub struct RandomizeArgs {
+    /// The plan (JSON)
+    plan: String,
+    /// Tables of true records, one after another: CSV (also gzip) or Parquet; - for standard input
+    #[arg(required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
+    tables: Vec<String>,
+    /// Where to write the responses: .parquet, .csv, .tsv, and .gz of these texts; - for standard output
+    #[arg(short, long, required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
+    output: Option<String>,
+    /// Further columns to pass on unchanged; all others are dropped
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    keep: Vec<String>,
+    /// The format of the responses, if their name does not tell
+    #[arg(long, value_enum)]
+    format: Option<FormatArg>,
+    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// The delimiter of CSV responses; a comma by default
+    #[arg(long, value_parser = parse_delimiter)]
+    output_delimiter: Option<u8>,
+    /// For simulations only: reproducible randomness that protects nobody
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Read one JSON object per line from standard input and answer each at once, as docs/sampling.md specifies
+    #[arg(long)]
+    one_by_one: bool,
+    /// Say what was done as JSON on standard output
+    #[arg(long, conflicts_with = "one_by_one")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    Csv,
+    Parquet,
+}
+
+pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
+    let started = Instant::now();
+    if args.json && args.output.as_deref() == Some("-") {
+        return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
+    }
+    let plan = read_plan(&args.plan)?;
+    let source = match args.seed {
+        Some(seed) => Source::from_seed(seed),
+        None => Source::from_os().map_err(|error| Failure::Input(error.to_string()))?,
+    };
+    if args.seed.is_some() {
+        remark("warning: --seed is for simulations: whoever knows the seed can undo the randomization");
+    }
+    let Some(output) = &args.output else { return one_by_one(&plan, &source) };
+    let target = Target::new(output);
+    let format = format(&args, &target)?;
+    let inputs: Vec<Location> = args.tables.iter().map(|table| Location::new(table)).collect();
+    if inputs.iter().filter(|location| **location == Location::Stdin).count() > 1 {
+        return Err(Failure::Usage("standard input (-) can be read only once".to_owned()));
+    }
+    let job = Job {
+        plan: &plan,
+        inputs: &inputs,
+        delimiter: args.delimiter,
+        keep: &args.keep,
+        output: &target,
+        format,
+        source: &source,
+    };
+    let bar = Progress::new();
+    let done = randomize(&job, |records, total| bar.show(records, total));
+    bar.clear();
+    let done = done?;
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        let fingerprint = plan.fingerprint().as_str();
+        let json =
+            json!({"records": done.records, "fingerprint": fingerprint, "simulation": args.seed, "seconds": seconds});
+        return emit(&format!("{json}\n"));
+    }
+    remark(&format!(
+        "{} records randomized to {} in {seconds:.2} s (plan {})",
+        count(done.records),
+        target.name(),
+        plan.fingerprint()
+    ));
+    Ok(())
+}
+
+fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
+    let by_name = Format::of(target);
+    let format = match (args.format, by_name) {
+        (Some(FormatArg::Parquet), _) => Format::Parquet,
+        (Some(FormatArg::Csv), Format::Parquet) => Format::Csv(b','),
+        (Some(FormatArg::Csv) | None, by_name) => by_name,
+    };
+    match (format, args.output_delimiter) {
+        (Format::Csv(_), Some(delimiter)) => Ok(Format::Csv(delimiter)),
+        (Format::Parquet, Some(_)) => Err(Failure::Usage("--output-delimiter does not go with Parquet".to_owned())),
+        (format, None) => Ok(format),
+    }
+}
+
+/// A progress bar on long work, if somebody watches.
+struct Progress(ProgressBar);
+
+impl Progress {
+    fn new() -> Progress {
+        let bar = ProgressBar::no_length();
+        if !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let style = ProgressStyle::with_template("{spinner} {human_pos} records, {per_sec}, {elapsed}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Progress(bar)
+    }
+
+    fn show(&self, records: u64, total: Option<u64>) {
+        if let Some(total) = total.filter(|_| self.0.length().is_none()) {
+            let style =
+                ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} records, {per_sec}, {eta} left");
+            self.0.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            self.0.set_length(total);
+        }
+        self.0.set_position(records);
+    }
+
+    fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Answers records as they come, one line each; what was answered stays answered if a later line
+/// is wrong.
+fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
+    let client = Client::new(plan);
+    let mut rng = source.stream(0);
+    for (number, line) in (1u64..).zip(std::io::stdin().lock().lines()) {
+        let wrong = |message: String| Failure::Input(format!("line {number}: {message}"));
+        let line = line.map_err(|error| wrong(error.to_string()))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        // The message of the parser may quote the line, which holds true values.
+        let fields: Map<String, Value> = serde_json::from_str(&line)
+            .map_err(|error| wrong(format!("not a JSON object (at column {})", error.column())))?;
+        let record = record(plan, &fields).map_err(wrong)?;
+        let answers = client.answer(&record, &mut rng).map_err(|error| wrong(error.to_string()))?;
+        let mut response = Map::new();
+        for column in plan.columns() {
+            let value = match &column.content {
+                Content::Public { attribute } => {
+                    json!(plan.schema().attributes()[*attribute].categories()[usize::from(record[*attribute])])
+                }
+                Content::Tag { block } => json!(answers[*block].tag),
+                Content::Answer { block, place, labels, set } => match (&answers[*block].answers[*place], set) {
+                    (Answer::One(code), false) => json!(labels[usize::from(*code)]),
+                    (Answer::One(code), true) => json!([labels[usize::from(*code)]]),
+                    (Answer::Set(codes), _) => codes.iter().map(|&code| json!(labels[usize::from(code)])).collect(),
+                },
+            };
+            response.insert(column.name, value);
+        }
+        emit(&format!("{}\n", Value::Object(response)))?;
+        let _ = std::io::stdout().flush();
+    }
+    Ok(())
+}
+
+/// The codes of a record given as JSON.
+fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> {
+    let code = |attribute: &candor::schema::Attribute| {
+        let name = attribute.name();
+        let value = fields.get(name).ok_or_else(|| format!("the field \"{name}\" is missing"))?;
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Null => String::new(),
+            Value::Array(_) | Value::Object(_) => {
+                return Err(format!("the field \"{name}\" must be a string or a number"));
+            }
+        };
+        attribute.code_of_value(&text).ok_or_else(|| {
+            let hint = attribute.nearest_category(&text);
+            let hint = hint.map_or(String::new(), |hint| format!("; did you mean \"{hint}\"?"));
+            format!("the field \"{name}\" is \"{text}\", which is not a category{hint}")
+        })
+    };
+    plan.schema().attributes().iter().map(code).collect()
+}

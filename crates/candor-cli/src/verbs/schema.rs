@@ -1,0 +1,162 @@
+//! `candor schema`: infer one from a table, or check a table against one.
+
+use candor::schema::{Kind, Schema};
+use candor_tables::check::check;
+use candor_tables::infer::{Bins, Wishes, infer};
+use candor_tables::input::Location;
+use candor_tables::output::{self, Target};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{parse_delimiter, read_schema};
+use crate::failure::Failure;
+use crate::show::{count, emit, plural, remark};
+
+#[derive(Args)]
+pub struct SchemaArgs {
+    #[command(subcommand)]
+    verb: SchemaVerb,
+}
+
+#[derive(Subcommand)]
+enum SchemaVerb {
+    /// Describe the columns of a table as a schema (TOML) to edit by hand
+    ///
+    /// The categories are those that occur in the table, so a published schema tells that somebody gave each of them. Columns
+    /// of many different numbers must be put into bins, columns of many different texts left out.
+    Infer(InferArgs),
+    /// Say every row, column and value of a table that does not fit a schema
+    Check(CheckArgs),
+}
+
+#[derive(Args)]
+struct InferArgs {
+    /// CSV (also gzip) or Parquet; - for standard input
+    table: String,
+    /// Where to write the schema; standard output by default
+    #[arg(short, long, default_value = "-")]
+    output: String,
+    /// Put numbers into bins: NAME=quantile:5, NAME=width:10 or NAME=edges:18,65; without NAME, all numeric columns that need it
+    #[arg(long, value_name = "[NAME=]BINS")]
+    bins: Vec<String>,
+    /// Columns to publish as they are
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    public: Vec<String>,
+    /// Columns to leave out
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    drop: Vec<String>,
+    /// Refuse columns with more distinct values
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    max_categories: usize,
+    /// The delimiter of a CSV table, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// Describe the schema as JSON on standard output (needs -o)
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct CheckArgs {
+    /// The schema (TOML)
+    schema: String,
+    /// CSV (also gzip) or Parquet; - for standard input
+    #[arg(required = true)]
+    tables: Vec<String>,
+    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// Problems as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: SchemaArgs) -> Result<(), Failure> {
+    match args.verb {
+        SchemaVerb::Infer(args) => run_infer(args),
+        SchemaVerb::Check(args) => run_check(args),
+    }
+}
+
+fn attributes(schema: &Schema) -> Vec<Value> {
+    let kind = |kind| if kind == Kind::Ordinal { "ordinal" } else { "nominal" };
+    let attribute = |a: &candor::schema::Attribute| json!({"name": a.name(), "categories": a.categories().len(), "kind": kind(a.kind()), "public": a.is_public()});
+    schema.attributes().iter().map(attribute).collect()
+}
+
+fn run_infer(args: InferArgs) -> Result<(), Failure> {
+    if args.json && args.output == "-" {
+        return Err(Failure::Usage("--json needs -o FILE: both would go to standard output".to_owned()));
+    }
+    let mut wishes = Wishes {
+        bins: Vec::new(),
+        bins_elsewhere: None,
+        public: args.public,
+        drop: args.drop,
+        max_categories: args.max_categories,
+    };
+    for text in &args.bins {
+        let parse = |bins: &str| Bins::parse(bins).map_err(Failure::Usage);
+        match text.rsplit_once('=') {
+            Some((name, bins)) => wishes.bins.push((name.to_owned(), parse(bins)?)),
+            None => wishes.bins_elsewhere = Some(parse(text)?),
+        }
+    }
+    let inferred = infer(&Location::new(&args.table), args.delimiter, &wishes)?;
+    let target = Target::new(&args.output);
+    output::write(&target, inferred.schema.to_toml().as_bytes())?;
+    inferred.notes.iter().for_each(|note| remark(&format!("note: {note}")));
+    if args.json {
+        emit(&format!("{}\n", json!({"attributes": attributes(&inferred.schema), "records": inferred.records})))?;
+    } else if let Target::File(_) = target {
+        remark(&format!(
+            "{}: {} from {} records; look it over and edit it before you publish it",
+            target.name(),
+            plural(inferred.schema.attributes().len(), "attribute"),
+            count(inferred.records)
+        ));
+    }
+    Ok(())
+}
+
+fn run_check(args: CheckArgs) -> Result<(), Failure> {
+    let schema = read_schema(&args.schema)?;
+    let (mut records, mut problems) = (0, Vec::new());
+    let mut unreadable: Option<Failure> = None;
+    let mut found = 0u64;
+    for table in &args.tables {
+        let mut told = Ok(());
+        let read = check(&schema, &Location::new(table), args.delimiter, |bad| {
+            found += 1;
+            if args.json {
+                let message = bad.to_string();
+                problems.push(
+                    json!({"file": bad.file, "row": bad.row, "column": bad.column, "value": bad.value, "message": message}),
+                );
+            } else if told.is_ok() {
+                told = emit(&format!("{}, {bad}\n", bad.file));
+            }
+        });
+        told?;
+        match read {
+            Ok(read) => records += read,
+            Err(error) => {
+                unreadable = Some(error.into());
+                break;
+            }
+        }
+    }
+    if args.json {
+        let json = json!({"attributes": attributes(&schema), "records": records, "problems": problems});
+        emit(&format!("{json}\n"))?;
+    }
+    if let Some(failure) = unreadable {
+        return Err(failure);
+    }
+    match found {
+        0 if args.json => Ok(()),
+        0 => emit(&format!("all {} records fit the schema\n", count(records))),
+        1 => Err(Failure::Input(format!("1 value in {} records does not fit the schema", count(records)))),
+        n => Err(Failure::Input(format!("{} values in {} records do not fit the schema", count(n), count(records)))),
+    }
+}

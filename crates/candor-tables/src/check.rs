@@ -1,0 +1,35 @@
+//! Checking a table against a schema: every value that does not fit.
+
+use candor::schema::Schema;
+
+use crate::codes::codes;
+use crate::error::BadValue;
+use crate::input::{Input, Location};
+use crate::{TableError, input};
+
+/// Reads a whole table and reports every value that does not fit the schema; gives the number of
+/// records.
+///
+/// # Errors
+/// If the table cannot be read, a column is missing, or a column's type holds no categories.
+pub fn check(
+    schema: &Schema,
+    location: &Location,
+    delimiter: Option<u8>,
+    mut bad: impl FnMut(BadValue),
+) -> Result<u64, TableError> {
+    let input = Input::open(location, delimiter)?;
+    let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
+    let mut records = 0;
+    for batch in input.batches(&names)? {
+        let batch: input::Batch = batch?;
+        records += batch.columns.num_rows() as u64;
+        let mut found = Vec::new();
+        for (column, attribute) in schema.attributes().iter().enumerate() {
+            codes(&batch, column, attribute, |value| found.push(value))?;
+        }
+        found.sort_by_key(|value| value.row);
+        found.into_iter().for_each(&mut bad);
+    }
+    Ok(records)
+}

@@ -1,0 +1,299 @@
+//! Inferring a schema from a table: categories, orders and bins.
+
+use std::collections::{BTreeMap, HashSet};
+
+use arrow_array::cast::AsArray;
+use arrow_schema::DataType;
+use candor::schema::{Attribute, Schema};
+
+use crate::TableError;
+use crate::codes::cast;
+use crate::input::{Input, Location};
+
+/// Numbers with more distinct values than this are measurements, not categories.
+pub const MAX_NUMERIC_CATEGORIES: usize = 20;
+
+/// How a numeric column is put into bins.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bins {
+    /// This many bins with about equally many records each.
+    Quantile(usize),
+    /// Bins of this width, with edges at its multiples.
+    Width(f64),
+    /// Bins between these edges.
+    Edges(Vec<f64>),
+}
+
+impl Bins {
+    /// Reads `quantile:5`, `width:10` or `edges:18,65`.
+    ///
+    /// # Errors
+    /// Says what would be right.
+    pub fn parse(text: &str) -> Result<Bins, String> {
+        let wrong = || format!("\"{text}\" is not a way to make bins; use quantile:5, width:10 or edges:18,65");
+        let (kind, value) = text.split_once(':').ok_or_else(wrong)?;
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(wrong);
+        match kind {
+            "quantile" => match value.trim().parse() {
+                Ok(n) if (2..=1000).contains(&n) => Ok(Bins::Quantile(n)),
+                _ => Err(format!("\"{value}\" is not a number of bins from 2 to 1000")),
+            },
+            "width" => match number(value)? {
+                width if width > 0.0 => Ok(Bins::Width(width)),
+                _ => Err(format!("a bin cannot have width {value}")),
+            },
+            "edges" => Ok(Bins::Edges(value.split(',').map(number).collect::<Result<_, _>>()?)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// What the user wants of the inferred schema.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Bins for numeric columns, by name.
+    pub bins: Vec<(String, Bins)>,
+    /// Bins for every other column of numbers with too many distinct values.
+    pub bins_elsewhere: Option<Bins>,
+    /// Columns to publish as they are.
+    pub public: Vec<String>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// Columns with more distinct values are refused.
+    pub max_categories: usize,
+}
+
+/// An inferred schema.
+#[derive(Debug)]
+pub struct Inferred {
+    /// The schema.
+    pub schema: Schema,
+    /// How many records it was inferred from.
+    pub records: u64,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// What is known of one column.
+#[derive(Default)]
+struct Column {
+    /// Distinct values, up to one more than are allowed.
+    values: BTreeMap<String, u64>,
+    too_many: bool,
+    missing: u64,
+    numeric: bool,
+    boolean: bool,
+    /// All numbers, if they are to be put into bins.
+    numbers: Option<Vec<f64>>,
+}
+
+/// Reads a whole table and describes its columns.
+///
+/// The categories of the schema are those that occur: publishing it tells that somebody gave each of
+/// them (docs/threat-model.md).
+///
+/// # Errors
+/// If the table cannot be read, or columns cannot be described; names all of them, each with what
+/// to do about it.
+pub fn infer(location: &Location, delimiter: Option<u8>, wishes: &Wishes) -> Result<Inferred, TableError> {
+    let input = Input::open(location, delimiter)?;
+    let file = input.name().to_owned();
+    for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
+        input.position(name)?;
+    }
+    let names: Vec<String> = input.header().iter().filter(|name| !wishes.drop.contains(name)).cloned().collect();
+    let mut columns: Vec<Column> = names
+        .iter()
+        .map(|name| {
+            let binned = wishes.bins.iter().any(|(binned, _)| binned == name);
+            let binned = binned || wishes.bins_elsewhere.is_some();
+            Column { numeric: true, numbers: binned.then(Vec::new), ..Column::default() }
+        })
+        .collect();
+    let mut records = 0;
+    for batch in input.batches(&names)? {
+        let batch = batch?;
+        records += batch.columns.num_rows() as u64;
+        for (at, column) in columns.iter_mut().enumerate() {
+            let array = batch.columns.column(at);
+            column.boolean |= array.data_type() == &DataType::Boolean;
+            let text = cast(array, &DataType::Utf8).filter(|_| !array.data_type().is_nested()).ok_or_else(|| {
+                let (file, found) = (file.clone(), array.data_type().to_string());
+                TableError::Type { file, column: names[at].clone(), found }
+            })?;
+            text.as_string::<i32>().iter().for_each(|value| column.see(value.unwrap_or(""), wishes.max_categories));
+        }
+    }
+    if records == 0 {
+        return Err(TableError::NoRecords { file });
+    }
+    let (mut attributes, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, column) in names.iter().zip(&columns) {
+        let named = wishes.bins.iter().find(|(binned, _)| binned == name).map(|(_, bins)| bins);
+        let measured = column.numeric && column.values.len() > MAX_NUMERIC_CATEGORIES;
+        let bins = named.or(wishes.bins_elsewhere.as_ref().filter(|_| measured));
+        match column.describe(name, bins, wishes, &mut notes) {
+            Ok(attribute) => attributes.push(attribute),
+            Err(problem) => problems.push(format!("  column \"{name}\": {problem}")),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(TableError::Infer { file, problems });
+    }
+    let schema =
+        Schema::new(attributes).map_err(|error| TableError::Infer { file, problems: vec![format!("  {error}")] })?;
+    Ok(Inferred { schema, records, notes })
+}
+
+impl Column {
+    fn see(&mut self, value: &str, max_categories: usize) {
+        if value.is_empty() {
+            self.missing += 1;
+            return;
+        }
+        let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        self.numeric &= number.is_some();
+        match &mut self.numbers {
+            Some(numbers) if self.numeric => numbers.extend(number),
+            Some(numbers) => *numbers = Vec::new(),
+            None => {}
+        }
+        if let Some(count) = self.values.get_mut(value) {
+            *count += 1;
+        } else if self.values.len() <= max_categories.max(MAX_NUMERIC_CATEGORIES) {
+            self.values.insert(value.to_owned(), 1);
+        } else {
+            self.too_many = true;
+        }
+    }
+
+    fn describe(
+        &self,
+        name: &str,
+        bins: Option<&Bins>,
+        wishes: &Wishes,
+        notes: &mut Vec<String>,
+    ) -> Result<Attribute, String> {
+        let public = wishes.public.iter().any(|public| public == name);
+        let distinct = self.values.len();
+        let more = if self.too_many { "more than " } else { "" };
+        let mut extra = Vec::new();
+        if self.missing > 0 {
+            notes.push(format!(
+                "column \"{name}\": {} values are missing; the category \"\" stands for them",
+                self.missing
+            ));
+            extra.push(String::new());
+        }
+        let attribute = if let Some(bins) = bins {
+            if !self.numeric {
+                let odd = self.values.keys().find(|value| value.trim().parse::<f64>().is_err());
+                let odd = odd.map_or(String::new(), |odd| format!(" (such as \"{odd}\")"));
+                return Err(format!("has values that are not numbers{odd}, so it cannot be put into bins"));
+            }
+            let edges = edges(bins, self.numbers.as_deref().unwrap_or_default())?;
+            if let Bins::Quantile(wanted) = bins
+                && edges.len() + 1 < *wanted
+            {
+                notes.push(format!(
+                    "column \"{name}\": many equal values, so {} bins instead of {wanted}",
+                    edges.len() + 1
+                ));
+            }
+            Attribute::binned(name, &edges, extra)
+        } else {
+            if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
+                return Err(format!(
+                    "holds numbers with {more}{} distinct values; put them into bins, for instance with --bins \
+                     {name}=quantile:5, or leave it out with --drop {name}",
+                    distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES))
+                ));
+            }
+            if distinct > wishes.max_categories || self.too_many {
+                return Err(format!(
+                    "has more than {} distinct values; leave it out with --drop {name}, merge categories beforehand, \
+                     or raise --max-categories",
+                    wishes.max_categories
+                ));
+            }
+            if distinct + extra.len() < 2 && !public {
+                return Err(format!("has the same value in every record; leave it out with --drop {name}"));
+            }
+            let mut categories: Vec<String> = self.values.keys().cloned().collect();
+            if self.numeric {
+                let number = |text: &String| text.trim().parse::<f64>().unwrap_or(f64::NAN);
+                categories.sort_by(|a, b| number(a).total_cmp(&number(b)));
+            }
+            categories.extend(extra);
+            let attribute =
+                if public { Attribute::new_public(name, categories) } else { Attribute::new(name, categories) };
+            let ordered = self.numeric && !self.boolean && distinct > 2;
+            attribute.map(|attribute| if ordered { attribute.ordinal() } else { attribute })
+        };
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        Ok(if public { attribute.public() } else { attribute })
+    }
+}
+
+/// The edges of the bins, which depend on the data except where the user gave them.
+fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else {
+        return Err("has no numbers to put into bins".to_owned());
+    };
+    let edges = match bins {
+        Bins::Edges(edges) => edges.clone(),
+        Bins::Quantile(n) => {
+            let cut = |i: usize| sorted[i * sorted.len() / n];
+            let mut seen = HashSet::new();
+            // An edge at the smallest value would leave the bin below it empty.
+            (1..*n).map(cut).filter(|&edge| edge > least && seen.insert(edge.to_bits())).collect()
+        }
+        Bins::Width(width) => {
+            let (first, last) = ((least / width).floor() + 1.0, (most / width).floor());
+            if last - first > 1000.0 {
+                return Err(format!("bins of width {width} would be more than 1000"));
+            }
+            let mut edges = Vec::new();
+            let mut edge = first;
+            while edge <= last {
+                edges.push(edge * width);
+                edge += 1.0;
+            }
+            edges
+        }
+    };
+    if edges.is_empty() {
+        return Err("has all its values in one bin; use narrower bins".to_owned());
+    }
+    Ok(edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_read_as_written() {
+        assert_eq!(Bins::parse("quantile:5"), Ok(Bins::Quantile(5)));
+        assert_eq!(Bins::parse("width:2.5"), Ok(Bins::Width(2.5)));
+        assert_eq!(Bins::parse("edges:18,65"), Ok(Bins::Edges(vec![18.0, 65.0])));
+        for bad in ["five", "quantile:1", "quantile:x", "width:0", "width:-1", "edges:", "edges:1,a", "deciles:3"] {
+            assert!(Bins::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn edges_of_bins() {
+        let numbers: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(edges(&Bins::Quantile(4), &numbers).unwrap(), [25.0, 50.0, 75.0]);
+        assert_eq!(edges(&Bins::Width(30.0), &numbers).unwrap(), [30.0, 60.0, 90.0]);
+        assert_eq!(edges(&Bins::Edges(vec![5.0]), &numbers).unwrap(), [5.0]);
+        let mostly_zero = [0.0, 0.0, 0.0, 0.0, 1.0, 2.0];
+        assert_eq!(edges(&Bins::Quantile(3), &mostly_zero).unwrap(), [1.0]);
+        assert!(edges(&Bins::Quantile(3), &[7.0; 9]).unwrap_err().contains("one bin"));
+        assert!(edges(&Bins::Quantile(3), &[]).is_err());
+        assert!(edges(&Bins::Width(0.001), &numbers).unwrap_err().contains("1000"));
+    }
+}
