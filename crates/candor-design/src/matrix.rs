@@ -23,7 +23,8 @@ pub enum Inputs {
 /// are their combinations, first attribute slowest).
 ///
 /// `cells` are the fields of the file. If the first row or column is not all numbers, it holds
-/// labels: of inputs (checked against the categories and put in their order) and of outputs.
+/// labels: of inputs (checked against the categories and put in their order) and of outputs. An
+/// empty first cell says the same where the labels are numbers.
 /// Without labels, outputs are the inputs if there are as many, else `o1, o2, ...`. Entries are
 /// decimals or fractions such as `1/3`.
 ///
@@ -83,9 +84,10 @@ impl Labelled {
             return Err(DesignError::Matrix(format!("row {} has {found} entries, the first has {width}", row + 1)));
         }
         let text = |cell: &String| number(cell).is_none();
-        // The corner tells nothing: look at the rest of the first row and column.
-        let header = cells[0].iter().skip(1).any(text) || (width == 1 && text(&cells[0][0]));
-        let side = cells.iter().skip(1).any(|row| text(&row[0])) || (cells.len() == 1 && text(&cells[0][0]));
+        // An empty corner has labels on both sides, even if they are numbers; else the rest tells.
+        let corner = cells[0][0].trim().is_empty();
+        let header = corner || cells[0].iter().skip(1).any(text) || (width == 1 && text(&cells[0][0]));
+        let side = corner || cells.iter().skip(1).any(|row| text(&row[0])) || (cells.len() == 1 && text(&cells[0][0]));
         let (from_row, from_column) = (usize::from(header), usize::from(side));
         let mut rows = Vec::new();
         for (r, row) in cells.iter().enumerate().skip(from_row) {
@@ -234,6 +236,11 @@ mod tests {
         assert_eq!(outputs(&plan), ["says x", "says y", "says z", "silent"]);
         assert!((probabilities(&plan)[0][0] - 1.0 / 3.0).abs() < 1e-15, "columns follow their labels");
         assert_eq!(plan.guarantee().epsilon().value(), None);
+        let numbers = Schema::of_sizes(&[2]).unwrap();
+        let text = ",1,0\n10,0,1/3\n20,1/3,0\n30,2/3,2/3";
+        let plan = matrix(&numbers, &cells(text), None).unwrap();
+        assert_eq!(outputs(&plan), ["10", "20", "30"]);
+        assert!((probabilities(&plan)[0][0] - 1.0 / 3.0).abs() < 1e-15);
         let unlabelled = "1/3,0,0\n0,1/3,0\n0,0,1/3\n2/3,2/3,2/3";
         assert_eq!(outputs(&matrix(&schema(), &cells(unlabelled), None).unwrap()), ["o1", "o2", "o3", "o4"]);
     }

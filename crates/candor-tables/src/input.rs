@@ -186,7 +186,6 @@ impl Input {
                     positions,
                     record: csv::ByteRecord::new(),
                     row: 0,
-                    next_line: None,
                 })
             }
             Kind::Parquet { metadata, source } => {
@@ -240,8 +239,6 @@ struct CsvBatches {
     positions: Vec<usize>,
     record: csv::ByteRecord,
     row: u64,
-    /// The line on which the next record must begin, in a table of one column.
-    next_line: Option<u64>,
 }
 
 impl Iterator for Batches {
@@ -298,16 +295,15 @@ impl CsvBatches {
     }
 
     /// The CSV reader passes over empty lines; in a table of one column they are missing values.
-    fn check_lines(&mut self, file: &str) -> Result<(), TableError> {
+    fn check_lines(&self, file: &str) -> Result<(), TableError> {
         if self.header.len() > 1 {
             return Ok(());
         }
-        let line = self.record.position().map_or(0, csv::Position::line);
-        if self.next_line.is_some_and(|next| line > next) {
+        let begun = self.record.position().map_or(0, csv::Position::line);
+        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
+        if self.reader.position().line() - begun > 1 + inside {
             return Err(TableError::EmptyLine { file: file.to_owned(), row: self.row });
         }
-        let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
-        self.next_line = Some(line + 1 + inside);
         Ok(())
     }
 }
