@@ -53,6 +53,16 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// A probability, with what is missing to 1 where four decimals would hide it; "-" if there is none.
+pub fn probability(p: Option<f64>) -> String {
+    match p {
+        None => "-".to_owned(),
+        Some(p) if p < 1.0 && p > 0.9999 => format!("1 - {:.1e}", 1.0 - p),
+        Some(p) if p > 0.0 && p < 0.001 => format!("{p:.2e}"),
+        Some(p) => format!("{p:.4}"),
+    }
+}
+
 /// A paragraph wrapped at 100 characters, every line indented by two.
 pub fn paragraph(sentence: &str) -> String {
     let mut text = String::new();
@@ -85,6 +95,12 @@ mod tests {
         assert_eq!(count(1_000_000), "1,000,000");
         let text = table(&["name", "n"], &[vec!["a".into(), "10".into()], vec!["long name".into(), "5".into()]]);
         assert_eq!(text, "  name        n\n  a          10\n  long name   5\n");
+    }
+
+    #[test]
+    fn probabilities_near_the_ends() {
+        let shown = [None, Some(0.25), Some(1.0), Some(1.0 - 3e-9), Some(2e-7)].map(probability);
+        assert_eq!(shown, ["-", "0.2500", "1.0000", "1 - 3.0e-9", "2.00e-7"]);
     }
 
     #[test]

@@ -2,9 +2,14 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod channel;
-pub mod plan;
-pub mod privacy;
-pub mod randomize;
-pub mod randomness;
 pub mod schema;
+
+pub mod channel;
+
+pub mod plan;
+
+pub mod privacy;
+
+pub mod randomness;
+
+pub mod randomize;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::design::attributes_json;
 use super::read_plan;
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, plural, table};
+use crate::show::{emit, paragraph, plural, probability, table};
 
 #[derive(Args)]
 pub struct AuditArgs {
@@ -48,7 +48,7 @@ pub fn describe(plan: &Plan) -> String {
             vec![
                 described.name().to_owned(),
                 described.categories().len().to_string(),
-                a.keep_probability.map_or("-".to_owned(), |p| format!("{p:.4}")),
+                probability(a.keep_probability),
                 a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
                 a.conditional.to_string(),
                 times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),
@@ -56,7 +56,7 @@ pub fn describe(plan: &Plan) -> String {
         })
         .collect();
     let header =
-        ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "at most times as likely"];
+        ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
     text += &table(&header, &rows);
     text += "\nWhat to tell respondents\n";
     let worst =

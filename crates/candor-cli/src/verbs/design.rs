@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::read_schema;
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, plural, remark, table};
+use crate::show::{emit, paragraph, plural, probability, remark, table};
 
 /// A difference between epsilon asked for and certified that is worth mentioning.
 const WORTH_MENTIONING: f64 = 1e-9;
@@ -232,7 +232,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
             vec![
                 described.name().to_owned(),
                 described.categories().len().to_string(),
-                a.keep_probability.map_or("-".to_owned(), |p| format!("{p:.4}")),
+                probability(a.keep_probability),
                 a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
                 a.conditional.to_string(),
             ]

@@ -95,11 +95,12 @@ impl Epsilon {
 }
 
 impl fmt::Display for Epsilon {
-    /// As many decimals as asked for (default 4), or the word "unbounded".
+    /// Four decimals, or four digits of a number too small for them, or the word "unbounded".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value() {
-            Some(value) => write!(f, "{value:.*}", f.precision().unwrap_or(4)),
-            None => f.pad("unbounded"),
+            Some(value) if value > 0.0 && value < 0.001 => write!(f, "{value:.3e}"),
+            Some(value) => write!(f, "{value:.4}"),
+            None => f.write_str("unbounded"),
         }
     }
 }

@@ -138,8 +138,12 @@ impl Matrix {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon between two inputs that differ in one attribute only.
-    pub fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
+    /// Certified epsilon of each attribute, between inputs that differ in that one only.
+    pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
+        (0..self.sizes.len()).map(|attribute| self.conditional_epsilon(attribute)).collect()
+    }
+
+    fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
         let stride: usize = self.sizes[attribute + 1..].iter().product();
         let size = self.sizes[attribute];
         let fixed = (0..self.columns.len()).filter(|input| (input / stride).is_multiple_of(size));
@@ -263,8 +267,8 @@ mod tests {
         let p = |first: f64, second: f64| vec![first * second, first * (1.0 - second), 1.0 - first];
         let columns = [p(0.5, 0.8), p(0.5, 0.2), p(0.6, 0.8), p(0.6, 0.2)];
         let matrix = Matrix::rounded(vec![2, 2], labels(3), &columns).unwrap();
-        assert!((matrix.conditional_epsilon(0).get() - (0.5f64 / 0.4).ln()).abs() < 1e-9);
-        assert!((matrix.conditional_epsilon(1).get() - 4f64.ln()).abs() < 1e-9);
+        assert!((matrix.conditional_epsilons()[0].get() - (0.5f64 / 0.4).ln()).abs() < 1e-9);
+        assert!((matrix.conditional_epsilons()[1].get() - 4f64.ln()).abs() < 1e-9);
         assert!((matrix.record_epsilon().get() - 4.8f64.ln()).abs() < 1e-9);
         assert_eq!(matrix.keep_probability(), None);
     }

@@ -54,11 +54,11 @@ impl Channel {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon of one attribute for a reader of the whole answer who knows all others.
-    pub fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
+    /// Certified epsilon of each attribute for a reader of the whole answer who knows all others.
+    pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
         match self {
-            Channel::Matrix(matrix) => matrix.conditional_epsilon(attribute),
-            Channel::Pattern(pattern) => pattern.conditional_epsilon(attribute),
+            Channel::Matrix(matrix) => matrix.conditional_epsilons(),
+            Channel::Pattern(pattern) => pattern.conditional_epsilons(),
         }
     }
 

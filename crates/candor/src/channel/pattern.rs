@@ -212,25 +212,29 @@ impl Pattern {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon of one attribute for a reader of the whole answer who knows all other
+    /// Certified epsilon of each attribute for a reader of the whole answer who knows all other
     /// attributes: `max over S of |ln X(S) / X(S + i)|`.
     ///
-    /// Exact for up to [`MAX_ENUMERATED`] attributes, an upper bound beyond. This, not the
-    /// marginal one, is what a respondent should be told.
-    pub fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
-        if self.cannot_miss(attribute) {
-            return Epsilon::ZERO;
+    /// Exact for up to [`MAX_ENUMERATED`] attributes, upper bounds beyond. These, not the marginal
+    /// ones, are what respondents should be told. Cost: `2^k` for each part and attribute, or one
+    /// sum over the parts for each attribute beyond.
+    pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
+        let attributes = 0..self.axes.len();
+        if let Some(likelihoods) = self.likelihoods() {
+            return attributes.map(|attribute| likelihoods.conditional(attribute)).collect();
         }
-        match self.likelihoods() {
-            Some(likelihoods) => likelihoods.conditional(attribute),
-            None => {
-                // The numerator exceeds the denominator by at most the parts that look at i.
-                let (_, smallest) = self.extremes_by_structure();
-                let looking = |(part, _): &(&Part, Rational)| part.set.looks_at(attribute);
-                let excess: Rational = self.rates().filter(looking).map(|(_, rate)| rate).sum();
-                Epsilon::of_ratio(&(excess + &smallest), &smallest).min(self.record_epsilon())
+        let (largest, smallest) = self.extremes_by_structure();
+        let record = Epsilon::of_ratio(&largest, &smallest);
+        let bound = |attribute: usize| {
+            if self.cannot_miss(attribute) {
+                return Epsilon::ZERO;
             }
-        }
+            // X(S) exceeds X(S + i) by at most the parts that look at i.
+            let looking = |(part, _): &(&Part, Rational)| part.set.looks_at(attribute);
+            let excess: Rational = self.rates().filter(looking).map(|(_, rate)| rate).sum();
+            Epsilon::of_ratio(&(excess + &smallest), &smallest).min(record)
+        };
+        attributes.map(bound).collect()
     }
 
     /// Certified epsilon of one attribute for a reader of that attribute's answer alone:
@@ -409,10 +413,16 @@ impl Likelihoods {
 
     fn conditional(&self, attribute: usize) -> Epsilon {
         let bit = 1usize << attribute;
-        let pairs: HashSet<(u32, u32)> = (0..self.class.len())
-            .filter(|pattern| pattern & bit == 0)
-            .filter_map(|pattern| Some((self.class[pattern]?, self.class[pattern | bit]?)))
-            .collect();
+        let mut pairs: HashSet<(u32, u32)> = HashSet::new();
+        let mut last = None;
+        for pattern in (0..self.class.len()).filter(|pattern| pattern & bit == 0) {
+            let pair = self.class[pattern].zip(self.class[pattern | bit]);
+            // Neighbours are mostly alike, and hashing a million pairs takes long.
+            if pair != last {
+                pairs.extend(pair);
+                last = pair;
+            }
+        }
         let loss = |(hit, miss): (u32, u32)| Epsilon::between(&self.values[hit as usize], &self.values[miss as usize]);
         pairs.into_iter().map(loss).fold(Epsilon::ZERO, Epsilon::max)
     }

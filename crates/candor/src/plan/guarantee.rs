@@ -39,10 +39,7 @@ impl Guarantee {
         };
         let product = blocks.iter().map(worst).try_fold(Rational::one(), |product, parity| Some(product * parity?));
         let epsilon = Epsilon::of_parity(product.as_ref());
-        let mut attributes: Vec<AttributeGuarantee> = blocks
-            .iter()
-            .flat_map(|block| (0..block.attributes.len()).map(move |place| attribute(block, place)))
-            .collect();
+        let mut attributes: Vec<AttributeGuarantee> = blocks.iter().flat_map(of_attributes).collect();
         attributes.sort_by_key(|guarantee| guarantee.attribute);
         Guarantee { epsilon, attributes }
     }
@@ -58,15 +55,23 @@ impl Guarantee {
     }
 }
 
-fn attribute(block: &Block, place: usize) -> AttributeGuarantee {
-    let own_answer = block.lottery.iter().all(|(_, channel)| channel.marginal_epsilon(place).is_some());
-    let marginal = own_answer.then(|| block.worst(|channel| channel.marginal_epsilon(place).unwrap_or(Epsilon::ZERO)));
+fn of_attributes(block: &Block) -> Vec<AttributeGuarantee> {
     let total: f64 = block.lottery.iter().map(|&(weight, _)| weight as f64).sum();
-    let kept = |(weight, channel): &(u64, Channel)| Some(*weight as f64 / total * channel.keep_probability(place)?);
-    AttributeGuarantee {
-        attribute: block.attributes[place],
-        marginal,
-        conditional: block.worst(|channel| channel.conditional_epsilon(place)),
-        keep_probability: block.lottery.iter().map(kept).sum(),
+    let mut conditional = vec![Epsilon::ZERO; block.attributes.len()];
+    for (_, channel) in &block.lottery {
+        for (worst, epsilon) in conditional.iter_mut().zip(channel.conditional_epsilons()) {
+            *worst = worst.max(epsilon);
+        }
     }
+    let attribute = |(place, conditional): (usize, Epsilon)| {
+        let mut marginals = block.lottery.iter().map(|(_, channel)| channel.marginal_epsilon(place));
+        let kept = |(weight, channel): &(u64, Channel)| Some(*weight as f64 / total * channel.keep_probability(place)?);
+        AttributeGuarantee {
+            attribute: block.attributes[place],
+            marginal: marginals.try_fold(Epsilon::ZERO, |worst, epsilon| Some(worst.max(epsilon?))),
+            conditional,
+            keep_probability: block.lottery.iter().map(kept).sum(),
+        }
+    };
+    conditional.into_iter().enumerate().map(attribute).collect()
 }

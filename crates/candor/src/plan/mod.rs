@@ -10,7 +10,7 @@ mod guarantee;
 pub use format::{FORMAT_VERSION, Fingerprint};
 pub use guarantee::{AttributeGuarantee, Guarantee};
 
-use crate::channel::{Channel, ChannelError, Epsilon, Pattern};
+use crate::channel::{Channel, ChannelError, Epsilon, Matrix, Pattern};
 use crate::schema::{Attribute, Schema, SchemaError, suggestion};
 
 /// Joins the categories of a set-valued answer in CSV, so no label may hold it there.
@@ -58,12 +58,6 @@ impl Block {
     pub fn has_tag(&self) -> bool {
         self.lottery.len() > 1
     }
-
-    /// The largest value of a certified loss over the lottery: the draw tells nothing about the
-    /// truth, so each channel's loss is the respondent's in its case.
-    fn worst(&self, loss: impl Fn(&Channel) -> Epsilon) -> Epsilon {
-        self.lottery.iter().map(|(_, channel)| loss(channel)).fold(Epsilon::ZERO, Epsilon::max)
-    }
 }
 
 impl From<Pattern> for Channel {
@@ -72,8 +66,8 @@ impl From<Pattern> for Channel {
     }
 }
 
-impl From<crate::channel::Matrix> for Channel {
-    fn from(matrix: crate::channel::Matrix) -> Channel {
+impl From<Matrix> for Channel {
+    fn from(matrix: Matrix) -> Channel {
         Channel::Matrix(matrix)
     }
 }
