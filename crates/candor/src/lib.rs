@@ -13,3 +13,9 @@ pub mod privacy;
 pub mod randomness;
 
 pub mod randomize;
+
+pub mod tables;
+
+pub mod tally;
+
+pub mod estimate;

@@ -1,0 +1,127 @@
+//! Inverting matrix channels: one factorisation per block.
+//!
+//! With as many outputs as inputs the inverse; with more, generalised least squares with weights fixed
+//! by the plan (the variances of the outputs under a uniform truth), which is exactly unbiased. A
+//! lottery of matrices is one matrix whose outputs are the pairs of tag and output.
+
+use nalgebra::DMatrix;
+
+use super::EstimateError;
+use crate::channel::Channel;
+use crate::plan::Plan;
+
+/// Beyond this condition number the inverse tells nothing but rounding errors.
+const HOPELESS: f64 = 1e12;
+
+/// One block of matrices as an axis of counts.
+pub(super) struct MatrixAxis {
+    attributes: Vec<usize>,
+    /// Rows: cells of the table's own attributes of the block; columns: outputs.
+    inverse: DMatrix<f64>,
+    squared: DMatrix<f64>,
+    /// The law of the outputs if all inputs are equally likely.
+    uniform: Vec<f64>,
+}
+
+impl MatrixAxis {
+    /// Prepares the attributes of `table` that belong to the block.
+    pub(super) fn new(plan: &Plan, block: usize, table: &[usize]) -> Result<MatrixAxis, EstimateError> {
+        let content = &plan.blocks()[block];
+        let name = |&attribute: &usize| plan.schema().attributes()[attribute].name().to_owned();
+        let hopeless = || EstimateError::NotIdentifiable(content.attributes().iter().map(name).collect());
+        let total: f64 = content.channels().iter().map(|&(weight, _)| weight as f64).sum();
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for (weight, channel) in content.channels() {
+            let Channel::Matrix(matrix) = channel else { continue };
+            let share = *weight as f64 / total;
+            for output in 0..matrix.labels().len() {
+                let entry = |input| share * matrix.probability(output, input);
+                rows.push((0..matrix.columns().len()).map(entry).collect());
+            }
+        }
+        let inputs = rows.first().map_or(0, Vec::len);
+        let channel = DMatrix::from_fn(rows.len(), inputs, |output, input| rows[output][input]);
+        let uniform: Vec<f64> = rows.iter().map(|row| row.iter().sum::<f64>() / inputs as f64).collect();
+        let inverse = invert(&channel, &uniform).ok_or_else(hopeless)?;
+
+        // Sum out the attributes of the block that the table does not ask for.
+        let sizes = content.channels()[0].1.sizes();
+        let wanted: Vec<usize> = table.iter().copied().filter(|a| content.attributes().contains(a)).collect();
+        let places: Vec<usize> =
+            wanted.iter().filter_map(|a| content.attributes().iter().position(|b| b == a)).collect();
+        let cells: usize = places.iter().map(|&place| sizes[place]).product();
+        let mut reduced = DMatrix::zeros(cells, channel.nrows());
+        for input in 0..inputs {
+            let category = |place: usize| {
+                let stride: usize = sizes[place + 1..].iter().product();
+                input / stride % sizes[place]
+            };
+            let cell = places.iter().fold(0, |cell, &place| cell * sizes[place] + category(place));
+            let mut row = reduced.row_mut(cell);
+            row += inverse.row(input);
+        }
+        let squared = reduced.map(|entry| entry * entry);
+        Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform })
+    }
+
+    /// The attributes it answers, in the table's order.
+    pub(super) fn attributes(&self) -> &[usize] {
+        &self.attributes
+    }
+
+    /// The number of cells of these attributes.
+    pub(super) fn cells(&self) -> usize {
+        self.inverse.nrows()
+    }
+
+    /// The number of outputs.
+    pub(super) fn outputs(&self) -> usize {
+        self.inverse.ncols()
+    }
+
+    /// The law of the outputs if all inputs are equally likely.
+    pub(super) fn outputs_of_uniform(&self) -> impl Iterator<Item = f64> + '_ {
+        self.uniform.iter().copied()
+    }
+
+    /// Applies the inverse, or its entrywise square, along the middle axis of an
+    /// `outer x outputs x inner` table.
+    pub(super) fn apply(&self, table: &[f64], outer: usize, inner: usize, squared: bool) -> Vec<f64> {
+        let matrix = if squared { &self.squared } else { &self.inverse };
+        let (cells, outputs) = matrix.shape();
+        let mut result = vec![0.0; outer * cells * inner];
+        for o in 0..outer {
+            for cell in 0..cells {
+                let target = &mut result[(o * cells + cell) * inner..][..inner];
+                for output in 0..outputs {
+                    let factor = matrix[(cell, output)];
+                    let source = &table[(o * outputs + output) * inner..][..inner];
+                    target.iter_mut().zip(source).for_each(|(sum, value)| *sum += factor * value);
+                }
+            }
+        }
+        result
+    }
+}
+
+/// The left inverse that is best if all inputs are equally likely; `None` if there is none.
+fn invert(channel: &DMatrix<f64>, uniform: &[f64]) -> Option<DMatrix<f64>> {
+    let norm = |m: &DMatrix<f64>| m.column_iter().map(|c| c.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+    let solve = |square: DMatrix<f64>, right: &DMatrix<f64>| {
+        let size = norm(&square);
+        let identity = DMatrix::identity(square.nrows(), square.nrows());
+        let factorised = square.lu();
+        let condition = size * norm(&factorised.solve(&identity)?);
+        (condition.is_finite() && condition < HOPELESS).then(|| factorised.solve(right))?
+    };
+    if channel.nrows() < channel.ncols() {
+        return None;
+    }
+    if channel.is_square() {
+        return solve(channel.clone(), &DMatrix::identity(channel.nrows(), channel.nrows()));
+    }
+    let weighted = DMatrix::from_fn(channel.ncols(), channel.nrows(), |input, output| {
+        if uniform[output] > 0.0 { channel[(output, input)] / uniform[output] } else { 0.0 }
+    });
+    solve(&weighted * channel, &weighted)
+}

@@ -1,0 +1,419 @@
+//! Estimation: any table of the population from randomized responses, unbiased, with standard
+//! errors.
+//!
+//! Each response contributes to each cell a number whose expectation, given the truth, is 1 in the
+//! true cell and 0 elsewhere; the estimate is their mean and can be negative. For pattern channels the
+//! contribution is a function of the pattern alone and no matrix is inverted: the counts are split
+//! into components, and each is divided by its eigenvalue (theory: channels.md, facts 4 to 7). For
+//! matrices it comes from one factorisation.
+
+mod components;
+mod matrix;
+
+use crate::channel::Channel;
+use crate::plan::Plan;
+use crate::tally::{CountAxis, CountLayout, Group, TableTally};
+use components::{coefficients, join, pattern_function, scale, split};
+use matrix::MatrixAxis;
+
+/// An eigenvalue below this tells nothing that floating point could recover.
+const NO_INFORMATION: f64 = 1e-9;
+
+/// Whose table is estimated; the point estimates are the same, the standard errors are not
+/// (theory: channels.md, fact 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// The population from which the respondents are an independent sample.
+    #[default]
+    Population,
+    /// The very records that were randomized: only the randomization is uncertain.
+    Table,
+}
+
+/// An unbiased estimate of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The attributes, by position in the schema.
+    pub attributes: Vec<usize>,
+    /// The number of categories of each.
+    pub dims: Vec<usize>,
+    /// The share of each cell, first attribute slowest; they sum to 1 and can be negative.
+    pub shares: Vec<f64>,
+    /// The standard error of each share.
+    pub standard_errors: Vec<f64>,
+    /// How many responses it is from.
+    pub respondents: f64,
+}
+
+/// Why a table cannot be estimated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EstimateError {
+    /// There are no responses.
+    #[error("there are no responses to estimate from")]
+    NoResponses,
+    /// The plan erases what the table asks for.
+    #[error(
+        "not identifiable: under this plan the answers tell nothing about {}; a plan that answers {} with less noise, or \
+         a table without {}, would do",
+        together(.0), if .0.len() == 1 { "it" } else { "them together" }, if .0.len() == 1 { "it" } else { "one of them" }
+    )]
+    NotIdentifiable(Vec<String>),
+}
+
+fn together(names: &[String]) -> String {
+    match names {
+        [one] => format!("\"{one}\""),
+        several => format!(
+            "how {} depend on each other",
+            several.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// A table of a plan, made ready to be estimated.
+pub struct TableEstimator<'a> {
+    plan: &'a Plan,
+    layout: CountLayout,
+    /// Attributes with answers of their own, in the order of the count axes.
+    attributes: Vec<usize>,
+    matrices: Vec<MatrixAxis>,
+    /// Sizes of the axes once matrices are inverted: attributes, then those of the matrices.
+    dims: Vec<usize>,
+    /// For each pattern block that the table touches: for each channel its eigenvalues, and where its
+    /// attributes stand among `attributes`.
+    blocks: Vec<BlockEigenvalues>,
+}
+
+struct BlockEigenvalues {
+    block: usize,
+    /// Bit of each of its attributes among the axes, in the order of the eigenvalues' bits.
+    places: Vec<usize>,
+    eigenvalues: Vec<Vec<f64>>,
+    /// Answer sizes by channel and attribute.
+    answer_sizes: Vec<Vec<usize>>,
+}
+
+/// What one group of responses with the same tags knows.
+#[derive(Clone)]
+struct GroupLaw {
+    /// Eigenvalue of each component.
+    eigenvalues: Vec<f64>,
+    /// Share of a uniformly random answer that hits, for each attribute: q/a.
+    shares: Vec<f64>,
+}
+
+impl<'a> TableEstimator<'a> {
+    /// Prepares a table, given by positions of attributes in the schema.
+    ///
+    /// # Errors
+    /// If a matrix that the table needs has no inverse.
+    pub fn new(plan: &'a Plan, table: &[usize]) -> Result<TableEstimator<'a>, EstimateError> {
+        let layout = CountLayout::new(plan, table);
+        let (mut attributes, mut matrices) = (Vec::new(), Vec::new());
+        for axis in &layout.axes {
+            match *axis {
+                CountAxis::Attribute { attribute, .. } => attributes.push(attribute),
+                CountAxis::Outputs { block, .. } => matrices.push(MatrixAxis::new(plan, block, table)?),
+            }
+        }
+        let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
+        let dims = attributes.iter().map(size).chain(matrices.iter().map(MatrixAxis::cells)).collect();
+        let mut blocks = Vec::new();
+        for (number, block) in plan.blocks().iter().enumerate() {
+            let inside: Vec<(usize, usize)> = attributes
+                .iter()
+                .enumerate()
+                .filter_map(|(place, attribute)| Some((place, block.attributes().iter().position(|a| a == attribute)?)))
+                .collect();
+            if inside.is_empty() {
+                continue;
+            }
+            let local: Vec<usize> = inside.iter().map(|&(_, local)| local).collect();
+            let patterns = block.channels().iter().filter_map(|(_, channel)| match channel {
+                Channel::Pattern(pattern) => Some(pattern.marginal(&local)),
+                Channel::Matrix(_) => None,
+            });
+            let masses: Vec<_> = patterns.collect();
+            blocks.push(BlockEigenvalues {
+                block: number,
+                places: inside.iter().map(|&(place, _)| place).collect(),
+                eigenvalues: masses.iter().map(|masses| masses.eigenvalues()).collect(),
+                answer_sizes: masses.iter().map(|m| m.axes().iter().map(|axis| axis.answer).collect()).collect(),
+            });
+        }
+        Ok(TableEstimator { plan, layout, attributes, matrices, dims, blocks })
+    }
+
+    /// How its responses are to be counted.
+    pub fn layout(&self) -> &CountLayout {
+        &self.layout
+    }
+
+    /// Estimates the table from counts.
+    ///
+    /// # Errors
+    /// If there are no responses, or the plan erases what the table asks for.
+    pub fn estimate(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
+        let groups: Vec<(GroupLaw, &Group)> =
+            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let respondents = tally.total();
+        if respondents <= 0.0 {
+            return Err(EstimateError::NoResponses);
+        }
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        let mut shares = vec![0.0; self.cells()];
+        for ((law, group), weights) in groups.iter().zip(&weights) {
+            let mut part = self.invert(&frequencies(&group.counts, group.total), false);
+            self.apply(&mut part, law, &self.estimate_coefficients(weights));
+            shares.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
+        }
+        let variances = self.variances(&groups, &weights, &shares, target);
+        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
+        Ok(self.in_order(shares, standard_errors, respondents))
+    }
+
+    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform.
+    ///
+    /// # Errors
+    /// If the plan erases what the table asks for.
+    pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
+        let tagged: Vec<&[(u64, Channel)]> =
+            self.layout.tagged.iter().map(|&block| self.plan.blocks()[block].channels()).collect();
+        let mut draws: Vec<(Vec<u16>, f64)> = vec![(Vec::new(), 1.0)];
+        for channels in tagged {
+            let total: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
+            let extend = |(tags, p): &(Vec<u16>, f64)| {
+                let (tags, p) = (tags.clone(), *p);
+                let one = move |(tag, (weight, _)): (usize, &(u64, Channel))| {
+                    ([&tags[..], &[tag as u16]].concat(), p * *weight as f64 / total)
+                };
+                channels.iter().enumerate().map(one).collect::<Vec<_>>()
+            };
+            draws = draws.iter().flat_map(extend).collect();
+        }
+        let uniform = 1.0 / self.cells() as f64;
+        let groups: Vec<(GroupLaw, Group)> = draws
+            .iter()
+            .map(|(tags, p)| {
+                let law = self.law(tags);
+                let total = respondents * p;
+                let inclusion: f64 = law.shares.iter().product();
+                let mut counts = vec![total * inclusion];
+                for axis in &self.matrices {
+                    counts = counts.iter().flat_map(|c| axis.outputs_of_uniform().map(move |p| c * p)).collect();
+                }
+                let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
+                let counts = counts.repeat(attribute_cells);
+                (law, Group { total, squares: total, counts, square_counts: Vec::new() })
+            })
+            .collect();
+        let groups: Vec<(GroupLaw, &Group)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        let shares = vec![uniform; self.cells()];
+        let variances = self.variances(&groups, &weights, &shares, target);
+        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
+        Ok(self.in_order(shares, standard_errors, respondents))
+    }
+
+    fn cells(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// The law of the group that drew these tags.
+    fn law(&self, tags: &[u16]) -> GroupLaw {
+        let components = 1usize << self.attributes.len();
+        let mut eigenvalues = vec![1.0; components];
+        let mut shares: Vec<f64> = self.dims[..self.attributes.len()].iter().map(|&a| 1.0 / a as f64).collect();
+        for block in &self.blocks {
+            let tag = self.layout.tagged.iter().position(|&tagged| tagged == block.block);
+            let channel = tag.map_or(0, |at| usize::from(tags[at]));
+            for (component, eigenvalue) in eigenvalues.iter_mut().enumerate() {
+                let local = block.places.iter().enumerate().map(|(bit, &place)| (component >> place & 1) << bit);
+                *eigenvalue *= block.eigenvalues[channel][local.sum::<usize>()];
+            }
+            for (&place, &size) in block.places.iter().zip(&block.answer_sizes[channel]) {
+                shares[place] *= size as f64;
+            }
+        }
+        GroupLaw { eigenvalues, shares }
+    }
+
+    /// For each group and component the factor by which its observed component enters the estimate:
+    /// `n_g lambda_g / sum n lambda^2`, unbiased whatever tags were drawn.
+    fn component_weights<'g>(
+        &self,
+        groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
+    ) -> Result<Vec<Vec<f64>>, EstimateError> {
+        let respondents: f64 = groups.clone().map(|(_, n)| n).sum();
+        let mut information = vec![0.0; 1 << self.attributes.len()];
+        for (law, n) in groups.clone() {
+            for (sum, eigenvalue) in information.iter_mut().zip(&law.eigenvalues) {
+                *sum += n * eigenvalue * eigenvalue;
+            }
+        }
+        let erased = |&u: &usize| information[u] <= respondents * NO_INFORMATION * NO_INFORMATION;
+        if let Some(component) = (0..information.len()).filter(erased).min_by_key(|u| u.count_ones()) {
+            let inside = self.attributes.iter().enumerate().filter(|(i, _)| component >> i & 1 == 1);
+            let names = inside.map(|(_, &a)| self.plan.schema().attributes()[a].name().to_owned()).collect();
+            return Err(EstimateError::NotIdentifiable(names));
+        }
+        let weights = |(law, n): (&GroupLaw, f64)| {
+            law.eigenvalues.iter().zip(&information).map(|(eigenvalue, sum)| n * eigenvalue / sum).collect()
+        };
+        Ok(groups.map(weights).collect())
+    }
+
+    /// The coefficients of a response's contribution to the estimate, from the weights of components:
+    /// what is a deviation along U is a mean, 1/a, along the others.
+    fn estimate_coefficients(&self, weights: &[f64]) -> Vec<f64> {
+        let outside = self.product_outside(|i| 1.0 / self.dims[i] as f64);
+        weights.iter().zip(outside).map(|(weight, outside)| weight * outside).collect()
+    }
+
+    /// For each component the product of `factor(i)` over the attributes outside it.
+    fn product_outside(&self, factor: impl Fn(usize) -> f64) -> Vec<f64> {
+        let k = self.attributes.len();
+        let outside = |u: usize| (0..k).filter(|i| u >> i & 1 == 0).map(&factor).product();
+        (0..1 << k).map(outside).collect()
+    }
+
+    /// Turns inclusion frequencies into the mean, over the group's responses, of the function of the
+    /// pattern with these coefficients: split, scale, join.
+    fn apply(&self, table: &mut [f64], law: &GroupLaw, coefficients: &[f64]) {
+        let k = self.attributes.len();
+        let observed = self.product_outside(|i| law.shares[i]);
+        let factors: Vec<f64> = coefficients.iter().zip(observed).map(|(c, share)| c / share).collect();
+        split(table, &self.dims, k);
+        scale(table, &self.dims, k, &factors);
+        join(table, &self.dims, k);
+    }
+
+    /// Inclusion frequencies that a group would show if the table were `shares`.
+    fn expected(&self, shares: &[f64], law: &GroupLaw) -> Vec<f64> {
+        let k = self.attributes.len();
+        let outside = self.product_outside(|i| law.shares[i] * self.dims[i] as f64);
+        let factors: Vec<f64> = law.eigenvalues.iter().zip(outside).map(|(e, outside)| e * outside).collect();
+        let mut table = shares.to_vec();
+        split(&mut table, &self.dims, k);
+        scale(&mut table, &self.dims, k, &factors);
+        join(&mut table, &self.dims, k);
+        table
+    }
+
+    /// Applies the inverses of the matrices (or their entrywise squares) along their axes.
+    fn invert(&self, counts: &[f64], squared: bool) -> Vec<f64> {
+        let mut table = counts.to_vec();
+        let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
+        for (i, axis) in self.matrices.iter().enumerate() {
+            let inner: usize = self.matrices[i + 1..].iter().map(MatrixAxis::outputs).product();
+            table = axis.apply(&table, outer, inner, squared);
+            outer *= axis.cells();
+        }
+        table
+    }
+
+    /// The variance of each cell: with `f` the contribution of a response, `E f^2 - (E f)^2` over the
+    /// number of responses, summed over groups. For this very table, what drawing its records from a
+    /// population would add, `share (1 - share)` over the number of responses, is taken away again:
+    /// what remains is due to the channels and to who happened to draw which tag.
+    ///
+    /// Where no matrix is involved, moments come from the estimate itself, which for a single group
+    /// is the same and for many small ones steadier.
+    fn variances(
+        &self,
+        groups: &[(GroupLaw, &Group)],
+        weights: &[Vec<f64>],
+        shares: &[f64],
+        target: Target,
+    ) -> Vec<f64> {
+        let mut variances = vec![0.0; self.cells()];
+        for ((law, group), weights) in groups.iter().zip(weights) {
+            let weighted = !group.square_counts.is_empty();
+            let first = if self.matrices.is_empty() && !weighted {
+                self.expected(shares, law)
+            } else {
+                frequencies(&group.counts, group.total)
+            };
+            let second = if weighted { frequencies(&group.square_counts, group.squares) } else { first.clone() };
+            let contribution = self.estimate_coefficients(weights);
+            let values = pattern_function(&contribution, &law.shares);
+            let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
+            let mut square = self.invert(&second, true);
+            self.apply(&mut square, law, &coefficients(&squares, &law.shares));
+            let mut mean = self.invert(&first, false);
+            self.apply(&mut mean, law, &contribution);
+            let mut other = self.invert(&second, false);
+            self.apply(&mut other, law, &contribution);
+            let per_response = group.squares / (group.total * group.total);
+            for ((variance, square), (mean, other)) in variances.iter_mut().zip(square).zip(mean.iter().zip(other)) {
+                *variance += per_response * (square - 2.0 * mean * other + mean * mean);
+            }
+        }
+        if target == Target::Table {
+            let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+            let per_response = sum(|group| group.squares) / sum(|group| group.total).powi(2);
+            for (variance, share) in variances.iter_mut().zip(shares) {
+                *variance -= per_response * share * (1.0 - share);
+            }
+        }
+        variances
+    }
+
+    /// Puts the cells into the order of the table's own attributes.
+    fn in_order(&self, shares: Vec<f64>, standard_errors: Vec<f64>, respondents: f64) -> Estimate {
+        let held: Vec<usize> = self
+            .attributes
+            .iter()
+            .copied()
+            .chain(self.matrices.iter().flat_map(|axis| axis.attributes().to_vec()))
+            .collect();
+        let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
+        let wanted = &self.layout.attributes;
+        let dims: Vec<usize> = wanted.iter().map(size).collect();
+        let (shares, standard_errors) = if held == *wanted {
+            (shares, standard_errors)
+        } else {
+            let held_dims: Vec<usize> = held.iter().map(size).collect();
+            let order: Vec<usize> = wanted.iter().filter_map(|a| held.iter().position(|h| h == a)).collect();
+            (transposed(&shares, &held_dims, &order), transposed(&standard_errors, &held_dims, &order))
+        };
+        Estimate { attributes: wanted.clone(), dims, shares, standard_errors, respondents }
+    }
+}
+
+fn frequencies(counts: &[f64], total: f64) -> Vec<f64> {
+    counts.iter().map(|count| count / total).collect()
+}
+
+/// A table with its axes in another order: axis `i` of the result is axis `order[i]` of the table.
+fn transposed(table: &[f64], dims: &[usize], order: &[usize]) -> Vec<f64> {
+    let mut strides = vec![1; dims.len()];
+    for i in (0..dims.len().saturating_sub(1)).rev() {
+        strides[i] = strides[i + 1] * dims[i + 1];
+    }
+    let mut cells = vec![0usize];
+    for &axis in order {
+        cells = cells
+            .iter()
+            .flat_map(|cell| (0..dims[axis]).map(move |j| (cell, j)))
+            .map(|(cell, j)| cell + j * strides[axis])
+            .collect();
+    }
+    cells.into_iter().map(|cell| table[cell]).collect()
+}
+
+/// Estimates several tables from their tallies, each on its own: one that cannot be estimated does
+/// not keep the others from being answered.
+pub fn estimate_all(
+    plan: &Plan,
+    tallies: &[TableTally],
+    target: Target,
+) -> Vec<(Vec<usize>, Result<Estimate, EstimateError>)> {
+    let one = |tally: &TableTally| {
+        let table = tally.layout().attributes.clone();
+        let estimate = TableEstimator::new(plan, &table).and_then(|estimator| estimator.estimate(tally, target));
+        (table, estimate)
+    };
+    tallies.iter().map(one).collect()
+}

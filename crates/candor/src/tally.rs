@@ -1,0 +1,262 @@
+//! Counting responses: for each table the counts by tag and cell. Counts of parts of the data add
+//! up, so files, cores and machines can count on their own.
+
+use std::collections::BTreeMap;
+
+use crate::channel::Channel;
+use crate::plan::{Content, Plan};
+
+/// One axis of the counts of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CountAxis {
+    /// An attribute: a cell counts the responses whose answer is, or contains, its category.
+    Attribute {
+        /// Its position in the schema.
+        attribute: usize,
+        /// The number of its categories.
+        categories: usize,
+    },
+    /// The outputs of a block of matrices; with a lottery, output `z` of channel `c` of `m` outputs
+    /// is at `c m + z`.
+    Outputs {
+        /// Which block.
+        block: usize,
+        /// How many there are.
+        outputs: usize,
+    },
+}
+
+impl CountAxis {
+    fn size(&self) -> usize {
+        match self {
+            CountAxis::Attribute { categories, .. } => *categories,
+            CountAxis::Outputs { outputs, .. } => *outputs,
+        }
+    }
+}
+
+/// How the responses are counted for one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountLayout {
+    /// The attributes of the table, in its order.
+    pub attributes: Vec<usize>,
+    /// The axes: attributes first, in the table's order, then blocks of matrices.
+    pub axes: Vec<CountAxis>,
+    /// The blocks of pattern channels whose tag matters.
+    pub tagged: Vec<usize>,
+}
+
+impl CountLayout {
+    /// The layout of the counts that a table needs.
+    pub fn new(plan: &Plan, attributes: &[usize]) -> CountLayout {
+        let (mut axes, mut outputs, mut tagged) = (Vec::new(), Vec::new(), Vec::new());
+        for &attribute in attributes {
+            let categories = plan.schema().attributes()[attribute].categories().len();
+            let block = plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
+            match block.map(|number| (number, &plan.blocks()[number])) {
+                Some((number, block)) if matches!(block.channels()[0].1, Channel::Matrix(_)) => {
+                    let Channel::Matrix(first) = &block.channels()[0].1 else { continue };
+                    let size = block.channels().len() * first.labels().len();
+                    let axis = CountAxis::Outputs { block: number, outputs: size };
+                    if !outputs.contains(&axis) {
+                        outputs.push(axis);
+                    }
+                }
+                found => {
+                    axes.push(CountAxis::Attribute { attribute, categories });
+                    if let Some((number, _)) =
+                        found.filter(|(number, block)| block.has_tag() && !tagged.contains(number))
+                    {
+                        tagged.push(number);
+                    }
+                }
+            }
+        }
+        axes.extend(outputs);
+        CountLayout { attributes: attributes.to_vec(), axes, tagged }
+    }
+
+    /// The sizes of the axes.
+    pub fn dims(&self) -> Vec<usize> {
+        self.axes.iter().map(CountAxis::size).collect()
+    }
+}
+
+/// Counts of the responses with the same tags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The number of responses (or the sum of their weights).
+    pub total: f64,
+    /// The sum of squared weights; without weights the number of responses.
+    pub squares: f64,
+    /// The number of responses (or the sum of weights) in each cell.
+    pub counts: Vec<f64>,
+    /// The sum of squared weights in each cell; empty without weights.
+    pub square_counts: Vec<f64>,
+}
+
+/// The counts of one table, by tags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableTally {
+    layout: CountLayout,
+    groups: BTreeMap<Vec<u16>, Group>,
+}
+
+/// A column of responses, as codes.
+#[derive(Clone, Copy, Debug)]
+pub enum Codes<'a> {
+    /// One category (or tag, or output) each.
+    One(&'a [u16]),
+    /// A set of categories each.
+    Set(&'a [Vec<u16>]),
+}
+
+impl TableTally {
+    /// No responses yet.
+    pub fn new(layout: CountLayout) -> TableTally {
+        TableTally { layout, groups: BTreeMap::new() }
+    }
+
+    /// Counts made elsewhere.
+    ///
+    /// # Panics
+    /// If a group has another number of cells or tags than the layout.
+    pub fn from_groups(layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
+        let cells: usize = layout.dims().iter().product();
+        let fits =
+            |(tags, group): (&Vec<u16>, &Group)| tags.len() == layout.tagged.len() && group.counts.len() == cells;
+        assert!(groups.iter().all(fits), "groups of this layout");
+        TableTally { layout, groups }
+    }
+
+    /// How the counts are laid out.
+    pub fn layout(&self) -> &CountLayout {
+        &self.layout
+    }
+
+    /// The counts by tags of the tagged blocks.
+    pub fn groups(&self) -> &BTreeMap<Vec<u16>, Group> {
+        &self.groups
+    }
+
+    /// The number of responses (or the sum of their weights).
+    pub fn total(&self) -> f64 {
+        self.groups.values().map(|group| group.total).sum()
+    }
+
+    /// Counts a batch of responses: one column per column of the plan, and a weight each if they
+    /// are weighted. Only rows for which `take` holds count.
+    ///
+    /// # Panics
+    /// If the columns are not those of the plan.
+    pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], weights: Option<&[f64]>, take: impl Fn(usize) -> bool) {
+        let described = plan.columns();
+        let column_of = |wanted: &dyn Fn(&Content) -> bool| {
+            let at = described.iter().position(|column| wanted(&column.content));
+            columns[at.expect("every answer has a column")]
+        };
+        let answer_of = |block: usize, place: usize| {
+            column_of(
+                &|content| matches!(content, Content::Answer { block: b, place: p, .. } if (*b, *p) == (block, place)),
+            )
+        };
+        let tag_of = |block: usize| column_of(&|content| *content == Content::Tag { block });
+        // For each axis its codes, and for matrices in a lottery the tag that selects them.
+        let sources: Vec<(Codes<'_>, Option<(Codes<'_>, usize)>)> = self
+            .layout
+            .axes
+            .iter()
+            .map(|axis| match *axis {
+                CountAxis::Attribute { attribute, .. } => {
+                    let public = |content: &Content| *content == Content::Public { attribute };
+                    let found = plan.blocks().iter().enumerate().find_map(|(number, block)| {
+                        Some((number, block.attributes().iter().position(|&a| a == attribute)?))
+                    });
+                    (found.map_or_else(|| column_of(&public), |(block, place)| answer_of(block, place)), None)
+                }
+                CountAxis::Outputs { block, outputs } => {
+                    let channels = plan.blocks()[block].channels().len();
+                    let tag = (channels > 1).then(|| (tag_of(block), outputs / channels));
+                    (answer_of(block, 0), tag)
+                }
+            })
+            .collect();
+        let tags: Vec<Codes<'_>> = self.layout.tagged.iter().map(|&block| tag_of(block)).collect();
+        let dims = self.layout.dims();
+        let cells: usize = dims.iter().product();
+        let rows = columns.first().map_or(0, |column| match column {
+            Codes::One(codes) => codes.len(),
+            Codes::Set(sets) => sets.len(),
+        });
+        let one = |codes: &Codes<'_>, row: usize| match codes {
+            Codes::One(codes) => codes[row],
+            Codes::Set(sets) => sets[row][0],
+        };
+        let mut key = vec![0u16; tags.len()];
+        let mut current: Option<(Vec<u16>, Group)> = None;
+        let mut hits: Vec<usize> = Vec::new();
+        for row in (0..rows).filter(|&row| take(row)) {
+            key.iter_mut().zip(&tags).for_each(|(key, tag)| *key = one(tag, row));
+            if current.as_ref().is_none_or(|(held, _)| *held != key) {
+                if let Some((key, group)) = current.take() {
+                    self.groups.insert(key, group);
+                }
+                let weighted = if weights.is_some() { cells } else { 0 };
+                let empty =
+                    || Group { total: 0.0, squares: 0.0, counts: vec![0.0; cells], square_counts: vec![0.0; weighted] };
+                current = Some((key.clone(), self.groups.remove(&key).unwrap_or_else(empty)));
+            }
+            let Some((_, group)) = &mut current else { continue };
+            let weight = weights.map_or(1.0, |weights| weights[row]);
+            group.total += weight;
+            group.squares += weight * weight;
+            hits.clear();
+            hits.push(0);
+            for ((codes, tag), &size) in sources.iter().zip(&dims) {
+                match codes {
+                    Codes::One(codes) => {
+                        let offset = tag.as_ref().map_or(0, |(tag, outputs)| usize::from(one(tag, row)) * outputs);
+                        hits.iter_mut().for_each(|cell| *cell = *cell * size + offset + usize::from(codes[row]));
+                    }
+                    Codes::Set(sets) => {
+                        let set = &sets[row];
+                        hits = hits
+                            .iter()
+                            .flat_map(|cell| set.iter().map(move |&c| cell * size + usize::from(c)))
+                            .collect();
+                    }
+                }
+            }
+            for &cell in &hits {
+                group.counts[cell] += weight;
+                if weights.is_some() {
+                    group.square_counts[cell] += weight * weight;
+                }
+            }
+        }
+        if let Some((key, group)) = current {
+            self.groups.insert(key, group);
+        }
+    }
+
+    /// Adds the counts of other responses.
+    ///
+    /// # Panics
+    /// If they are laid out differently.
+    pub fn merge(&mut self, other: TableTally) {
+        assert_eq!(self.layout, other.layout, "counts of the same table");
+        for (key, group) in other.groups {
+            match self.groups.get_mut(&key) {
+                None => {
+                    self.groups.insert(key, group);
+                }
+                Some(held) => {
+                    held.total += group.total;
+                    held.squares += group.squares;
+                    held.counts.iter_mut().zip(group.counts).for_each(|(sum, count)| *sum += count);
+                    held.square_counts.iter_mut().zip(group.square_counts).for_each(|(sum, count)| *sum += count);
+                }
+            }
+        }
+    }
+}

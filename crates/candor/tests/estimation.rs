@@ -1,0 +1,507 @@
+//! Estimates against the definition: exact identities over every kind of channel, then simulation.
+
+use std::collections::BTreeMap;
+
+use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::estimate::{EstimateError, TableEstimator, Target};
+use candor::plan::{Block, Content, Plan};
+use candor::randomize::{AnswerColumn, Randomizer};
+use candor::randomness::Source;
+use candor::schema::{Attribute, Schema};
+use candor::tally::{Codes, Group, TableTally};
+use num_traits::ToPrimitive;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+mod definition;
+
+/// One possible response to a whole plan: for each of its columns the codes, and its probability
+/// given the tags drawn and the truth.
+struct Possible {
+    columns: Vec<Vec<u16>>,
+    tags: Vec<usize>,
+    probability: f64,
+}
+
+/// All responses to a record, by definition.
+fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
+    // For each block: tag, answers, probability given the tag.
+    let per_block: Vec<Vec<(usize, Vec<Vec<u16>>, f64)>> = plan
+        .blocks()
+        .iter()
+        .map(|block| {
+            let truth: Vec<usize> = block.attributes().iter().map(|&a| truth[a].into()).collect();
+            let mut responses = Vec::new();
+            for (tag, (_, channel)) in block.channels().iter().enumerate() {
+                match channel {
+                    Channel::Pattern(pattern) => {
+                        let answers = definition::answers(pattern.axes());
+                        let law = definition::law(pattern, &answers, &truth);
+                        for (answer, p) in answers.into_iter().zip(law) {
+                            let p = p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap();
+                            let codes =
+                                answer.into_iter().map(|set| set.into_iter().map(|c| c as u16).collect()).collect();
+                            responses.push((tag, codes, p));
+                        }
+                    }
+                    Channel::Matrix(matrix) => {
+                        let input = truth.iter().zip(matrix.sizes()).fold(0, |cell, (&c, &n)| cell * n + c);
+                        for output in 0..matrix.labels().len() {
+                            responses.push((tag, vec![vec![output as u16]], matrix.probability(output, input)));
+                        }
+                    }
+                }
+            }
+            responses
+        })
+        .collect();
+    definition::product(&per_block)
+        .into_iter()
+        .map(|blocks| Possible {
+            columns: plan
+                .columns()
+                .iter()
+                .map(|column| match &column.content {
+                    Content::Public { attribute } => vec![truth[*attribute]],
+                    Content::Tag { block } => vec![blocks[*block].0 as u16],
+                    Content::Answer { block, place, .. } => blocks[*block].1[*place].clone(),
+                })
+                .collect(),
+            tags: blocks.iter().map(|(tag, ..)| *tag).collect(),
+            probability: blocks.iter().map(|(.., p)| p).product(),
+        })
+        .collect()
+}
+
+/// The probability of the tags a response carries.
+fn tag_probability(plan: &Plan, tags: &[usize]) -> f64 {
+    let one = |(block, &tag): (&Block, &usize)| {
+        let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+        block.channels()[tag].0 as f64 / total
+    };
+    plan.blocks().iter().zip(tags).map(one).product()
+}
+
+/// Counts of weighted responses as if each stood for so many people.
+fn tally(plan: &Plan, estimator: &TableEstimator<'_>, responses: &[(&Possible, f64)]) -> TableTally {
+    let columns = plan.columns();
+    let weights: Vec<f64> = responses.iter().map(|(_, weight)| *weight).collect();
+    let sets: Vec<Vec<Vec<u16>>> = (0..columns.len())
+        .map(|at| responses.iter().map(|(response, _)| response.columns[at].clone()).collect())
+        .collect();
+    let ones: Vec<Vec<u16>> = sets.iter().map(|column| column.iter().map(|set| set[0]).collect()).collect();
+    let codes: Vec<Codes<'_>> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| match column.content {
+            Content::Answer { set: true, .. } => Codes::Set(&sets[at]),
+            _ => Codes::One(&ones[at]),
+        })
+        .collect();
+    let mut counted = TableTally::new(estimator.layout().clone());
+    counted.add(plan, &codes, Some(&weights), |_| true);
+    let unweighted = |(tags, group): (&Vec<u16>, &Group)| {
+        let group =
+            Group { total: group.total, squares: group.total, counts: group.counts.clone(), square_counts: vec![] };
+        (tags.clone(), group)
+    };
+    let groups: BTreeMap<Vec<u16>, Group> = counted.groups().iter().map(unweighted).collect();
+    TableTally::from_groups(estimator.layout().clone(), groups)
+}
+
+fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
+    Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into()
+}
+
+fn pattern(axes: &[Axis], parts: &[(PatternSet, u64)]) -> Channel {
+    let parts = parts.iter().map(|(set, weight)| Part { set: set.clone(), weight: *weight }).collect();
+    Pattern::new(axes.to_vec(), parts).unwrap().into()
+}
+
+fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
+    let labels = (0..columns[0].len()).map(|output| format!("o{output}")).collect();
+    Matrix::rounded(sizes.to_vec(), labels, columns).unwrap().into()
+}
+
+/// Plans of every kind, each with tables to estimate.
+fn plans() -> Vec<(&'static str, Plan, Vec<Vec<usize>>)> {
+    let single = |sizes: &[usize]| sizes.iter().copied().map(Axis::single).collect::<Vec<Axis>>();
+    let plan = |sizes: &[usize], blocks: Vec<Block>| Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap();
+    let block = |attributes: &[usize], channel: Channel| Block::new(attributes.to_vec(), channel);
+    let threshold = PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 };
+    let bitmap = PatternSet::Bitmap(Bitmap::of(3, |p| p == 0 || p == 3 || p == 6));
+    let square = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
+    let wide = [vec![0.5, 0.1, 0.2, 0.2], vec![0.1, 0.5, 0.3, 0.1]];
+    let crossed: Vec<Vec<f64>> = (0..6).map(|x| (0..7).map(|z| if x == z { 0.4 } else { 0.1 }).collect()).collect();
+    let hits = |list: &[usize], weight| {
+        pattern(&single(&[2, 3, 4]), &[(PatternSet::Hits(list.to_vec()), weight), (PatternSet::All, 3)])
+    };
+    let sets = [Axis::set(4, 2), Axis::single(3), Axis::set(5, 3)];
+    let public = Schema::new(vec![
+        Attribute::new("p", ["x", "y"].map(String::from).to_vec()).unwrap().public(),
+        Attribute::new("a", ["0", "1", "2"].map(String::from).to_vec()).unwrap(),
+    ])
+    .unwrap();
+    let all3 = vec![vec![0], vec![1], vec![2], vec![0, 1], vec![2, 0], vec![1, 2], vec![0, 1, 2], vec![2, 0, 1]];
+    vec![
+        ("one attribute", plan(&[4], vec![block(&[0], k_ary(&single(&[4]), 1.0))]), vec![vec![0]]),
+        (
+            "independent",
+            plan(&[2, 3, 4], (0..3).map(|i| block(&[i], k_ary(&single(&[2 + i]), 0.7 + i as f64))).collect()),
+            all3.clone(),
+        ),
+        ("joint", plan(&[2, 3, 4], vec![block(&[2, 0, 1], k_ary(&single(&[4, 2, 3]), 2.0))]), all3.clone()),
+        (
+            "general patterns",
+            plan(
+                &[2, 3, 4],
+                vec![block(
+                    &[0, 1, 2],
+                    pattern(&single(&[2, 3, 4]), &[(threshold, 5), (bitmap, 3), (PatternSet::All, 2)]),
+                )],
+            ),
+            all3.clone(),
+        ),
+        (
+            "lottery",
+            plan(
+                &[2, 3, 4],
+                vec![Block::lottery(
+                    vec![0, 1, 2],
+                    vec![(2, hits(&[0, 1, 2], 1)), (3, hits(&[0, 1], 2)), (1, hits(&[2], 3))],
+                )],
+            ),
+            all3.clone(),
+        ),
+        (
+            "two lotteries",
+            plan(
+                &[2, 3],
+                vec![
+                    Block::lottery(vec![0], vec![(1, k_ary(&single(&[2]), 1.0)), (2, k_ary(&single(&[2]), 2.0))]),
+                    Block::lottery(vec![1], vec![(1, k_ary(&single(&[3]), 0.5)), (1, k_ary(&single(&[3]), 3.0))]),
+                ],
+            ),
+            vec![vec![0], vec![1], vec![0, 1], vec![1, 0]],
+        ),
+        (
+            "sets",
+            plan(
+                &[4, 3, 5],
+                vec![block(
+                    &[0, 1, 2],
+                    pattern(&sets, &[(PatternSet::no_miss(), 2), (PatternSet::Hits(vec![0]), 1), (PatternSet::All, 1)]),
+                )],
+            ),
+            all3.clone(),
+        ),
+        (
+            "l-diversity",
+            plan(&[5], vec![block(&[0], pattern(&[Axis::set(5, 2)], &[(PatternSet::no_miss(), 1)]))]),
+            vec![vec![0]],
+        ),
+        (
+            "sizes by lottery",
+            plan(
+                &[5],
+                vec![Block::lottery(
+                    vec![0],
+                    vec![(1, k_ary(&[Axis::set(5, 2)], 1.0)), (1, k_ary(&single(&[5]), 2.0))],
+                )],
+            ),
+            vec![vec![0]],
+        ),
+        ("square matrix", plan(&[3], vec![block(&[0], matrix(&[3], &square))]), vec![vec![0]]),
+        (
+            "matrices and patterns",
+            plan(
+                &[2, 3, 4],
+                vec![
+                    block(&[0], matrix(&[2], &wide)),
+                    block(&[1], matrix(&[3], &square)),
+                    block(&[2], k_ary(&single(&[4]), 1.0)),
+                ],
+            ),
+            all3.clone(),
+        ),
+        (
+            "crossed matrix",
+            plan(&[2, 3], vec![block(&[0, 1], matrix(&[2, 3], &crossed))]),
+            vec![vec![0], vec![1], vec![0, 1], vec![1, 0]],
+        ),
+        (
+            "lottery of matrices",
+            plan(
+                &[3],
+                vec![Block::lottery(
+                    vec![0],
+                    vec![
+                        (3, matrix(&[3], &square)),
+                        (1, matrix(&[3], &[vec![0.5, 0.3, 0.2], vec![0.2, 0.5, 0.3], vec![0.3, 0.2, 0.5]])),
+                    ],
+                )],
+            ),
+            vec![vec![0]],
+        ),
+        (
+            "public",
+            Plan::new(public, vec![Block::new(vec![1], k_ary(&single(&[3]), 1.0))]).unwrap(),
+            vec![vec![0], vec![1], vec![0, 1], vec![1, 0]],
+        ),
+    ]
+}
+
+fn truths(plan: &Plan) -> Vec<Vec<u16>> {
+    let sizes = plan.schema().attributes().iter().map(|a| (0..a.categories().len() as u16).collect());
+    definition::product(&sizes.collect::<Vec<Vec<u16>>>())
+}
+
+fn cell(plan: &Plan, table: &[usize], truth: &[u16]) -> usize {
+    table.iter().fold(0, |cell, &a| cell * plan.schema().attributes()[a].categories().len() + usize::from(truth[a]))
+}
+
+/// Unbiased: the exact law of the responses to one truth gives exactly that truth.
+#[test]
+fn the_expected_estimate_is_the_truth() {
+    for (name, plan, tables) in plans() {
+        for truth in truths(&plan) {
+            let responses = possible(&plan, &truth);
+            for table in &tables {
+                let estimator = TableEstimator::new(&plan, table).unwrap();
+                let weighted: Vec<(&Possible, f64)> =
+                    responses.iter().map(|r| (r, r.probability * tag_probability(&plan, &r.tags))).collect();
+                let estimate = estimator.estimate(&tally(&plan, &estimator, &weighted), Target::Population).unwrap();
+                for (found, share) in estimate.shares.iter().enumerate() {
+                    let expected = f64::from(found == cell(&plan, table, &truth));
+                    assert!((share - expected).abs() < 1e-10, "{name} {table:?} {truth:?}: {share} in cell {found}");
+                }
+            }
+        }
+    }
+}
+
+/// Standard errors, for both targets: against the variance of contributions, each response fed in
+/// by itself.
+#[test]
+fn standard_errors_are_those_of_the_contributions() {
+    for (name, plan, tables) in plans() {
+        let truths = truths(&plan);
+        // A population that is neither uniform nor independent.
+        let raw: Vec<f64> = (0..truths.len()).map(|i| 1.0 + (i * 7 % 5) as f64).collect();
+        let population: Vec<f64> = raw.iter().map(|w| w / raw.iter().sum::<f64>()).collect();
+        let respondents = 1000.0;
+        let by_truth: Vec<Vec<Possible>> = truths.iter().map(|truth| possible(&plan, truth)).collect();
+        for table in &tables {
+            let estimator = TableEstimator::new(&plan, table).unwrap();
+            let mut everybody: Vec<(&Possible, f64)> = Vec::new();
+            for (responses, share) in by_truth.iter().zip(&population) {
+                let weight = |r: &Possible| respondents * share * r.probability * tag_probability(&plan, &r.tags);
+                everybody.extend(responses.iter().map(|r| (r, weight(r))));
+            }
+            let counted = tally(&plan, &estimator, &everybody);
+            for target in [Target::Population, Target::Table] {
+                let estimate = estimator.estimate(&counted, target).unwrap();
+                let variances = brute_variances(&plan, &estimator, &counted, &by_truth, &population, target);
+                for (se, variance) in estimate.standard_errors.iter().zip(&variances) {
+                    let (found, expected) = (se * se * respondents, variance * respondents);
+                    assert!(
+                        (found - expected).abs() < 1e-8 * (1.0 + expected),
+                        "{name} {table:?} {target:?}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Sum over groups of the variance of one response's contribution, over the size of the group.
+fn brute_variances(
+    plan: &Plan,
+    estimator: &TableEstimator<'_>,
+    counted: &TableTally,
+    by_truth: &[Vec<Possible>],
+    population: &[f64],
+    target: Target,
+) -> Vec<f64> {
+    let tagged = &estimator.layout().tagged;
+    let key = |r: &Possible| tagged.iter().map(|&block| r.tags[block] as u16).collect::<Vec<u16>>();
+    let cells = estimator.estimate(counted, target).unwrap().shares.len();
+    let mut variances = vec![0.0; cells];
+    for (tags, group) in counted.groups() {
+        // The contribution of a response: all of its group give it, the others nothing.
+        let contribution = |r: &Possible| {
+            let mut groups = counted.groups().clone();
+            groups.values_mut().for_each(|other| other.counts.iter_mut().for_each(|count| *count = 0.0));
+            let alone = tally(plan, estimator, &[(r, group.total)]);
+            groups.insert(tags.clone(), alone.groups()[tags].clone());
+            let tally = TableTally::from_groups(estimator.layout().clone(), groups);
+            estimator.estimate(&tally, Target::Population).unwrap().shares
+        };
+        let (mut mean, mut square) = (vec![0.0; cells], vec![0.0; cells]);
+        for (responses, share) in by_truth.iter().zip(population) {
+            let members: Vec<&Possible> = responses.iter().filter(|r| key(r) == *tags).collect();
+            // Tags of blocks that the table does not touch, or of matrices, are part of the response.
+            let probability = |r: &Possible| {
+                let drawn: f64 = tag_probability(plan, &r.tags);
+                let fixed: f64 = members.iter().map(|m| m.probability * tag_probability(plan, &m.tags)).sum();
+                r.probability * drawn / fixed
+            };
+            for r in &members {
+                let p = probability(r);
+                for (cell, f) in contribution(r).into_iter().enumerate() {
+                    mean[cell] += share * p * f;
+                    square[cell] += share * p * f * f;
+                }
+            }
+        }
+        for cell in 0..cells {
+            variances[cell] += (square[cell] - mean[cell] * mean[cell]) / group.total;
+        }
+    }
+    if target == Target::Table {
+        // Records fixed, tags drawn: the variance of a completely randomized design.
+        let shares = estimator.estimate(counted, target).unwrap().shares;
+        for (variance, share) in variances.iter_mut().zip(shares) {
+            *variance -= share * (1.0 - share) / counted.total();
+        }
+    }
+    variances
+}
+
+/// Golden numbers A and B of paper 001: the mean squared errors of the inverse estimator.
+#[test]
+fn mean_squared_errors_of_paper_001() {
+    let golden_a = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
+    let warner: Vec<Vec<f64>> =
+        (0..4).map(|x| (0..4).map(|z| if x == z { 0.6 } else { 0.4 / 3.0 }).collect()).collect();
+    let by_pattern = Pattern::k_ary(vec![Axis::single(4)], (0.6f64 / (0.4 / 3.0)).ln()).unwrap();
+    let cases: [(Channel, &[f64], &[f64]); 3] = [
+        (
+            matrix(&[3], &golden_a),
+            &[0.5, 0.3, 0.2],
+            &[9.162_049_861_495_85e-4, 1.819_695_290_858_726_7e-3, 1.020_387_811_634_349e-3],
+        ),
+        (matrix(&[4], &warner), &[0.1, 0.2, 0.3, 0.4], &[6.777_551e-4, 8.048_98e-4, 9.120_408e-4, 9.991_837e-4]),
+        (by_pattern.into(), &[0.1, 0.2, 0.3, 0.4], &[6.777_551e-4, 8.048_98e-4, 9.120_408e-4, 9.991_837e-4]),
+    ];
+    for (channel, population, expected) in cases {
+        let plan =
+            Plan::new(Schema::of_sizes(&[population.len()]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+        let by_truth: Vec<Vec<Possible>> = truths(&plan).iter().map(|truth| possible(&plan, truth)).collect();
+        let everybody: Vec<(&Possible, f64)> = by_truth
+            .iter()
+            .zip(population)
+            .flat_map(|(responses, share)| responses.iter().map(move |r| (r, 1000.0 * share * r.probability)))
+            .collect();
+        let estimate = estimator.estimate(&tally(&plan, &estimator, &everybody), Target::Population).unwrap();
+        for ((se, share), (mse, truth)) in
+            estimate.standard_errors.iter().zip(&estimate.shares).zip(expected.iter().zip(population))
+        {
+            assert!((share - truth).abs() < 1e-9);
+            assert!((se * se - mse).abs() < 1e-9 * 1.0_f64.max(mse * 1e3), "{} against {mse}", se * se);
+        }
+    }
+}
+
+#[test]
+fn what_the_plan_erases_is_not_estimated() {
+    let schema = || Schema::of_sizes(&[2, 3]).unwrap();
+    let one = |epsilon| Block::new(vec![0], k_ary(&[Axis::single(2)], epsilon));
+    let two = Block::new(vec![1], k_ary(&[Axis::single(3)], 1.0));
+    let plan = Plan::new(schema(), vec![one(0.0), two]).unwrap();
+    let erased =
+        |table: &[usize]| TableEstimator::new(&plan, table).unwrap().predict(100.0, Target::Population).map(|_| ());
+    assert_eq!(erased(&[0]), Err(EstimateError::NotIdentifiable(vec!["a1".to_owned()])));
+    assert_eq!(erased(&[1]), Ok(()));
+    assert_eq!(erased(&[1, 0]), Err(EstimateError::NotIdentifiable(vec!["a1".to_owned()])));
+    // Both margins are known, how they depend on each other is not: never both answered at once.
+    let hits = |hit: usize| pattern(&[Axis::single(2), Axis::single(3)], &[(PatternSet::Hits(vec![hit]), 1)]);
+    let lottery = Block::lottery(vec![0, 1], vec![(1, hits(0)), (1, hits(1))]);
+    let plan = Plan::new(schema(), vec![lottery]).unwrap();
+    let error = TableEstimator::new(&plan, &[0, 1]).unwrap().predict(100.0, Target::Population).unwrap_err();
+    assert!(error.to_string().contains("how \"a1\", \"a2\" depend on each other"), "{error}");
+    assert!(TableEstimator::new(&plan, &[0]).unwrap().predict(100.0, Target::Population).is_ok());
+    // A matrix without an inverse.
+    let flat = Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.5], vec![0.5, 0.5]]));
+    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![flat]).unwrap();
+    assert!(matches!(TableEstimator::new(&plan, &[0]), Err(EstimateError::NotIdentifiable(_))));
+    let none = TableEstimator::new(&plan, &[]).err();
+    assert_eq!(none, None, "the empty table is the total");
+}
+
+/// Repeated surveys with the real sampler: the mean of the estimates is the truth, their spread is
+/// the standard error, for both targets, at alpha 1e-6.
+#[test]
+fn simulated_surveys() {
+    for (name, plan, tables) in plans() {
+        let all = truths(&plan);
+        let (surveys, people) = (400, 300);
+        let estimators: Vec<TableEstimator<'_>> =
+            tables.iter().map(|table| TableEstimator::new(&plan, table).unwrap()).collect();
+        let randomizer = Randomizer::new(&plan);
+        // The same people every time: the target is their table.
+        let records: Vec<&Vec<u16>> = (0..people).map(|i| &all[i * i % all.len()]).collect();
+        let columns: Vec<Vec<u16>> =
+            (0..plan.schema().attributes().len()).map(|a| records.iter().map(|r| r[a]).collect()).collect();
+        let source = Source::from_seed(7);
+        let mut sums: Vec<Vec<[f64; 3]>> = vec![Vec::new(); tables.len()];
+        for survey in 0..surveys {
+            let answers = randomizer.batch(&columns, &mut source.stream(survey)).unwrap();
+            let sets: Vec<Vec<Vec<Vec<u16>>>> = answers
+                .iter()
+                .map(|block| {
+                    let column = |column: &AnswerColumn| match column {
+                        AnswerColumn::Set(sets) => sets.iter().map(<[u16]>::to_vec).collect(),
+                        AnswerColumn::One(_) => Vec::new(),
+                    };
+                    block.columns.iter().map(column).collect()
+                })
+                .collect();
+            let codes: Vec<Codes<'_>> = plan
+                .columns()
+                .iter()
+                .map(|column| match column.content {
+                    Content::Public { attribute } => Codes::One(&columns[attribute]),
+                    Content::Tag { block } => Codes::One(&answers[block].tags),
+                    Content::Answer { block, place, .. } => match &answers[block].columns[place] {
+                        AnswerColumn::One(codes) => Codes::One(codes),
+                        AnswerColumn::Set(_) => Codes::Set(&sets[block][place]),
+                    },
+                })
+                .collect();
+            for (estimator, sums) in estimators.iter().zip(&mut sums) {
+                let mut tally = TableTally::new(estimator.layout().clone());
+                tally.add(&plan, &codes, None, |_| true);
+                let estimate = estimator.estimate(&tally, Target::Table).unwrap();
+                sums.resize(estimate.shares.len(), [0.0; 3]);
+                for ((sum, share), se) in sums.iter_mut().zip(&estimate.shares).zip(&estimate.standard_errors) {
+                    sum[0] += share;
+                    sum[1] += share * share;
+                    sum[2] += se * se;
+                }
+            }
+        }
+        let n = surveys as f64;
+        let cells: usize = sums.iter().map(Vec::len).sum();
+        let z = Normal::standard().inverse_cdf(1.0 - 1e-6 / 4.0 / cells as f64);
+        for (table, sums) in tables.iter().zip(&sums) {
+            let mut truth = vec![0.0; sums.len()];
+            records.iter().for_each(|record| truth[cell(&plan, table, record)] += 1.0 / people as f64);
+            for (found, (sum, truth)) in sums.iter().zip(&truth).enumerate() {
+                let (mean, variance) = (sum[0] / n, sum[1] / n - (sum[0] / n).powi(2));
+                let predicted = sum[2] / n;
+                assert!(
+                    (mean - truth).abs() <= z * (predicted / n).sqrt() + 1e-12,
+                    "{name} {table:?} {found}: {mean} {truth}"
+                );
+                // The variance of a sample variance, for nearly normal estimates, with room for a
+                // kurtosis of up to 5 (few people, few surveys).
+                let room = z * predicted * (4.0 / n).sqrt();
+                assert!(
+                    (variance - predicted).abs() <= room + 1e-12,
+                    "{name} {table:?} {found}: {variance} {predicted}"
+                );
+            }
+        }
+    }
+}
