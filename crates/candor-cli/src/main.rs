@@ -15,7 +15,8 @@ use failure::Failure;
 /// Let people answer sensitive questions truthfully and safely, and still learn from the answers.
 ///
 /// candor designs randomized-response plans for records of many categorical attributes, randomizes records under a plan
-/// with an exact, certified privacy guarantee, and says in plain words what is guaranteed.
+/// with an exact, certified privacy guarantee, and estimates from the randomized records, with honest uncertainty, what
+/// is true of the population.
 #[derive(Parser)]
 #[command(name = "candor", version, after_help = "Start with: candor demo", max_term_width = 120)]
 struct Command {
@@ -29,10 +30,18 @@ enum Verb {
     Schema(verbs::schema::SchemaArgs),
     /// Make a plan: what is randomized, how, and with which guarantee
     Design(verbs::design::DesignArgs),
+    /// Say how many respondents a margin of error takes
+    Size(verbs::size::SizeArgs),
     /// Say what a plan guarantees
     Audit(verbs::audit::AuditArgs),
     /// Randomize tables, or records one by one, under a plan
     Randomize(verbs::randomize::RandomizeArgs),
+    /// Print the query that counts responses in your own database
+    Sql(verbs::sql::SqlArgs),
+    /// Estimate tables of the population from responses, with intervals
+    Estimate(verbs::estimate::EstimateArgs),
+    /// Test whether two attributes are independent, corrected for the randomization
+    Test(verbs::test::TestArgs),
     /// Show all of it on bundled data
     Demo(verbs::demo::DemoArgs),
 }
@@ -41,8 +50,12 @@ fn run(command: Command) -> Result<(), Failure> {
     match command.verb {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(args),
+        Verb::Size(args) => verbs::size::run(args),
         Verb::Audit(args) => verbs::audit::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),
+        Verb::Sql(args) => verbs::sql::run(args),
+        Verb::Test(args) => verbs::test::run(args),
+        Verb::Estimate(args) => verbs::estimate::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
     }
 }

@@ -222,7 +222,20 @@ fn a_reader_that_goes_away_is_not_an_error() {
 fn help_is_pinned() {
     let sandbox = Sandbox::new();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
-    for verb in ["", "schema", "schema infer", "schema check", "design", "audit", "randomize", "demo"] {
+    for verb in [
+        "",
+        "schema",
+        "schema infer",
+        "schema check",
+        "design",
+        "size",
+        "audit",
+        "randomize",
+        "sql",
+        "estimate",
+        "test",
+        "demo",
+    ] {
         let mut command = sandbox.command();
         let said = command.args(verb.split_whitespace()).arg("--help").env("COLUMNS", "120").output().unwrap();
         let text = String::from_utf8(said.stdout).unwrap();

@@ -127,6 +127,18 @@ pub enum TableError {
         /// Why.
         message: String,
     },
+    /// A table without counts.
+    #[error(
+        "there are no counts for the table \"{table}\": {file} has no \"{column}\"; candor sql prints the query that makes them"
+    )]
+    NoCounts {
+        /// The file's name.
+        file: String,
+        /// The table.
+        table: String,
+        /// What it would take.
+        column: String,
+    },
     /// A kept column would have the name of an answer.
     #[error("the column \"{0}\" cannot be kept: responses have a column of that name")]
     KeptTwice(String),

@@ -10,12 +10,15 @@
 
 pub mod check;
 pub mod codes;
+pub mod counts;
 pub mod error;
 pub mod infer;
 pub mod input;
 pub mod output;
+mod parallel;
 pub mod randomize;
 pub mod responses;
+pub mod tally;
 
 pub use error::TableError;
 

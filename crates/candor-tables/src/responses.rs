@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{UInt16Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt16Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
@@ -371,19 +371,35 @@ fn parquet_failed(target: &Target, error: parquet::errors::ParquetError) -> Tabl
     TableError::Write { file: target.name(), error: std::io::Error::other(error.to_string()) }
 }
 
-/// Responses read back as codes, in batches.
+/// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
-    columns: Vec<ResponseColumn>,
-    plan: Plan,
-    batches: Batches,
+    /// Turns batches into codes.
+    pub decoder: Decoder,
+    /// The rows.
+    pub batches: Batches,
     /// The seed, if they are a simulation.
     pub simulation: Option<u64>,
     /// Whether the file told the plan it was made under.
     pub fingerprinted: bool,
 }
 
-/// Answers, tags and public values of some responses, one entry per column of the plan.
-pub type ResponseBatch = Vec<ResponseCodes>;
+/// Turns the text of responses into codes.
+pub struct Decoder {
+    columns: Vec<ResponseColumn>,
+    plan: Plan,
+    weights: Option<String>,
+}
+
+/// Some responses as codes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseBatch {
+    /// One entry per column of the plan.
+    pub columns: Vec<ResponseCodes>,
+    /// The weight of each response, if asked for.
+    pub weights: Option<Vec<f64>>,
+    /// How many responses.
+    pub rows: usize,
+}
 
 /// One column of responses as codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -395,11 +411,16 @@ pub enum ResponseCodes {
 }
 
 impl Responses {
-    /// Opens a table of responses made under the plan.
+    /// Opens a table of responses made under the plan; `weights` names a column of weights.
     ///
     /// # Errors
     /// If it was made under another plan, or a column is missing.
-    pub fn open(plan: &Plan, location: &Location, delimiter: Option<u8>) -> Result<Responses, TableError> {
+    pub fn open(
+        plan: &Plan,
+        location: &Location,
+        delimiter: Option<u8>,
+        weights: Option<&str>,
+    ) -> Result<Responses, TableError> {
         let input = Input::open(location, delimiter)?;
         let provenance = provenance(location, &input)?;
         let expected = plan.fingerprint().as_str();
@@ -408,18 +429,51 @@ impl Responses {
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
         }
         let columns = plan.columns();
-        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> =
+            columns.iter().map(|column| column.name.clone()).chain(weights.map(str::to_owned)).collect();
         Ok(Responses {
-            columns,
-            plan: plan.clone(),
+            decoder: Decoder { columns, plan: plan.clone(), weights: weights.map(str::to_owned) },
             batches: input.batches(&names)?,
             fingerprinted: provenance.is_some(),
             simulation: provenance.and_then(|(_, seed)| seed),
         })
     }
+}
 
-    fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
-        self.columns.iter().enumerate().map(|(at, column)| self.column(batch, at, column)).collect()
+impl Decoder {
+    /// The codes of a batch.
+    ///
+    /// # Errors
+    /// The first value that cannot be a response under the plan.
+    pub fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
+        let decoded = self.columns.iter().enumerate().map(|(at, column)| self.column(batch, at, column));
+        let columns = decoded.collect::<Result<_, _>>()?;
+        let weights = self.weights.as_ref().map(|name| self.weights(batch, name)).transpose()?;
+        Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
+    }
+
+    fn weights(&self, batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
+        let array = batch.columns.column(self.columns.len());
+        let numbers =
+            cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64)).ok_or_else(|| {
+                TableError::Type {
+                    file: batch.file.clone(),
+                    column: name.to_owned(),
+                    found: array.data_type().to_string(),
+                }
+            })?;
+        let one = |(row, weight): (usize, Option<f64>)| {
+            weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+                TableError::Value(BadValue {
+                    file: batch.file.clone(),
+                    row: batch.before + row as u64 + 1,
+                    column: name.to_owned(),
+                    value: weight.map_or(String::new(), |weight| weight.to_string()),
+                    hint: "is not a weight; weights are numbers, 0 or more".to_owned(),
+                })
+            })
+        };
+        numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
     }
 
     fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<ResponseCodes, TableError> {
@@ -492,13 +546,5 @@ impl Responses {
         let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
         let one = |(row, label): (usize, Option<&str>)| code(row, label.unwrap_or_default());
         text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
-    }
-}
-
-impl Iterator for Responses {
-    type Item = Result<ResponseBatch, TableError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        Some(self.batches.next()?.and_then(|batch| self.decode(&batch)))
     }
 }

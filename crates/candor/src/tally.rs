@@ -95,11 +95,43 @@ pub struct Group {
     pub square_counts: Vec<f64>,
 }
 
+impl CountLayout {
+    /// The columns of responses that the table needs, by position among the plan's columns.
+    pub fn columns(&self, plan: &Plan) -> Vec<usize> {
+        let needed = |content: &Content| match *content {
+            Content::Public { attribute } => self.attributes.contains(&attribute),
+            Content::Tag { block } => {
+                let outputs = |axis: &CountAxis| matches!(axis, CountAxis::Outputs { block: b, .. } if *b == block);
+                self.tagged.contains(&block) || self.axes.iter().any(outputs)
+            }
+            Content::Answer { block, place, .. } => {
+                let content = &plan.blocks()[block];
+                match content.channels()[0].1 {
+                    Channel::Matrix(_) => content.attributes().iter().any(|a| self.attributes.contains(a)),
+                    Channel::Pattern(_) => self.attributes.contains(&content.attributes()[place]),
+                }
+            }
+        };
+        plan.columns().iter().enumerate().filter(|(_, column)| needed(&column.content)).map(|(at, _)| at).collect()
+    }
+}
+
 /// The counts of one table, by tags.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableTally {
     layout: CountLayout,
     groups: BTreeMap<Vec<u16>, Group>,
+}
+
+/// What each row of responses stands for.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// One response.
+    Single,
+    /// So many responses, counted elsewhere.
+    Counted(&'a [f64]),
+    /// One response with a survey weight.
+    Weighted(&'a [f64]),
 }
 
 /// A column of responses, as codes.
@@ -144,12 +176,12 @@ impl TableTally {
         self.groups.values().map(|group| group.total).sum()
     }
 
-    /// Counts a batch of responses: one column per column of the plan, and a weight each if they
-    /// are weighted. Only rows for which `take` holds count.
+    /// Counts a batch of responses: one column per column of the plan (those that the table does not
+    /// need may be empty). Only rows for which `take` holds count.
     ///
     /// # Panics
     /// If the columns are not those of the plan.
-    pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], weights: Option<&[f64]>, take: impl Fn(usize) -> bool) {
+    pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, take: impl Fn(usize) -> bool) {
         let described = plan.columns();
         let column_of = |wanted: &dyn Fn(&Content) -> bool| {
             let at = described.iter().position(|column| wanted(&column.content));
@@ -184,10 +216,11 @@ impl TableTally {
         let tags: Vec<Codes<'_>> = self.layout.tagged.iter().map(|&block| tag_of(block)).collect();
         let dims = self.layout.dims();
         let cells: usize = dims.iter().product();
-        let rows = columns.first().map_or(0, |column| match column {
+        let length = |column: &Codes<'_>| match column {
             Codes::One(codes) => codes.len(),
             Codes::Set(sets) => sets.len(),
-        });
+        };
+        let rows = columns.iter().map(length).max().unwrap_or(0);
         let one = |codes: &Codes<'_>, row: usize| match codes {
             Codes::One(codes) => codes[row],
             Codes::Set(sets) => sets[row][0],
@@ -201,15 +234,19 @@ impl TableTally {
                 if let Some((key, group)) = current.take() {
                     self.groups.insert(key, group);
                 }
-                let weighted = if weights.is_some() { cells } else { 0 };
+                let weighted = if matches!(rows_are, Rows::Weighted(_)) { cells } else { 0 };
                 let empty =
                     || Group { total: 0.0, squares: 0.0, counts: vec![0.0; cells], square_counts: vec![0.0; weighted] };
                 current = Some((key.clone(), self.groups.remove(&key).unwrap_or_else(empty)));
             }
             let Some((_, group)) = &mut current else { continue };
-            let weight = weights.map_or(1.0, |weights| weights[row]);
+            let (weight, square) = match rows_are {
+                Rows::Single => (1.0, 1.0),
+                Rows::Counted(counts) => (counts[row], counts[row]),
+                Rows::Weighted(weights) => (weights[row], weights[row] * weights[row]),
+            };
             group.total += weight;
-            group.squares += weight * weight;
+            group.squares += square;
             hits.clear();
             hits.push(0);
             for ((codes, tag), &size) in sources.iter().zip(&dims) {
@@ -229,8 +266,8 @@ impl TableTally {
             }
             for &cell in &hits {
                 group.counts[cell] += weight;
-                if weights.is_some() {
-                    group.square_counts[cell] += weight * weight;
+                if let Some(sum) = group.square_counts.get_mut(cell) {
+                    *sum += square;
                 }
             }
         }

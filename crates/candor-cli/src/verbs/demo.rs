@@ -72,14 +72,15 @@ fn changed(plan: &str, people: &str, responses: &str) -> Result<String, Failure>
     let attributes = plan.schema().attributes();
     let names: Vec<String> = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
     let truth = candor_tables::input::Input::open(&Location::new(people), None)?.batches(&names)?;
-    let answers = Responses::open(&plan, &Location::new(responses), None)?;
+    let answers = Responses::open(&plan, &Location::new(responses), None, None)?;
+    let Responses { decoder, batches, .. } = answers;
     let columns = plan.columns();
     let mut differing = vec![0u64; attributes.len()];
     let mut records = 0u64;
-    for (truth, answers) in truth.zip(answers) {
-        let (truth, answers) = (truth?, answers?);
+    for (truth, answers) in truth.zip(batches) {
+        let (truth, answers) = (truth?, decoder.decode(&answers?)?);
         records += truth.columns.num_rows() as u64;
-        for (column, answer) in columns.iter().zip(&answers) {
+        for (column, answer) in columns.iter().zip(&answers.columns) {
             let (Content::Answer { .. }, ResponseCodes::One(answer)) = (&column.content, answer) else { continue };
             let Ok(attribute) = plan.schema().position(&column.name) else { continue };
             let codes = candor_tables::codes::codes(&truth, attribute, &attributes[attribute], |_| {})?;

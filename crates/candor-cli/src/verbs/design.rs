@@ -4,17 +4,22 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor::tables::Tables;
 use candor_design::matrix::Inputs;
 use candor_design::{budget, independent, joint, k_ary, matrix};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::read_schema;
+use super::{parse_respondents, read_schema};
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, plural, probability, remark, table};
+use crate::show::{count, emit, paragraph, plural, probability, remark, table};
+
+/// The number of respondents for which standard errors are given in JSON if none is said.
+const DEFAULT_RESPONDENTS: f64 = 10_000.0;
 
 /// A difference between epsilon asked for and certified that is worth mentioning.
 const WORTH_MENTIONING: f64 = 1e-9;
@@ -67,6 +72,12 @@ pub struct DesignArgs {
     /// Refuse a plan whose record epsilon is beyond this: it would protect nobody
     #[arg(long, default_value_t = 50.0, value_name = "E")]
     max_epsilon: f64,
+    /// Show the standard errors to expect from this many respondents
+    #[arg(long, value_name = "N", value_parser = parse_respondents)]
+    respondents: Option<f64>,
+    /// For which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
+    #[arg(long, default_value = "marginals")]
+    tables: String,
     /// Where to write the plan (JSON); - for standard output
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
@@ -113,15 +124,20 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
     };
+    let tables = Tables::parse(&args.tables, &schema).map_err(|error| Failure::about("--tables", error))?;
     let plan = design(&args, &schema)?;
     refuse_what_protects_nobody(&args, &plan)?;
+    let expected = expectations(&plan, &tables, args.respondents.unwrap_or(DEFAULT_RESPONDENTS));
     if let Some(path) = &args.output {
         output::write(&Target::new(path), plan.to_json().as_bytes())?;
     }
     if args.json {
-        return emit(&format!("{}\n", describe_json(&plan, started.elapsed().as_secs_f64())));
+        return emit(&format!("{}\n", describe_json(&plan, &expected, started.elapsed().as_secs_f64())));
     }
     let mut text = describe(&plan, args.epsilon);
+    if let Some(respondents) = args.respondents {
+        text += &describe_expectations(&plan, &expected, respondents);
+    }
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());
@@ -265,8 +281,56 @@ pub fn attributes_json(plan: &Plan) -> Vec<Value> {
     plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
 }
 
-fn describe_json(plan: &Plan, seconds: f64) -> Value {
+/// The standard errors to expect from a table.
+pub struct Expectation {
+    attributes: Vec<usize>,
+    cells: usize,
+    /// Root mean square over the cells, if the truth is uniform; or why there is none.
+    standard_error: Result<f64, EstimateError>,
+}
+
+/// What to expect of each table, if the truth is uniform.
+pub fn expectations(plan: &Plan, tables: &Tables, respondents: f64) -> Vec<Expectation> {
+    let one = |table: &Vec<usize>| {
+        let sizes = table.iter().map(|&attribute| plan.schema().attributes()[attribute].categories().len());
+        let predicted = TableEstimator::new(plan, table)
+            .and_then(|estimator| estimator.predict(respondents, EstimateTarget::Population));
+        Expectation {
+            attributes: table.clone(),
+            cells: sizes.product(),
+            standard_error: predicted.map(|estimate| estimate.root_mean_square_error()),
+        }
+    };
+    tables.lists().iter().map(one).collect()
+}
+
+fn table_name(plan: &Plan, attributes: &[usize]) -> String {
+    attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect::<Vec<_>>().join(",")
+}
+
+fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents: f64) -> String {
+    let mut text = format!(
+        "\nStandard errors to expect from {} respondents, if the truth is uniform\n",
+        count(respondents as u64)
+    );
+    let shown = |e: &Expectation| {
+        let error = e.standard_error.as_ref();
+        let error = error.map_or_else(|_| "not identifiable".to_owned(), |error| format!("{error:.4}"));
+        vec![table_name(plan, &e.attributes), e.cells.to_string(), error]
+    };
+    text += &table(&["table", "cells", "standard error"], &expected.iter().map(shown).collect::<Vec<_>>());
+    text
+}
+
+fn describe_json(plan: &Plan, expected: &[Expectation], seconds: f64) -> Value {
+    let names =
+        |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect() };
+    let expectation = |e: &Expectation| {
+        let error = e.standard_error.as_ref().ok();
+        json!({"attributes": names(e), "identifiable": error.is_some(), "standard_error": error})
+    };
     json!({
+        "expected": expected.iter().map(expectation).collect::<Vec<_>>(),
         "method": plan.origin().method,
         "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": null},
         "attributes": attributes_json(plan),

@@ -3,8 +3,12 @@
 pub mod audit;
 pub mod demo;
 pub mod design;
+pub mod estimate;
 pub mod randomize;
 pub mod schema;
+pub mod size;
+pub mod sql;
+pub mod test;
 
 use std::path::Path;
 
@@ -33,6 +37,14 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
         let hint = if looks_like_a_table { "; make a schema of a table with: candor schema infer" } else { "" };
         Failure::Input(format!("{path}: {error}{hint}"))
     })
+}
+
+/// A number of people.
+fn parse_respondents(text: &str) -> Result<f64, String> {
+    match text.replace([',', '_'], "").parse::<u64>() {
+        Ok(n) if (1..=1_000_000_000_000).contains(&n) => Ok(n as f64),
+        _ => Err("a number of respondents is a whole number from 1 to 10^12".to_owned()),
+    }
 }
 
 /// A delimiter as the user writes it: one character, or `tab`.

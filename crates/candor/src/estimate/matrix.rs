@@ -21,6 +21,8 @@ pub(super) struct MatrixAxis {
     squared: DMatrix<f64>,
     /// The law of the outputs if all inputs are equally likely.
     uniform: Vec<f64>,
+    /// Rows: outputs; columns: cells. `None` unless the table has all attributes of the block.
+    channel: Option<DMatrix<f64>>,
 }
 
 impl MatrixAxis {
@@ -61,7 +63,19 @@ impl MatrixAxis {
             row += inverse.row(input);
         }
         let squared = reduced.map(|entry| entry * entry);
-        Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform })
+        // With all attributes, cells are inputs in another order.
+        let whole = (wanted.len() == sizes.len()).then(|| {
+            let input = |cell: usize| {
+                let (mut rest, mut categories) = (cell, vec![0; sizes.len()]);
+                for &place in places.iter().rev() {
+                    categories[place] = rest % sizes[place];
+                    rest /= sizes[place];
+                }
+                categories.iter().zip(&sizes).fold(0, |input, (category, size)| input * size + category)
+            };
+            DMatrix::from_fn(channel.nrows(), cells, |output, cell| channel[(output, input(cell))])
+        });
+        Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole })
     }
 
     /// The attributes it answers, in the table's order.
@@ -84,24 +98,51 @@ impl MatrixAxis {
         self.uniform.iter().copied()
     }
 
+    /// Whether the table has all attributes of the block.
+    pub(super) fn is_whole(&self) -> bool {
+        self.channel.is_some()
+    }
+
     /// Applies the inverse, or its entrywise square, along the middle axis of an
     /// `outer x outputs x inner` table.
     pub(super) fn apply(&self, table: &[f64], outer: usize, inner: usize, squared: bool) -> Vec<f64> {
         let matrix = if squared { &self.squared } else { &self.inverse };
-        let (cells, outputs) = matrix.shape();
-        let mut result = vec![0.0; outer * cells * inner];
-        for o in 0..outer {
-            for cell in 0..cells {
-                let target = &mut result[(o * cells + cell) * inner..][..inner];
-                for output in 0..outputs {
-                    let factor = matrix[(cell, output)];
-                    let source = &table[(o * outputs + output) * inner..][..inner];
-                    target.iter_mut().zip(source).for_each(|(sum, value)| *sum += factor * value);
-                }
+        along(matrix.shape(), |cell, output| matrix[(cell, output)], table, outer, inner)
+    }
+
+    /// Applies the channel along the middle axis of an `outer x cells x inner` table.
+    pub(super) fn forward(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
+        let channel = self.channel.as_ref().expect("a table with all attributes of the block");
+        along(channel.shape(), |output, cell| channel[(output, cell)], table, outer, inner)
+    }
+
+    /// Applies the transposed channel along the middle axis of an `outer x outputs x inner` table.
+    pub(super) fn backward(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
+        let channel = self.channel.as_ref().expect("a table with all attributes of the block");
+        along((channel.ncols(), channel.nrows()), |cell, output| channel[(output, cell)], table, outer, inner)
+    }
+}
+
+/// Multiplies the middle axis of an `outer x columns x inner` table by a `rows x columns` matrix.
+fn along(
+    (rows, columns): (usize, usize),
+    entry: impl Fn(usize, usize) -> f64,
+    table: &[f64],
+    outer: usize,
+    inner: usize,
+) -> Vec<f64> {
+    let mut result = vec![0.0; outer * rows * inner];
+    for o in 0..outer {
+        for row in 0..rows {
+            let target = &mut result[(o * rows + row) * inner..][..inner];
+            for column in 0..columns {
+                let factor = entry(row, column);
+                let source = &table[(o * columns + column) * inner..][..inner];
+                target.iter_mut().zip(source).for_each(|(sum, value)| *sum += factor * value);
             }
         }
-        result
     }
+    result
 }
 
 /// The left inverse that is best if all inputs are equally likely; `None` if there is none.

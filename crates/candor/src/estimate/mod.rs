@@ -7,8 +7,18 @@
 //! into components, and each is divided by its eigenvalue (theory: channels.md, facts 4 to 7). For
 //! matrices it comes from one factorisation.
 
+mod analysis;
 mod components;
+mod independence;
+mod interval;
+mod iterative;
 mod matrix;
+pub mod simplex;
+
+pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
+pub use interval::Interval;
+pub use iterative::Iterated;
 
 use crate::channel::Channel;
 use crate::plan::Plan;
@@ -45,6 +55,26 @@ pub struct Estimate {
     pub respondents: f64,
 }
 
+impl Estimate {
+    /// The root mean square of the standard errors over the cells.
+    pub fn root_mean_square_error(&self) -> f64 {
+        let squares: f64 = self.standard_errors.iter().map(|se| se * se).sum();
+        (squares / self.standard_errors.len().max(1) as f64).sqrt()
+    }
+
+    /// The largest standard error.
+    pub fn largest_error(&self) -> f64 {
+        self.standard_errors.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// How many respondents it takes for intervals that reach `reach` standard errors to reach no
+    /// further than `margin` in any cell, if the truth is like this estimate: variances fall as one
+    /// over the number of respondents.
+    pub fn respondents_for(&self, margin: f64, reach: f64) -> f64 {
+        (self.respondents * (reach * self.largest_error() / margin).powi(2)).ceil()
+    }
+}
+
 /// Why a table cannot be estimated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -59,6 +89,9 @@ pub enum EstimateError {
         together(.0), if .0.len() == 1 { "it" } else { "them together" }, if .0.len() == 1 { "it" } else { "one of them" }
     )]
     NotIdentifiable(Vec<String>),
+    /// The counts do not hold the likelihood that a method needs.
+    #[error("this method does not apply to the table: {0}")]
+    NoLikelihood(&'static str),
 }
 
 fn together(names: &[String]) -> String {
@@ -295,9 +328,41 @@ impl<'a> TableEstimator<'a> {
         let outside = self.product_outside(|i| law.shares[i] * self.dims[i] as f64);
         let factors: Vec<f64> = law.eigenvalues.iter().zip(outside).map(|(e, outside)| e * outside).collect();
         let mut table = shares.to_vec();
-        split(&mut table, &self.dims, k);
-        scale(&mut table, &self.dims, k, &factors);
-        join(&mut table, &self.dims, k);
+        // The last axes may be those of outputs instead of cells: they are passed over alike.
+        let mut dims = self.dims[..k].to_vec();
+        dims.push(table.len() / dims.iter().product::<usize>());
+        split(&mut table, &dims, k);
+        scale(&mut table, &dims, k, &factors);
+        join(&mut table, &dims, k);
+        table
+    }
+
+    /// Whether the counts hold the likelihood of the table.
+    fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
+        let ordinary =
+            |law: &GroupLaw| law.shares.iter().zip(&self.dims).all(|(s, &a)| (s * a as f64 - 1.0).abs() < 1e-9);
+        if !groups.iter().all(|(law, _)| ordinary(law)) {
+            return Err(EstimateError::NoLikelihood(
+                "its answers are sets, of which the counts do not hold the likelihood",
+            ));
+        }
+        if !self.matrices.iter().all(|axis| axis.is_whole()) {
+            return Err(EstimateError::NoLikelihood(
+                "it holds only some attributes of a matrix over several; ask for all of them",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Applies the matrices along their axes: from cells to outputs.
+    fn forward(&self, shares: &[f64]) -> Vec<f64> {
+        let mut table = shares.to_vec();
+        let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
+        for (i, axis) in self.matrices.iter().enumerate() {
+            let inner: usize = self.matrices[i + 1..].iter().map(|axis| axis.cells()).product();
+            table = axis.forward(&table, outer, inner);
+            outer *= axis.outputs();
+        }
         table
     }
 
@@ -354,31 +419,49 @@ impl<'a> TableEstimator<'a> {
             let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
             let per_response = sum(|group| group.squares) / sum(|group| group.total).powi(2);
             for (variance, share) in variances.iter_mut().zip(shares) {
-                *variance -= per_response * share * (1.0 - share);
+                *variance -= per_response * (share * (1.0 - share)).max(0.0);
             }
         }
         variances
     }
 
-    /// Puts the cells into the order of the table's own attributes.
+    /// The estimate, in the order of the table's own attributes.
     fn in_order(&self, shares: Vec<f64>, standard_errors: Vec<f64>, respondents: f64) -> Estimate {
-        let held: Vec<usize> = self
-            .attributes
-            .iter()
-            .copied()
-            .chain(self.matrices.iter().flat_map(|axis| axis.attributes().to_vec()))
-            .collect();
         let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
-        let wanted = &self.layout.attributes;
-        let dims: Vec<usize> = wanted.iter().map(size).collect();
-        let (shares, standard_errors) = if held == *wanted {
-            (shares, standard_errors)
-        } else {
-            let held_dims: Vec<usize> = held.iter().map(size).collect();
-            let order: Vec<usize> = wanted.iter().filter_map(|a| held.iter().position(|h| h == a)).collect();
-            (transposed(&shares, &held_dims, &order), transposed(&standard_errors, &held_dims, &order))
-        };
-        Estimate { attributes: wanted.clone(), dims, shares, standard_errors, respondents }
+        Estimate {
+            attributes: self.layout.attributes.clone(),
+            dims: self.layout.attributes.iter().map(size).collect(),
+            shares: self.to_order(shares),
+            standard_errors: self.to_order(standard_errors),
+            respondents,
+        }
+    }
+
+    /// The attributes in the order in which cells are held here: those with answers of their own,
+    /// then those of matrices.
+    fn held(&self) -> Vec<usize> {
+        let of_matrices = self.matrices.iter().flat_map(|axis| axis.attributes().to_vec());
+        self.attributes.iter().copied().chain(of_matrices).collect()
+    }
+
+    /// Puts cells into the order of the table's own attributes.
+    fn to_order(&self, cells: Vec<f64>) -> Vec<f64> {
+        self.rearranged(cells, &self.held(), &self.layout.attributes)
+    }
+
+    /// Puts cells in the order of the table's own attributes into the one they are held in here.
+    fn held_order(&self, cells: &[f64]) -> Vec<f64> {
+        self.rearranged(cells.to_vec(), &self.layout.attributes, &self.held())
+    }
+
+    fn rearranged(&self, cells: Vec<f64>, from: &[usize], to: &[usize]) -> Vec<f64> {
+        if from == to || cells.is_empty() {
+            return cells;
+        }
+        let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
+        let dims: Vec<usize> = from.iter().map(size).collect();
+        let order: Vec<usize> = to.iter().filter_map(|a| from.iter().position(|f| f == a)).collect();
+        transposed(&cells, &dims, &order)
     }
 }
 
@@ -401,19 +484,4 @@ fn transposed(table: &[f64], dims: &[usize], order: &[usize]) -> Vec<f64> {
             .collect();
     }
     cells.into_iter().map(|cell| table[cell]).collect()
-}
-
-/// Estimates several tables from their tallies, each on its own: one that cannot be estimated does
-/// not keep the others from being answered.
-pub fn estimate_all(
-    plan: &Plan,
-    tallies: &[TableTally],
-    target: Target,
-) -> Vec<(Vec<usize>, Result<Estimate, EstimateError>)> {
-    let one = |tally: &TableTally| {
-        let table = tally.layout().attributes.clone();
-        let estimate = TableEstimator::new(plan, &table).and_then(|estimator| estimator.estimate(tally, target));
-        (table, estimate)
-    };
-    tallies.iter().map(one).collect()
 }

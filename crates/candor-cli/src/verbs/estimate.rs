@@ -1,0 +1,349 @@
+//! `candor estimate`: plan + responses -> tables with intervals.
+
+use std::fmt::Write;
+
+use candor::estimate::{Analysis, Cell, Interval, Method, NoAnswer, Options, Target, analyse};
+use candor::plan::Plan;
+use candor::schema::Schema;
+use candor::tables::Tables;
+use candor_tables::counts::tally_counts;
+use candor_tables::input::Location;
+use candor_tables::output;
+use candor_tables::tally::{Job, Tallied, tally};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::{parse_delimiter, read_plan};
+use crate::failure::Failure;
+use crate::show::{count, emit, remark, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor estimate plan.json responses.parquet
+  candor estimate plan.json responses.csv --tables \"Education,Income;Sex\" --format csv -o tables.csv
+  candor estimate plan.json responses.csv --tables pairs --interval simultaneous --json
+  candor estimate plan.json responses.csv --by Region --weights weight
+  candor estimate plan.json --counts counts.csv --tables pairs")]
+pub struct EstimateArgs {
+    /// The plan the responses were made under (JSON)
+    plan: String,
+    /// Responses: CSV (also gzip) or Parquet; - for standard input
+    #[arg(required_unless_present = "counts")]
+    responses: Vec<String>,
+    /// Instead of responses, files of counts made elsewhere: columns of answers and a column \"count\"; see candor sql
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["responses", "by", "weights"])]
+    counts: Vec<String>,
+    /// Which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
+    #[arg(long, default_value = "marginals")]
+    tables: String,
+    /// Which estimate; only unbiased has standard errors
+    #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
+    method: MethodArg,
+    /// Which intervals
+    #[arg(long, value_enum, default_value_t = IntervalArg::Wald)]
+    interval: IntervalArg,
+    /// Confidence of the intervals
+    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    confidence: f64,
+    /// Whose table: the population the respondents come from, or the very table that was randomized
+    #[arg(long, value_enum, default_value_t = TargetArg::Population)]
+    target: TargetArg,
+    /// Public attributes by which to estimate separately
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    by: Vec<String>,
+    /// A column of survey weights, passed on by randomize --keep
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
+    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// The format of the tables
+    #[arg(long, value_enum, default_value_t = FormatArg::Text, conflicts_with = "json")]
+    format: FormatArg,
+    /// Where to write the tables; standard output by default
+    #[arg(short, long, default_value = "-")]
+    output: String,
+    /// As JSON; the same as --format json
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodArg {
+    /// Unbiased and unclipped; cells can be negative
+    Unbiased,
+    /// The likelihood by iteration; a proper distribution, not unbiased
+    Iterative,
+    /// The distribution closest to the unbiased estimate; not unbiased
+    Projected,
+    /// Negative cells cut off and the rest rescaled, as much of the literature does; not unbiased
+    Clipped,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum IntervalArg {
+    /// Each interval holds with the confidence asked for
+    Wald,
+    /// All intervals of a table hold at once
+    Simultaneous,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum TargetArg {
+    Population,
+    Table,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    Text,
+    Csv,
+    Json,
+}
+
+pub fn parse_confidence(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(confidence) if confidence > 0.0 && confidence < 1.0 => Ok(confidence),
+        _ => Err("confidence is a number above 0 and below 1, such as 0.95".to_owned()),
+    }
+}
+
+/// One published table, for one combination of categories of the `--by` attributes.
+struct Published {
+    group: Vec<(String, String)>,
+    analysis: Analysis,
+}
+
+pub fn run(args: EstimateArgs) -> Result<(), Failure> {
+    let plan = read_plan(&args.plan)?;
+    let schema = plan.schema();
+    let tables = Tables::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
+    let by = public_attributes(schema, &args.by)?;
+    let tallied = if args.counts.is_empty() {
+        read_responses(&plan, &args.responses, args.delimiter, &tables, &by, args.weights.as_deref())?
+    } else {
+        read_counts(&plan, &args.counts, args.delimiter, &tables)?
+    };
+    let options = options(&args);
+    let mut published = Vec::new();
+    for (key, tallies) in &tallied.groups {
+        let group: Vec<(String, String)> = by
+            .iter()
+            .zip(key)
+            .map(|(&a, &code)| {
+                let attribute = &schema.attributes()[a];
+                (attribute.name().to_owned(), attribute.categories()[usize::from(code)].clone())
+            })
+            .collect();
+        for tally in tallies {
+            published.push(Published { group: group.clone(), analysis: analyse(&plan, tally, &options) });
+        }
+    }
+    if published.iter().any(|published| published.analysis.implausible) {
+        remark(
+            "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
+             wrong file, or answers edited",
+        );
+    }
+    let format = if args.json { FormatArg::Json } else { args.format };
+    let text = match format {
+        FormatArg::Text => describe(&args, &plan, tallied.responses, &published),
+        FormatArg::Csv => csv(&plan, &published),
+        FormatArg::Json => format!("{}\n", describe_json(&args, &plan, tallied.responses, &published)),
+    };
+    match args.output.as_str() {
+        "-" => emit(&text),
+        path => Ok(output::write(&output::Target::new(path), text.as_bytes())?),
+    }
+}
+
+/// Counts responses, and tells what should be known of them.
+pub fn read_responses(
+    plan: &Plan,
+    paths: &[String],
+    delimiter: Option<u8>,
+    tables: &Tables,
+    by: &[usize],
+    weights: Option<&str>,
+) -> Result<Tallied, Failure> {
+    let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
+    let tallied = tally(&Job { plan, inputs: &inputs, delimiter, tables, by, weights }, |_, _| {})?;
+    for file in &tallied.unmarked {
+        remark(&format!("note: {file} does not tell the plan it was made under; its labels fit this one"));
+    }
+    if let Some(seed) = tallied.simulation {
+        remark(&format!("note: these responses are a simulation (seed {seed})"));
+    }
+    Ok(tallied)
+}
+
+fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &Tables) -> Result<Tallied, Failure> {
+    let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
+    let tallies = tally_counts(plan, tables, &inputs, delimiter)?;
+    let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
+    let groups = std::collections::BTreeMap::from([(Vec::new(), tallies)]);
+    Ok(Tallied { groups, responses, simulation: None, unmarked: Vec::new() })
+}
+
+fn public_attributes(schema: &Schema, names: &[String]) -> Result<Vec<usize>, Failure> {
+    let one = |name: &String| {
+        let attribute = schema.position(name).map_err(|error| Failure::about("--by", error))?;
+        match schema.attributes()[attribute].is_public() {
+            true => Ok(attribute),
+            false => Err(Failure::Input(format!(
+                "--by: \"{name}\" is randomized, so its groups are not known; estimate a table with it instead: --tables \
+                 \"{name},..\""
+            ))),
+        }
+    };
+    names.iter().map(one).collect()
+}
+
+fn options(args: &EstimateArgs) -> Options {
+    Options {
+        method: match args.method {
+            MethodArg::Unbiased => Method::Unbiased,
+            MethodArg::Iterative => Method::Iterative,
+            MethodArg::Projected => Method::Projected,
+            MethodArg::Clipped => Method::Clipped,
+        },
+        target: match args.target {
+            TargetArg::Population => Target::Population,
+            TargetArg::Table => Target::Table,
+        },
+        interval: match args.interval {
+            IntervalArg::Wald => Interval::Wald,
+            IntervalArg::Simultaneous => Interval::Simultaneous,
+        },
+        confidence: args.confidence,
+    }
+}
+
+/// The name of a flag's value, as the user writes it.
+fn word(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+}
+
+fn names(plan: &Plan, analysis: &Analysis) -> Vec<String> {
+    analysis.attributes.iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect()
+}
+
+/// The categories of each cell, in order.
+fn categories(plan: &Plan, analysis: &Analysis) -> Vec<Vec<String>> {
+    analysis.attributes.iter().fold(vec![Vec::new()], |rows, &attribute| {
+        let labels = plan.schema().attributes()[attribute].categories();
+        rows.iter()
+            .flat_map(|row| labels.iter().map(move |label| [row.clone(), vec![label.clone()]].concat()))
+            .collect()
+    })
+}
+
+fn describe(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Published]) -> String {
+    let mut text = format!("{} responses, {} estimate", count(responses), word(&args.method));
+    if args.method == MethodArg::Unbiased {
+        let percent = 100.0 * args.confidence;
+        let _ = write!(text, ", {percent} % {} intervals for the {}", word(&args.interval), word(&args.target));
+    } else {
+        text += " (not unbiased; without standard errors)";
+    }
+    if let Some(weights) = &args.weights {
+        let _ = write!(text, ", weighted by {weights}");
+    }
+    text.push('\n');
+    for Published { group, analysis } in published {
+        let names = names(plan, analysis);
+        let group: Vec<String> = group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
+        let heading = if group.is_empty() {
+            names.join(" x ")
+        } else {
+            format!("{} where {}", names.join(" x "), group.join(", "))
+        };
+        let _ = writeln!(text, "\n{heading}");
+        match &analysis.cells {
+            Err(reason) => text += &crate::show::paragraph(&reason.to_string()),
+            Ok(cells) => text += &cell_table(&names, &categories(plan, analysis), cells),
+        }
+    }
+    text
+}
+
+fn cell_table(names: &[String], categories: &[Vec<String>], cells: &[Cell]) -> String {
+    let certain = cells.iter().any(|cell| cell.uncertainty.is_some());
+    let label = names.join(" x ");
+    let mut header = vec![label.as_str(), "estimate"];
+    if certain {
+        header.extend(["standard error", "low", "high"]);
+    }
+    let row = |(categories, cell): (&Vec<String>, &Cell)| {
+        let shown = |label: &String| if label.is_empty() { "\"\"".to_owned() } else { label.clone() };
+        let mut row =
+            vec![categories.iter().map(shown).collect::<Vec<_>>().join(" x "), format!("{:.4}", cell.estimate)];
+        if let Some(u) = cell.uncertainty {
+            row.extend([u.standard_error, u.low, u.high].map(|value| format!("{value:.4}")));
+        }
+        row
+    };
+    table(&header, &categories.iter().zip(cells).map(row).collect::<Vec<_>>())
+}
+
+fn csv(plan: &Plan, published: &[Published]) -> String {
+    let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) || text.is_empty() {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    };
+    let mut text = String::from("table,group,cell,estimate,standard_error,low,high\n");
+    for Published { group, analysis } in published {
+        let Ok(cells) = &analysis.cells else {
+            let reason = analysis.cells.as_ref().err().map_or(String::new(), NoAnswer::to_string);
+            remark(&format!("note: {}: {reason}", names(plan, analysis).join(",")));
+            continue;
+        };
+        let name = quoted(&names(plan, analysis).join(","));
+        let group =
+            quoted(&group.iter().map(|(name, category)| format!("{name}={category}")).collect::<Vec<_>>().join(","));
+        for (categories, cell) in categories(plan, analysis).iter().zip(cells) {
+            let numbers =
+                cell.uncertainty.map_or(",,".to_owned(), |u| format!("{},{},{}", u.standard_error, u.low, u.high));
+            let _ = writeln!(text, "{name},{group},{},{},{numbers}", quoted(&categories.join("*")), cell.estimate);
+        }
+    }
+    text
+}
+
+fn describe_json(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Published]) -> Value {
+    let one = |Published { group, analysis }: &Published| {
+        let identifiable = !matches!(analysis.cells, Err(NoAnswer::Estimate(_)));
+        let cell = |(categories, cell): (Vec<String>, &Cell)| {
+            let u = cell.uncertainty;
+            json!({
+                "categories": categories,
+                "estimate": cell.estimate,
+                "standard_error": u.map(|u| u.standard_error),
+                "low": u.map(|u| u.low),
+                "high": u.map(|u| u.high),
+            })
+        };
+        let cells: Vec<Value> = match &analysis.cells {
+            Ok(cells) => categories(plan, analysis).into_iter().zip(cells).map(cell).collect(),
+            Err(_) => Vec::new(),
+        };
+        json!({
+            "attributes": names(plan, analysis),
+            "group": group.iter().cloned().collect::<std::collections::BTreeMap<String, String>>(),
+            "respondents": analysis.respondents,
+            "implausible": analysis.implausible,
+            "identifiable": identifiable,
+            "reason": analysis.cells.as_ref().err().map(ToString::to_string),
+            "cells": cells,
+        })
+    };
+    json!({
+        "respondents": responses,
+        "method": word(&args.method),
+        "target": word(&args.target),
+        "interval": word(&args.interval),
+        "confidence": args.confidence,
+        "tables": published.iter().map(one).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,91 @@
+//! `candor test`: independence of two attributes, corrected for the randomization.
+
+use candor::estimate::{ChiSquareTest, test_independence};
+use candor::tables::Tables;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::estimate::{parse_confidence, read_responses};
+use super::{parse_delimiter, read_plan};
+use crate::failure::Failure;
+use crate::show::{count, emit, paragraph};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  candor test plan.json responses.parquet --independence Education,Income")]
+pub struct TestArgs {
+    /// The plan the responses were made under (JSON)
+    plan: String,
+    /// Responses: CSV (also gzip) or Parquet; - for standard input
+    #[arg(required = true)]
+    responses: Vec<String>,
+    /// The two attributes
+    #[arg(long, value_name = "A,B")]
+    independence: String,
+    /// Confidence of the interval of the odds ratio
+    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    confidence: f64,
+    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: TestArgs) -> Result<(), Failure> {
+    let plan = read_plan(&args.plan)?;
+    let tables =
+        Tables::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
+    let [table] = tables.lists() else {
+        return Err(Failure::Usage("--independence takes one pair of attributes, such as a,b".to_owned()));
+    };
+    if table.len() != 2 {
+        return Err(Failure::Usage("--independence takes two attributes, such as a,b".to_owned()));
+    }
+    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
+    let tally = tallied.groups.values().flatten().next().expect("one table was counted");
+    let result = test_independence(&plan, tally, args.confidence).map_err(|error| Failure::Input(error.to_string()))?;
+    let shown = |test: &ChiSquareTest| -> Value {
+        json!({"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value})
+    };
+    if args.json {
+        let mut json = shown(&result.corrected);
+        json["respondents"] = tallied.responses.into();
+        json["cramers_v"] = result.cramers_v.into();
+        json["odds_ratio"] =
+            result.odds_ratio.map(|odds| json!({"estimate": odds.estimate, "low": odds.low, "high": odds.high})).into();
+        json["naive"] = result.naive.as_ref().map(shown).into();
+        return emit(&format!("{json}\n"));
+    }
+    let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+    let line = |test: &ChiSquareTest| {
+        format!(
+            "chi-square {:.3} with {} degrees of freedom, p = {}",
+            test.statistic,
+            test.degrees,
+            p_value(test.p_value)
+        )
+    };
+    let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(tallied.responses));
+    text += &paragraph(&format!("Corrected for the randomization: {}.", line(&result.corrected)));
+    text += &paragraph(&format!("Cramer's V of the population: {:.4}.", result.cramers_v));
+    if let Some(odds) = result.odds_ratio {
+        let percent = 100.0 * args.confidence;
+        text += &paragraph(&format!(
+            "Odds ratio: {:.3}, {percent} % interval {:.3} to {:.3}.",
+            odds.estimate, odds.low, odds.high
+        ));
+    }
+    if let Some(naive) = &result.naive {
+        text +=
+            &paragraph(&format!("Taking the answers for the truth would have said: {} (do not use it).", line(naive)));
+    }
+    emit(&text)
+}
+
+/// A p-value with the digits it has.
+fn p_value(p: f64) -> String {
+    if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") }
+}

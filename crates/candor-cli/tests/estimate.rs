@@ -1,0 +1,323 @@
+//! `candor estimate`, `test`, `size` and `sql` as an analyst runs them.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use sandbox::{Sandbox, rows};
+use serde_json::Value;
+
+mod sandbox;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// The cells of a table in the JSON of `estimate`, by their categories.
+fn cells(value: &Value, table: usize) -> BTreeMap<Vec<String>, (f64, f64, f64, f64)> {
+    let number = |cell: &Value, field: &str| cell[field].as_f64().unwrap_or(f64::NAN);
+    let cell = |cell: &Value| {
+        let categories =
+            cell["categories"].as_array().unwrap().iter().map(|c| c.as_str().unwrap().to_owned()).collect();
+        (
+            categories,
+            (number(cell, "estimate"), number(cell, "standard_error"), number(cell, "low"), number(cell, "high")),
+        )
+    };
+    value["tables"][table]["cells"].as_array().unwrap().iter().map(cell).collect()
+}
+
+/// The Adult data, randomized at a generous epsilon.
+fn adult() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut text = String::new();
+    let packed = include_bytes!("../../../data/adult/adult.csv.gz");
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();
+    sandbox.write("adult.csv", text);
+    sandbox.run("schema infer adult.csv -o schema.toml").fine();
+    sandbox.run("design schema.toml --epsilon 24 -o plan.json").fine();
+    sandbox.run("randomize plan.json adult.csv -o responses.csv --seed 11").fine();
+    sandbox.run("randomize plan.json adult.csv -o responses.parquet --seed 11").fine();
+    sandbox
+}
+
+#[test]
+fn estimates_cover_the_truth_about_adult() {
+    let sandbox = adult();
+    let people = rows(&sandbox.read("adult.csv"));
+    let truth = |columns: &[usize]| {
+        let mut counts: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+        for row in &people[1..] {
+            *counts.entry(columns.iter().map(|&c| row[c].clone()).collect()).or_default() +=
+                1.0 / (people.len() - 1) as f64;
+        }
+        counts
+    };
+    // "This table" is what was randomized: its intervals are the honest ones for the counts of Adult.
+    let pairs =
+        json(&sandbox.run("estimate plan.json responses.parquet --tables pairs --target table --json").fine().out);
+    assert_eq!((pairs["method"].as_str(), pairs["target"].as_str()), (Some("unbiased"), Some("table")));
+    assert_eq!(pairs["respondents"], 32_561);
+    assert_eq!(pairs["tables"].as_array().unwrap().len(), 28);
+    let (mut covered, mut all) = (0, 0);
+    for (table, value) in pairs["tables"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(value["identifiable"], true);
+        assert_eq!(value["implausible"], false);
+        let names: Vec<&str> = value["attributes"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
+        let columns: Vec<usize> = names.iter().map(|n| people[0].iter().position(|h| h == n).unwrap()).collect();
+        let truth = truth(&columns);
+        for (categories, (_, _, low, high)) in cells(&pairs, table) {
+            let share = truth.get(&categories).copied().unwrap_or(0.0);
+            covered += usize::from(low <= share && share <= high);
+            all += 1;
+        }
+    }
+    let coverage = f64::from(covered as u32) / f64::from(all as u32);
+    assert!((0.93..0.97).contains(&coverage), "{coverage} of {all} cells");
+    // CSV and Parquet say the same.
+    let csv = json(&sandbox.run("estimate plan.json responses.csv --tables pairs --target table --json").fine().out);
+    assert_eq!(csv["tables"], pairs["tables"]);
+}
+
+#[test]
+fn methods_intervals_and_formats() {
+    let sandbox = adult();
+    let run = |flags: &str| {
+        sandbox.run(&format!("estimate plan.json responses.csv --tables Education,Income {flags}")).fine()
+    };
+    let unbiased = json(&run("--json").out);
+    let simultaneous = json(&run("--json --interval simultaneous").out);
+    let table = json(&run("--json --target table").out);
+    for ((key, wald), wide) in cells(&unbiased, 0).iter().zip(cells(&simultaneous, 0).values()) {
+        assert_eq!(wald.0, wide.0, "{key:?}");
+        assert!(wide.3 - wide.2 > 1.5 * (wald.3 - wald.2));
+        assert!((wald.3 - wald.2 - 2.0 * 1.959_964 * wald.1).abs() < 1e-6);
+    }
+    for (population, table) in cells(&unbiased, 0).values().zip(cells(&table, 0).values()) {
+        assert_eq!(population.0, table.0);
+        let adds = if table.0 > 0.0 { table.1 < population.1 } else { table.1 == population.1 };
+        assert!(adds, "drawing from a population adds uncertainty: {table:?} {population:?}");
+    }
+    for method in ["iterative", "projected", "clipped"] {
+        let value = json(&run(&format!("--json --method {method}")).out);
+        let cells = cells(&value, 0);
+        assert_eq!(value["method"], method);
+        assert!((cells.values().map(|cell| cell.0).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(cells.values().all(|cell| cell.0 >= 0.0 && cell.1.is_nan()), "{method}");
+        assert!(run(&format!("--method {method}")).out.contains("not unbiased"));
+    }
+    let csv = run("--format csv").out;
+    assert_eq!(csv.lines().count(), 33);
+    assert!(
+        csv.starts_with("table,group,cell,estimate,standard_error,low,high\n\"Education,Income\",\"\",10th*<=50K,"),
+        "{csv}"
+    );
+    run("-o tables.txt");
+    assert!(sandbox.read("tables.txt").contains("Education x Income"));
+    let text = run("").out;
+    assert!(
+        text.starts_with("32,561 responses, unbiased estimate, 95 % wald intervals for the population\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn groups_weights_and_counts() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    sandbox.people("people.csv", 6000);
+    let text = sandbox.read("people.csv");
+    let weighted: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| if i == 0 { format!("{line},w") } else { format!("{line},{}", 1 + i / 7 % 3) })
+        .collect();
+    sandbox.write("people.csv", weighted.join("\n") + "\n");
+    sandbox.run("randomize plan.json people.csv -o r.csv --keep w --seed 1").fine();
+    let estimate = |flags: &str| json(&sandbox.run(&format!("estimate plan.json {flags} --json")).fine().out);
+
+    // By a public attribute: the groups together make the whole.
+    let whole = estimate("r.csv --tables smokes");
+    let by = estimate("r.csv --tables smokes --by region");
+    assert_eq!(by["tables"].as_array().unwrap().len(), 2);
+    assert_eq!(by["tables"][0]["group"]["region"], "north");
+    for (key, cell) in cells(&whole, 0) {
+        let mean = (cells(&by, 0)[&key].0 + cells(&by, 1)[&key].0) / 2.0;
+        assert!((mean - cell.0).abs() < 1e-9, "{key:?}");
+        assert!(cells(&by, 0)[&key].1 > cell.1);
+    }
+    sandbox.run("estimate plan.json r.csv --by smokes").refused(1, &["\"smokes\" is randomized"]);
+
+    // Weights: constant ones change nothing, others widen the errors.
+    let weighted = estimate("r.csv --tables smokes --weights w");
+    for (key, cell) in cells(&whole, 0) {
+        let other = cells(&weighted, 0)[&key];
+        assert!((other.0 - cell.0).abs() < 0.1 && other.1 > cell.1, "{key:?}");
+    }
+    let responses = sandbox.read("r.csv");
+    let constant = responses.lines().map(|line| {
+        let (rest, last) = line.rsplit_once(',').unwrap();
+        format!("{rest},{}\n", if last == "w" { "w" } else { "2.5" })
+    });
+    sandbox.write("c.csv", constant.collect::<String>());
+    let constant = estimate("c.csv --tables smokes,age --weights w");
+    for (key, cell) in cells(&estimate("c.csv --tables smokes,age"), 0) {
+        let other = cells(&constant, 0)[&key];
+        assert!((other.0 - cell.0).abs() < 1e-9 && (other.1 - cell.1).abs() < 1e-9, "{key:?}");
+    }
+    sandbox.run("estimate plan.json c.csv --weights smokes").refused(1, &["column \"smokes\""]);
+    sandbox.run("estimate plan.json c.csv --weights nothing").refused(1, &["no column \"nothing\""]);
+
+    // Counts made elsewhere, in two files that merge, say what the responses say.
+    let mut counts: BTreeMap<(String, String, String), u64> = BTreeMap::new();
+    for row in &rows(&sandbox.read("r.csv"))[1..] {
+        *counts.entry((row[0].clone(), row[1].clone(), row[2].clone())).or_default() += 1;
+    }
+    let (mut one, mut two) = (String::from("region,smokes,age,count\n"), String::from("age,region,smokes,count\n"));
+    for ((region, smokes, age), n) in &counts {
+        one += &format!("{region},{smokes},{age},{}\n", n / 2);
+        two += &format!("{age},{region},{smokes},{}\n", n - n / 2);
+    }
+    sandbox.write("one.csv", one);
+    sandbox.write("two.csv", two);
+    let direct = estimate("r.csv --tables smokes,age;region,smokes");
+    let merged = estimate("--counts one.csv two.csv --tables smokes,age;region,smokes");
+    assert_eq!(direct["tables"], merged["tables"]);
+    sandbox.write("bad.csv", "smokes,count\nyes,-1\n");
+    sandbox
+        .run("estimate plan.json --counts bad.csv --tables smokes")
+        .refused(1, &["row 1, column \"count\": \"-1\" is not a count"]);
+    sandbox.write("bad.csv", "smokes,count\nyes,1.5\n");
+    sandbox.run("estimate plan.json --counts bad.csv --tables smokes").refused(1, &["\"1.5\" is not a count"]);
+    sandbox.write("bad.csv", "smokes,count\nmaybe,1\n");
+    sandbox.run("estimate plan.json --counts bad.csv --tables smokes").refused(1, &["\"maybe\" cannot be answered"]);
+    sandbox
+        .run("estimate plan.json --counts bad.csv --tables age")
+        .refused(1, &["no counts for the table \"age\"", "candor sql"]);
+    sandbox.write("bad.csv", "smokes\nyes\n");
+    sandbox.run("estimate plan.json --counts bad.csv --tables smokes").refused(1, &["no column \"count\""]);
+}
+
+#[test]
+fn the_query_for_databases() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    let query = sandbox.run("sql plan.json --tables smokes,age;region,smokes --from answers").fine().out;
+    assert!(query.contains(
+        "SELECT 'smokes,age' AS \"candor_table\", CAST(NULL AS VARCHAR) AS \"region\", CAST(\"smokes\" AS VARCHAR) AS \
+         \"smokes\", CAST(\"age\" AS VARCHAR) AS \"age\", COUNT(*) AS \"count\"\nFROM answers\nGROUP BY \"smokes\", \"age\""
+    ), "{query}");
+    assert_eq!(query.matches("UNION ALL").count(), 1);
+    let spark = sandbox.run("sql plan.json --tables smokes --dialect spark").fine().out;
+    assert!(spark.contains("CAST(`smokes` AS STRING)"), "{spark}");
+    // What such a query answers is read back, each table from its own rows.
+    sandbox.write(
+        "counts.csv",
+        "candor_table,region,smokes,age,count\n\"age,smokes\",,yes,below 30,70\n\"age,smokes\",,no,50 or more,30\n\
+         \"region,smokes\",north,yes,,100\n",
+    );
+    let value = json(&sandbox.run("estimate plan.json --counts counts.csv --tables smokes,age --json").fine().out);
+    assert_eq!(value["respondents"], 100);
+    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good");
+    sandbox.run(&format!("sql {plans}/sets.json")).refused(1, &["the answers about \"a1\" are sets"]);
+}
+
+#[test]
+fn independence_and_sizes() {
+    let sandbox = adult();
+    let said = sandbox.run("test plan.json responses.parquet --independence Sex,Income").fine().out;
+    assert!(said.contains("Corrected for the randomization: chi-square") && said.contains("Odds ratio"), "{said}");
+    let value = json(&sandbox.run("test plan.json responses.parquet --independence Sex,Income --json").fine().out);
+    assert!(value["p_value"].as_f64().unwrap() < 1e-6);
+    // The truth: Cramer's V .215980, odds ratio 3.58.
+    assert!((value["cramers_v"].as_f64().unwrap() - 0.215_98).abs() < 0.03, "{value}");
+    let odds = &value["odds_ratio"];
+    assert!(odds["low"].as_f64().unwrap() < 3.6 && odds["high"].as_f64().unwrap() > 3.5, "{value}");
+    assert_eq!(value["degrees"], 1);
+    let wide =
+        json(&sandbox.run("test plan.json responses.parquet --independence Education,Occupation --json").fine().out);
+    assert_eq!(wide["degrees"], 15 * 14);
+    assert!(wide["odds_ratio"].is_null());
+    for (pair, code, part) in [
+        ("Sex", 2, "two attributes"),
+        ("Sex,Income;Race", 2, "one pair"),
+        ("Sex,Sex", 1, "twice"),
+        ("Sex,Incme", 1, "did you mean \"Income\"?"),
+    ] {
+        sandbox.run(&format!("test plan.json responses.csv --independence {pair}")).refused(code, &[part]);
+    }
+
+    // Before collecting: what to expect, and how many people a margin takes.
+    let expected = json(&sandbox.run("design schema.toml --epsilon 24 --json --respondents 32561").fine().out);
+    let sex = expected["expected"].as_array().unwrap().iter().find(|e| e["attributes"][0] == "Sex").unwrap();
+    let estimate = json(&sandbox.run("estimate plan.json responses.csv --tables Sex --json").fine().out);
+    let found = cells(&estimate, 0)[&vec!["Male".to_owned()]].1;
+    assert!((sex["standard_error"].as_f64().unwrap() - found).abs() < 0.001, "{sex} {found}");
+    let text = sandbox.run("design schema.toml --epsilon 24 --respondents 5000 --tables Sex,Income").fine().out;
+    assert!(text.contains("Standard errors to expect from 5,000 respondents") && text.contains("Sex,Income"), "{text}");
+    let size = json(&sandbox.run("size plan.json --margin 0.02 --tables Sex --json").fine().out);
+    let needed = size["tables"][0]["respondents"].as_f64().unwrap();
+    // Sizes and errors are two sides of one formula: 1.96 se(n) = 0.02.
+    let se = sex["standard_error"].as_f64().unwrap() * (32_561f64 / needed).sqrt();
+    assert!((1.959_964 * se - 0.02).abs() < 1e-4, "{needed} {se}");
+    sandbox.run("size plan.json --margin 0").refused(2, &["a margin is a share above 0 and below 1"]);
+    sandbox.run("size plan.json --margin 0.02 --tables Sx").refused(1, &["did you mean \"Sex\"?"]);
+    sandbox.run("design --categories 2 --epsilon 1 --respondents 0").refused(2, &["whole number from 1"]);
+}
+
+#[test]
+fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 2,3,4 --attribute-epsilon 0,2,0.01 -o plan.json").fine();
+    let mut text = String::from("a1,a2,a3\n");
+    (0..500).for_each(|i| text += &format!("{},{},{}\n", i % 2, i % 3, i % 4));
+    sandbox.write("people.csv", text);
+    sandbox.run("randomize plan.json people.csv -o r.csv --seed 2").fine();
+    let value = json(&sandbox.run("estimate plan.json r.csv --json").fine().out);
+    let tables = value["tables"].as_array().unwrap();
+    assert_eq!((tables[0]["identifiable"].as_bool(), tables[0]["cells"].as_array().unwrap().len()), (Some(false), 0));
+    assert!(tables[0]["reason"].as_str().unwrap().contains("tell nothing about \"a1\""), "{}", tables[0]["reason"]);
+    assert_eq!((tables[1]["identifiable"].as_bool(), tables[1]["cells"].as_array().unwrap().len()), (Some(true), 3));
+    assert!(
+        tables[2]["reason"].as_str().unwrap().contains("uninformative: with 500 responses"),
+        "{}",
+        tables[2]["reason"]
+    );
+    let text = sandbox.run("estimate plan.json r.csv").fine().out;
+    assert!(text.contains("not identifiable") && text.contains("uninformative") && text.contains("a2"), "{text}");
+    let sizes = sandbox.run("size plan.json --margin 0.05").fine().out;
+    assert!(sizes.contains("not identifiable"), "{sizes}");
+
+    // Responses of another plan, columns missing, categories that cannot be answered, nothing at all.
+    sandbox.run("design --categories 2,3,4 --epsilon 1 -o other.json").fine();
+    sandbox.run("estimate other.json r.csv").refused(1, &["r.csv was made under another plan"]);
+    sandbox.write("x.csv", "a1,a2\n0,0\n");
+    sandbox.run("estimate plan.json x.csv").refused(1, &["no column \"a3\""]);
+    sandbox.write("x.csv", "a1,a2,a3\n0,7,0\n");
+    sandbox
+        .run("estimate plan.json x.csv")
+        .refused(1, &["row 1, column \"a2\": \"7\" cannot be answered under this plan"]);
+    sandbox.write("x.csv", "a1,a2,a3\n");
+    sandbox.run("estimate plan.json x.csv").refused(1, &["there are no records"]);
+    sandbox.run("estimate plan.json r.csv --tables a2,b").refused(1, &["there is no attribute \"b\""]);
+    sandbox.run("estimate plan.json r.csv --confidence 95").refused(2, &["above 0 and below 1"]);
+    sandbox.write("x.csv", "a1,a2,a3\n0,1,0\n");
+    let alone = sandbox.run("estimate plan.json x.csv --tables a2").fine();
+    assert!(alone.err.contains("x.csv does not tell the plan"), "{}", alone.err);
+    assert!(alone.out.contains("a2"), "{}", alone.out);
+}
+
+#[test]
+fn responses_that_cannot_have_come_from_the_plan() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 4 --epsilon 0.5 -o plan.json").fine();
+    // The truth itself, not randomized: a category nobody has is far rarer than noise would make it.
+    let mut text = String::from("a1\n");
+    (0..3000).for_each(|i| text += &format!("{}\n", i % 3));
+    sandbox.write("truth.csv", text);
+    let said = sandbox.run("estimate plan.json truth.csv --json").fine();
+    assert!(said.err.contains("can hardly have come from this plan"), "{}", said.err);
+    assert_eq!(json(&said.out)["tables"][0]["implausible"], true);
+    sandbox.run("randomize plan.json truth.csv -o fine.csv --seed 1").fine();
+    let said = sandbox.run("estimate plan.json fine.csv --json").fine();
+    assert_eq!(json(&said.out)["tables"][0]["implausible"], false);
+}

@@ -1,0 +1,133 @@
+//! Counting responses in files: all tables in one pass, on all cores.
+
+use std::collections::BTreeMap;
+
+use candor::plan::{Content, Plan};
+use candor::tables::Tables;
+use candor::tally::{Codes, CountLayout, Rows, TableTally};
+
+use crate::TableError;
+use crate::input::Location;
+use crate::parallel::in_order;
+use crate::responses::{Decoder, ResponseBatch, ResponseCodes, Responses};
+
+/// What to count.
+pub struct Job<'a> {
+    /// The plan the responses were made under.
+    pub plan: &'a Plan,
+    /// The tables of responses.
+    pub inputs: &'a [Location],
+    /// The delimiter of CSV inputs; `None` to find out.
+    pub delimiter: Option<u8>,
+    /// The tables to count for.
+    pub tables: &'a Tables,
+    /// Public attributes by whose categories to count separately.
+    pub by: &'a [usize],
+    /// A column of survey weights.
+    pub weights: Option<&'a str>,
+}
+
+/// The counts of all tables, by categories of the `by` attributes.
+pub struct Tallied {
+    /// For each combination of categories that occurs, the tables in order.
+    pub groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+    /// The number of responses.
+    pub responses: u64,
+    /// The seed, if any of the responses are a simulation.
+    pub simulation: Option<u64>,
+    /// The inputs that do not tell the plan they were made under.
+    pub unmarked: Vec<String>,
+}
+
+/// Reads responses once and counts them for every table.
+///
+/// # Errors
+/// If a table was made under another plan or cannot be read, or a value cannot be a response.
+pub fn tally(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+    let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
+    let mut tallied = Tallied { groups: BTreeMap::new(), responses: 0, simulation: None, unmarked: Vec::new() };
+    for location in job.inputs {
+        let Responses { decoder, batches, simulation, fingerprinted } =
+            Responses::open(job.plan, location, job.delimiter, job.weights)?;
+        tallied.simulation = tallied.simulation.or(simulation);
+        if !fingerprinted {
+            tallied.unmarked.push(location.name());
+        }
+        let count = |_: u64, batch: Result<_, TableError>| count(job, &layouts, &decoder, &batch?);
+        in_order(batches, count, |counted: Result<_, TableError>| {
+            let (groups, rows) = counted?;
+            merge(&mut tallied.groups, groups);
+            tallied.responses += rows as u64;
+            progress(tallied.responses, None);
+            Ok::<(), TableError>(())
+        })?;
+    }
+    if tallied.responses == 0 {
+        return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) });
+    }
+    Ok(tallied)
+}
+
+type Groups = BTreeMap<Vec<u16>, Vec<TableTally>>;
+
+fn merge(groups: &mut Groups, more: Groups) {
+    for (key, tallies) in more {
+        match groups.get_mut(&key) {
+            Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+            None => {
+                groups.insert(key, tallies);
+            }
+        }
+    }
+}
+
+fn count(
+    job: &Job<'_>,
+    layouts: &[CountLayout],
+    decoder: &Decoder,
+    batch: &crate::input::Batch,
+) -> Result<(Groups, usize), TableError> {
+    let ResponseBatch { columns, weights, rows } = decoder.decode(batch)?;
+    let codes: Vec<Codes<'_>> = columns
+        .iter()
+        .map(|column| match column {
+            ResponseCodes::One(codes) => Codes::One(codes),
+            ResponseCodes::Set(sets) => Codes::Set(sets),
+        })
+        .collect();
+    let rows_are = weights.as_deref().map_or(Rows::Single, Rows::Weighted);
+    let mut groups = Groups::new();
+    let mut add = |key: Vec<u16>, take: &dyn Fn(usize) -> bool| {
+        let tallies = layouts.iter().map(|layout| {
+            let mut tally = TableTally::new(layout.clone());
+            tally.add(job.plan, &codes, rows_are, take);
+            tally
+        });
+        groups.insert(key, tallies.collect());
+    };
+    if job.by.is_empty() {
+        add(Vec::new(), &|_| true);
+        return Ok((groups, rows));
+    }
+    let described = job.plan.columns();
+    let by: Vec<&Vec<u16>> = job
+        .by
+        .iter()
+        .filter_map(|&attribute| {
+            let at = described.iter().position(|column| column.content == Content::Public { attribute })?;
+            match &columns[at] {
+                ResponseCodes::One(codes) => Some(codes),
+                ResponseCodes::Set(_) => None,
+            }
+        })
+        .collect();
+    let key = |row: usize| by.iter().map(|codes| codes[row]).collect::<Vec<u16>>();
+    let keys: Vec<Vec<u16>> = (0..rows).map(key).collect();
+    let mut distinct = keys.clone();
+    distinct.sort();
+    distinct.dedup();
+    for wanted in distinct {
+        add(wanted.clone(), &|row| keys[row] == wanted);
+    }
+    Ok((groups, rows))
+}

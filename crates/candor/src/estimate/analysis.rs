@@ -1,0 +1,149 @@
+//! A table as it is published: estimates with intervals, or the reason why there are none.
+
+use super::{EstimateError, Interval, TableEstimator, Target, simplex};
+use crate::plan::Plan;
+use crate::tally::TableTally;
+
+/// Which estimate; only the first is unbiased.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Unbiased and unclipped: cells can be negative, means over surveys are right.
+    #[default]
+    Unbiased,
+    /// The likelihood, by iteration: a proper distribution.
+    Iterative,
+    /// The distribution closest to the unbiased estimate.
+    Projected,
+    /// Negative cells set to zero, the rest rescaled: for comparison with the literature.
+    Clipped,
+}
+
+/// How tables are to be estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Which estimate.
+    pub method: Method,
+    /// Whose table.
+    pub target: Target,
+    /// Which intervals.
+    pub interval: Interval,
+    /// With which confidence, above 0 and below 1.
+    pub confidence: f64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            method: Method::default(),
+            target: Target::default(),
+            interval: Interval::default(),
+            confidence: 0.95,
+        }
+    }
+}
+
+/// One cell of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// The estimated share.
+    pub estimate: f64,
+    /// Its standard error and interval; only the unbiased estimate has them.
+    pub uncertainty: Option<Uncertainty>,
+}
+
+/// The uncertainty of a share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uncertainty {
+    /// The standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// A table as it is published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The attributes, by position in the schema.
+    pub attributes: Vec<usize>,
+    /// The number of responses (or the sum of their weights).
+    pub respondents: f64,
+    /// The cells, first attribute slowest, or why there are none.
+    pub cells: Result<Vec<Cell>, NoAnswer>,
+    /// Whether the responses can hardly have come from the plan: wrong plan, wrong file, or answers
+    /// edited. The chance of saying so of honest responses is below one in a million.
+    pub implausible: bool,
+}
+
+/// The chance of calling honest responses implausible.
+const FALSE_ALARM: f64 = 1e-6;
+
+/// Why a table has no numbers.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAnswer {
+    /// It cannot be estimated at all.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    /// It can, but every interval is wider than all that is possible, from 0 to 1.
+    #[error(
+        "uninformative: with {respondents:.0} responses every interval is wider than all that is possible; about {needed:.0} \
+         responses would begin to tell something, or a plan with less noise on these attributes"
+    )]
+    Uninformative {
+        /// How many responses there are.
+        respondents: f64,
+        /// With how many the best interval would be half as wide as what is possible.
+        needed: f64,
+    },
+}
+
+/// Estimates one table from its counts.
+pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
+    let attributes = tally.layout().attributes.clone();
+    let cells = cells(plan, tally, options);
+    Analysis { attributes, respondents: tally.total(), cells, implausible: implausible(plan, tally) }
+}
+
+/// Whether some cell is further below 0 or above 1 than chance explains, or the outputs of a matrix
+/// with more outputs than inputs do not follow from any distribution of inputs.
+fn implausible(plan: &Plan, tally: &TableTally) -> bool {
+    let Ok(estimator) = TableEstimator::new(plan, &tally.layout().attributes) else { return false };
+    let Ok(estimate) = estimator.estimate(tally, Target::Population) else { return false };
+    let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
+    // A cell that is truly 0 or 1 has less spread than its noise, never more: this errs to caution.
+    let outside = |(share, se): (&f64, &f64)| share + reach * se < 0.0 || share - reach * se > 1.0;
+    let impossible = estimate.shares.iter().zip(&estimate.standard_errors).any(outside);
+    impossible || estimator.misfit(tally, &estimate.shares).is_some_and(|p_value| p_value < FALSE_ALARM)
+}
+
+fn cells(plan: &Plan, tally: &TableTally, options: &Options) -> Result<Vec<Cell>, NoAnswer> {
+    let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+    let bare = |shares: Vec<f64>| shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect();
+    if options.method == Method::Iterative {
+        const TOLERANCE: f64 = 1e-10;
+        const MOST_UPDATES: usize = 100_000;
+        return Ok(bare(estimator.iterate(tally, TOLERANCE, MOST_UPDATES)?.shares));
+    }
+    let estimate = estimator.estimate(tally, options.target)?;
+    let reach = options.interval.reach(options.confidence, estimate.shares.len());
+    if estimate.standard_errors.iter().all(|se| 2.0 * reach * se >= 1.0) {
+        let least = estimate.standard_errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let respondents = estimate.respondents;
+        return Err(NoAnswer::Uninformative {
+            respondents,
+            needed: (respondents * (4.0 * reach * least).powi(2)).ceil(),
+        });
+    }
+    match options.method {
+        Method::Projected => return Ok(bare(simplex::project(&estimate.shares))),
+        Method::Clipped => return Ok(bare(simplex::clip(&estimate.shares))),
+        Method::Unbiased | Method::Iterative => {}
+    }
+    let cell = |(&share, &se): (&f64, &f64)| Cell {
+        estimate: share,
+        uncertainty: Some(Uncertainty { standard_error: se, low: share - reach * se, high: share + reach * se }),
+    };
+    Ok(estimate.shares.iter().zip(&estimate.standard_errors).map(cell).collect())
+}

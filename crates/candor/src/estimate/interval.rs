@@ -1,0 +1,46 @@
+//! From standard errors to intervals.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// How intervals are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interval {
+    /// Each interval holds its cell with the given confidence.
+    #[default]
+    Wald,
+    /// All intervals of a table hold at once with the given confidence: the bound of paper 004, in
+    /// which `B` is the upper `alpha / r` point of chi-square with one degree of freedom for the
+    /// `r` cells of the table.
+    Simultaneous,
+}
+
+impl Interval {
+    /// By how many standard errors an interval reaches to either side: the upper `alpha/2` point of
+    /// the normal distribution, or of `alpha/(2 r)`, which is `sqrt(B)`.
+    ///
+    /// `confidence` is above 0 and below 1.
+    pub fn reach(self, confidence: f64, cells: usize) -> f64 {
+        let alpha = 1.0 - confidence;
+        let share = match self {
+            Interval::Wald => alpha / 2.0,
+            Interval::Simultaneous => alpha / 2.0 / cells.max(1) as f64,
+        };
+        // By symmetry, so that tiny tails keep their digits.
+        -Normal::standard().inverse_cdf(share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_of_paper_004() {
+        let golden = [(2, 2.241_403), (10, 2.807_034), (100, 3.480_756), (1000, 4.055_627), (10_000, 4.564_788)];
+        for (cells, expected) in golden {
+            let found = Interval::Simultaneous.reach(0.95, cells);
+            assert!((found - expected).abs() < 1e-6, "{cells}: {found}");
+        }
+        assert!((Interval::Wald.reach(0.95, 100) - 1.959_964).abs() < 1e-6);
+    }
+}
