@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use candor::plan::{Content, Plan};
 use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 
 use crate::TableError;
 use crate::input::Location;
@@ -96,6 +96,10 @@ fn count(
         })
         .collect();
     let rows_are = weights.as_deref().map_or(Rows::Single, Rows::Weighted);
+    if job.by.is_empty() {
+        let tallies = count_tables(job.plan, layouts, &codes, rows_are);
+        return Ok((Groups::from([(Vec::new(), tallies)]), rows));
+    }
     let mut groups = Groups::new();
     let mut add = |key: Vec<u16>, take: &dyn Fn(usize) -> bool| {
         let tallies = layouts.iter().map(|layout| {
@@ -105,10 +109,6 @@ fn count(
         });
         groups.insert(key, tallies.collect());
     };
-    if job.by.is_empty() {
-        add(Vec::new(), &|_| true);
-        return Ok((groups, rows));
-    }
     let described = job.plan.columns();
     let by: Vec<&Vec<u16>> = job
         .by

@@ -1,6 +1,10 @@
 //! Counting responses: for each table the counts by tag and cell. Counts of parts of the data add
 //! up, so files, cores and machines can count on their own.
 
+mod cover;
+
+pub use cover::count_categories;
+
 use std::collections::BTreeMap;
 
 use crate::channel::Channel;
@@ -296,4 +300,48 @@ impl TableTally {
             }
         }
     }
+}
+
+/// Counts a batch of responses for several tables: those that need nothing but one category per
+/// attribute together ([`count_categories`]), the others one by one.
+pub fn count_tables(
+    plan: &Plan,
+    layouts: &[CountLayout],
+    columns: &[Codes<'_>],
+    rows_are: Rows<'_>,
+) -> Vec<TableTally> {
+    let simple = |layout: &CountLayout| {
+        let ordinary = |at: usize| matches!(columns[at], Codes::One(_));
+        let attribute = |axis: &CountAxis| matches!(axis, CountAxis::Attribute { .. });
+        matches!(rows_are, Rows::Single)
+            && layout.tagged.is_empty()
+            && !layout.axes.is_empty()
+            && layout.axes.iter().all(attribute)
+            && layout.columns(plan).into_iter().all(ordinary)
+    };
+    // Columns by attribute, for those that have one.
+    let described = plan.columns();
+    let attributes = plan.schema().attributes();
+    let mut codes: Vec<&[u16]> = vec![&[]; attributes.len()];
+    for (column, &code) in described.iter().zip(columns) {
+        if let (Ok(attribute), Codes::One(code)) = (plan.schema().position(&column.name), code) {
+            codes[attribute] = code;
+        }
+    }
+    let sizes: Vec<usize> = attributes.iter().map(|attribute| attribute.categories().len()).collect();
+    let tables: Vec<Vec<usize>> =
+        layouts.iter().filter(|layout| simple(layout)).map(|l| l.attributes.clone()).collect();
+    let mut counted = count_categories(&sizes, &codes, &tables).into_iter();
+    let count = |layout: &CountLayout| {
+        let mut tally = TableTally::new(layout.clone());
+        if simple(layout) {
+            let counts: Vec<f64> = counted.next().unwrap_or_default().into_iter().map(|count| count as f64).collect();
+            let total: f64 = counts.iter().sum();
+            tally.groups.insert(Vec::new(), Group { total, squares: total, counts, square_counts: Vec::new() });
+        } else {
+            tally.add(plan, columns, rows_are, |_| true);
+        }
+        tally
+    };
+    layouts.iter().map(count).collect()
 }

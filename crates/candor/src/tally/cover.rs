@@ -1,0 +1,156 @@
+//! Counting many tables at once: a few larger tables cover them and are summed out afterwards.
+//!
+//! Counting costs one addition per record and table; eight attributes have twenty-eight pairs, but half
+//! a dozen tables of four attributes, each small enough for the cache, hold them all.
+
+/// The largest table that is counted for the sake of smaller ones: its counts stay in the cache.
+const MAX_COVER_CELLS: usize = 1 << 14;
+
+/// How many records are worked on at a time.
+const RUN: usize = 2048;
+
+/// Counts records by the categories of each list of columns (first column slowest).
+///
+/// `sizes` are the numbers of categories of the columns; every code is below its column's.
+pub fn count_categories(sizes: &[usize], columns: &[&[u16]], tables: &[Vec<usize>]) -> Vec<Vec<u64>> {
+    let cells = |table: &[usize]| table.iter().map(|&c| sizes[c]).product::<usize>();
+    let mut results: Vec<Vec<u64>> = vec![Vec::new(); tables.len()];
+    for cover in covers(sizes, tables) {
+        let counts = count_one(sizes, columns, &cover);
+        for (table, result) in tables.iter().zip(&mut results) {
+            if result.is_empty() && table.iter().all(|column| cover.contains(column)) {
+                *result = summed_out(sizes, &cover, &counts, table);
+            }
+        }
+    }
+    debug_assert!(results.iter().zip(tables).all(|(result, table)| result.len() == cells(table)));
+    results
+}
+
+/// Tables that together contain all the given ones: each begins with one that is not covered yet and
+/// takes in whatever columns cover most others while it stays small.
+fn covers(sizes: &[usize], tables: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut open: Vec<&Vec<usize>> = tables.iter().collect();
+    let mut covers: Vec<Vec<usize>> = Vec::new();
+    open.sort_by_key(|table| std::cmp::Reverse(table.iter().map(|&c| sizes[c]).product::<usize>()));
+    while let Some(first) = open.first() {
+        let mut cover = (*first).clone();
+        let mut cells: usize = cover.iter().map(|&c| sizes[c]).product();
+        loop {
+            let within = |cover: &[usize], table: &[usize]| table.iter().all(|column| cover.contains(column));
+            let covered = |cover: &[usize]| open.iter().filter(|table| within(cover, table)).count();
+            let now = covered(&cover);
+            let candidate = (0..sizes.len())
+                .filter(|column| !cover.contains(column) && cells * sizes[*column] <= MAX_COVER_CELLS)
+                .map(|column| (covered(&[&cover[..], &[column]].concat()) - now, column))
+                .max_by_key(|&(gain, column)| (gain, std::cmp::Reverse(sizes[column])));
+            match candidate {
+                Some((gain, column)) if gain > 0 => {
+                    cover.push(column);
+                    cells *= sizes[column];
+                }
+                _ => break,
+            }
+        }
+        open.retain(|table| !table.iter().all(|column| cover.contains(column)));
+        covers.push(cover);
+    }
+    covers
+}
+
+fn count_one(sizes: &[usize], columns: &[&[u16]], table: &[usize]) -> Vec<u64> {
+    let cells: usize = table.iter().map(|&c| sizes[c]).product();
+    let rows = table.first().map_or(0, |&c| columns[c].len());
+    let mut totals = vec![0u64; cells];
+    // Thirty-two bits per cell, twice, so that records of the same cell in a row do not wait for one
+    // another; added up before they can overflow.
+    let mut halves = [vec![0u32; cells], vec![0u32; cells]];
+    let mut index = [0u32; RUN];
+    for start in (0..rows).step_by(RUN) {
+        let length = RUN.min(rows - start);
+        let index = &mut index[..length];
+        index.fill(0);
+        for &column in table {
+            let size = sizes[column] as u32;
+            for (index, &code) in index.iter_mut().zip(&columns[column][start..start + length]) {
+                *index = *index * size + u32::from(code);
+            }
+        }
+        let [even, odd] = &mut halves;
+        let (pairs, rest) = index.as_chunks::<2>();
+        for &[a, b] in pairs {
+            even[a as usize] += 1;
+            odd[b as usize] += 1;
+        }
+        rest.iter().for_each(|&a| even[a as usize] += 1);
+        let last = start + RUN >= rows;
+        if last || (start / RUN).is_multiple_of(1 << 20) {
+            for half in &mut halves {
+                totals
+                    .iter_mut()
+                    .zip(half.iter_mut())
+                    .for_each(|(total, count)| *total += u64::from(std::mem::take(count)));
+            }
+        }
+    }
+    totals
+}
+
+/// The counts of the columns of `table` from those of all columns of `cover`.
+fn summed_out(sizes: &[usize], cover: &[usize], counts: &[u64], table: &[usize]) -> Vec<u64> {
+    let cells: usize = table.iter().map(|&c| sizes[c]).product();
+    let mut result = vec![0; cells];
+    let mut categories = vec![0usize; cover.len()];
+    let places: Vec<usize> = table.iter().filter_map(|c| cover.iter().position(|held| held == c)).collect();
+    for &count in counts {
+        let cell = places.iter().zip(table).fold(0, |cell, (&place, &c)| cell * sizes[c] + categories[place]);
+        result[cell] += count;
+        for place in (0..cover.len()).rev() {
+            categories[place] += 1;
+            if categories[place] < sizes[cover[place]] {
+                break;
+            }
+            categories[place] = 0;
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn covers_hold_every_table_and_are_few() {
+        let sizes = [9, 16, 7, 15, 6, 5, 2, 2];
+        let pairs: Vec<Vec<usize>> = (0..8).flat_map(|a| (a + 1..8).map(move |b| vec![a, b])).collect();
+        let found = covers(&sizes, &pairs);
+        assert!(found.len() <= 7, "{found:?}");
+        assert!(pairs.iter().all(|pair| found.iter().any(|cover| pair.iter().all(|c| cover.contains(c)))));
+        let ones: Vec<Vec<usize>> = (0..8).map(|a| vec![a]).collect();
+        assert!(covers(&sizes, &ones).len() <= 2);
+        // A table larger than any cover is counted by itself.
+        assert_eq!(covers(&[300, 300], &[vec![0, 1]]), [vec![0, 1]]);
+    }
+
+    #[test]
+    fn counts_are_those_of_a_plain_loop() {
+        let sizes = [3, 5, 2, 300];
+        let rows = 5000;
+        let columns: Vec<Vec<u16>> = sizes
+            .iter()
+            .enumerate()
+            .map(|(i, &n)| (0..rows).map(|r| ((r * (7 + i) / 3) % n) as u16).collect())
+            .collect();
+        let columns: Vec<&[u16]> = columns.iter().map(Vec::as_slice).collect();
+        let tables = [vec![0], vec![3, 1], vec![1, 0], vec![2, 3, 0], vec![0, 1, 2, 3], vec![2]];
+        for (table, counts) in tables.iter().zip(count_categories(&sizes, &columns, &tables)) {
+            let mut plain = vec![0u64; table.iter().map(|&c| sizes[c]).product()];
+            for row in 0..rows {
+                plain[table.iter().fold(0, |cell, &c| cell * sizes[c] + usize::from(columns[c][row]))] += 1;
+            }
+            assert_eq!(counts, plain, "{table:?}");
+        }
+        assert_eq!(count_categories(&[2], &[&[]], &[vec![0]]), [vec![0, 0]]);
+    }
+}
