@@ -105,6 +105,16 @@ fn methods_intervals_and_formats() {
         assert!(cells.values().all(|cell| cell.0 >= 0.0 && cell.1.is_nan()), "{method}");
         assert!(run(&format!("--method {method}")).out.contains("not unbiased"));
     }
+    let bootstrap = json(&run("--json --interval bootstrap").out);
+    for (wald, resampled) in cells(&unbiased, 0).values().zip(cells(&bootstrap, 0).values()) {
+        let ratio = (resampled.3 - resampled.2) / (wald.3 - wald.2);
+        assert_eq!(wald.0, resampled.0);
+        assert!((0.8..1.2).contains(&ratio), "{ratio}");
+    }
+    let refused = json(&run("--json --interval bootstrap --target table").out);
+    assert!(refused["tables"][0]["reason"].as_str().unwrap().contains("not about this table"));
+    run("--format parquet -o tables.parquet");
+    assert!(std::fs::read(sandbox.path("tables.parquet")).unwrap().starts_with(b"PAR1"));
     let csv = run("--format csv").out;
     assert_eq!(csv.lines().count(), 33);
     assert!(
@@ -254,6 +264,10 @@ fn independence_and_sizes() {
     assert!((sex["standard_error"].as_f64().unwrap() - found).abs() < 0.001, "{sex} {found}");
     let text = sandbox.run("design schema.toml --epsilon 24 --respondents 5000 --tables Sex,Income").fine().out;
     assert!(text.contains("Standard errors to expect from 5,000 respondents") && text.contains("Sex,Income"), "{text}");
+    // Paper 004, eqs. 5 and 6, for two equally likely answers: sqrt(B) = 2.241403 (r = 2).
+    let (absolute, relative) = (sex["absolute_error"].as_f64().unwrap(), sex["relative_error"].as_f64().unwrap());
+    assert!((absolute - 2.241_403 * 0.5 / 32_561f64.sqrt()).abs() < 1e-8);
+    assert!((relative - 2.241_403 / 32_561f64.sqrt()).abs() < 1e-8);
     let size = json(&sandbox.run("size plan.json --margin 0.02 --tables Sex --json").fine().out);
     let needed = size["tables"][0]["respondents"].as_f64().unwrap();
     // Sizes and errors are two sides of one formula: 1.96 se(n) = 0.02.

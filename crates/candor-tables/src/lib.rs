@@ -12,6 +12,7 @@ pub mod check;
 pub mod codes;
 pub mod counts;
 pub mod error;
+pub mod estimates;
 pub mod infer;
 pub mod input;
 pub mod output;

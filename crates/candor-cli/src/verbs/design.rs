@@ -287,15 +287,19 @@ pub struct Expectation {
     cells: usize,
     /// Root mean square over the cells, if the truth is uniform; or why there is none.
     standard_error: Result<f64, EstimateError>,
+    /// Absolute and relative error of the answers' shares, all at once with confidence 0.95 (paper 004).
+    answer_errors: Option<(f64, f64)>,
 }
 
 /// What to expect of each table, if the truth is uniform.
 pub fn expectations(plan: &Plan, tables: &Tables, respondents: f64) -> Vec<Expectation> {
     let one = |table: &Vec<usize>| {
         let sizes = table.iter().map(|&attribute| plan.schema().attributes()[attribute].categories().len());
-        let predicted = TableEstimator::new(plan, table)
-            .and_then(|estimator| estimator.predict(respondents, EstimateTarget::Population));
+        let estimator = TableEstimator::new(plan, table);
+        let answer_errors = estimator.as_ref().ok().and_then(|e| e.answer_errors(respondents, 0.95));
+        let predicted = estimator.and_then(|estimator| estimator.predict(respondents, EstimateTarget::Population));
         Expectation {
+            answer_errors,
             attributes: table.clone(),
             cells: sizes.product(),
             standard_error: predicted.map(|estimate| estimate.root_mean_square_error()),
@@ -316,9 +320,17 @@ fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents: f64
     let shown = |e: &Expectation| {
         let error = e.standard_error.as_ref();
         let error = error.map_or_else(|_| "not identifiable".to_owned(), |error| format!("{error:.4}"));
-        vec![table_name(plan, &e.attributes), e.cells.to_string(), error]
+        let answers = |which: fn((f64, f64)) -> f64| {
+            e.answer_errors.map_or("-".to_owned(), |errors| format!("{:.4}", which(errors)))
+        };
+        vec![table_name(plan, &e.attributes), e.cells.to_string(), error, answers(|e| e.0), answers(|e| e.1)]
     };
-    text += &table(&["table", "cells", "standard error"], &expected.iter().map(shown).collect::<Vec<_>>());
+    let header = ["table", "cells", "standard error", "e_abs of answers", "e_rel of answers"];
+    text += &table(&header, &expected.iter().map(shown).collect::<Vec<_>>());
+    text += &paragraph(
+        "The standard error is that of an estimated share. e_abs and e_rel are how far the observed shares of answers may \
+         be off, all at once with confidence 0.95, before the randomization is taken out.",
+    );
     text
 }
 
@@ -327,7 +339,13 @@ fn describe_json(plan: &Plan, expected: &[Expectation], seconds: f64) -> Value {
         |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect() };
     let expectation = |e: &Expectation| {
         let error = e.standard_error.as_ref().ok();
-        json!({"attributes": names(e), "identifiable": error.is_some(), "standard_error": error})
+        json!({
+            "attributes": names(e),
+            "identifiable": error.is_some(),
+            "standard_error": error,
+            "absolute_error": e.answer_errors.map(|(absolute, _)| absolute),
+            "relative_error": e.answer_errors.map(|(_, relative)| relative),
+        })
     };
     json!({
         "expected": expected.iter().map(expectation).collect::<Vec<_>>(),

@@ -7,6 +7,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::Tables;
 use candor_tables::counts::tally_counts;
+use candor_tables::estimates::{EstimateRow, write_estimates};
 use candor_tables::input::Location;
 use candor_tables::output;
 use candor_tables::tally::{Job, Tallied, tally};
@@ -87,6 +88,8 @@ enum IntervalArg {
     Wald,
     /// All intervals of a table hold at once
     Simultaneous,
+    /// Each interval by resampling the responses a thousand times; for few responses and rare cells
+    Bootstrap,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -100,6 +103,7 @@ enum FormatArg {
     Text,
     Csv,
     Json,
+    Parquet,
 }
 
 pub fn parse_confidence(text: &str) -> Result<f64, String> {
@@ -147,14 +151,16 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
         );
     }
     let format = if args.json { FormatArg::Json } else { args.format };
+    let target = output::Target::new(&args.output);
     let text = match format {
+        FormatArg::Parquet => return Ok(write_estimates(&target, &long_rows(&plan, &published))?),
         FormatArg::Text => describe(&args, &plan, tallied.responses, &published),
         FormatArg::Csv => csv(&plan, &published),
         FormatArg::Json => format!("{}\n", describe_json(&args, &plan, tallied.responses, &published)),
     };
-    match args.output.as_str() {
-        "-" => emit(&text),
-        path => Ok(output::write(&output::Target::new(path), text.as_bytes())?),
+    match target {
+        output::Target::Stdout => emit(&text),
+        file => Ok(output::write(&file, text.as_bytes())?),
     }
 }
 
@@ -215,6 +221,7 @@ fn options(args: &EstimateArgs) -> Options {
         interval: match args.interval {
             IntervalArg::Wald => Interval::Wald,
             IntervalArg::Simultaneous => Interval::Simultaneous,
+            IntervalArg::Bootstrap => Interval::Bootstrap,
         },
         confidence: args.confidence,
     }
@@ -287,26 +294,42 @@ fn cell_table(names: &[String], categories: &[Vec<String>], cells: &[Cell]) -> S
     table(&header, &categories.iter().zip(cells).map(row).collect::<Vec<_>>())
 }
 
+/// One row per cell of all tables; those without numbers are told of.
+fn long_rows(plan: &Plan, published: &[Published]) -> Vec<EstimateRow> {
+    let mut rows = Vec::new();
+    for Published { group, analysis } in published {
+        let table = names(plan, analysis).join(",");
+        let cells = match &analysis.cells {
+            Ok(cells) => cells,
+            Err(reason) => {
+                remark(&format!("note: {table}: {reason}"));
+                continue;
+            }
+        };
+        let group = group.iter().map(|(name, category)| format!("{name}={category}")).collect::<Vec<_>>().join(",");
+        for (categories, cell) in categories(plan, analysis).into_iter().zip(cells) {
+            rows.push(EstimateRow {
+                table: table.clone(),
+                group: group.clone(),
+                categories,
+                estimate: cell.estimate,
+                uncertainty: cell.uncertainty.map(|u| [u.standard_error, u.low, u.high]),
+            });
+        }
+    }
+    rows
+}
+
 fn csv(plan: &Plan, published: &[Published]) -> String {
     let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) || text.is_empty() {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     };
     let mut text = String::from("table,group,cell,estimate,standard_error,low,high\n");
-    for Published { group, analysis } in published {
-        let Ok(cells) = &analysis.cells else {
-            let reason = analysis.cells.as_ref().err().map_or(String::new(), NoAnswer::to_string);
-            remark(&format!("note: {}: {reason}", names(plan, analysis).join(",")));
-            continue;
-        };
-        let name = quoted(&names(plan, analysis).join(","));
-        let group =
-            quoted(&group.iter().map(|(name, category)| format!("{name}={category}")).collect::<Vec<_>>().join(","));
-        for (categories, cell) in categories(plan, analysis).iter().zip(cells) {
-            let numbers =
-                cell.uncertainty.map_or(",,".to_owned(), |u| format!("{},{},{}", u.standard_error, u.low, u.high));
-            let _ = writeln!(text, "{name},{group},{},{},{numbers}", quoted(&categories.join("*")), cell.estimate);
-        }
+    for row in long_rows(plan, published) {
+        let numbers = row.uncertainty.map_or(",,".to_owned(), |[se, low, high]| format!("{se},{low},{high}"));
+        let cell = quoted(&row.categories.join("*"));
+        let _ = writeln!(text, "{},{},{cell},{},{numbers}", quoted(&row.table), quoted(&row.group), row.estimate);
     }
     text
 }

@@ -141,9 +141,16 @@ fn cells(plan: &Plan, tally: &TableTally, options: &Options) -> Result<Vec<Cell>
         Method::Clipped => return Ok(bare(simplex::clip(&estimate.shares))),
         Method::Unbiased | Method::Iterative => {}
     }
-    let cell = |(&share, &se): (&f64, &f64)| Cell {
-        estimate: share,
-        uncertainty: Some(Uncertainty { standard_error: se, low: share - reach * se, high: share + reach * se }),
+    let intervals: Vec<(f64, f64)> = match options.interval {
+        Interval::Bootstrap => estimator.bootstrap(tally, options)?,
+        Interval::Wald | Interval::Simultaneous => {
+            let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
+            estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
+        }
     };
-    Ok(estimate.shares.iter().zip(&estimate.standard_errors).map(cell).collect())
+    let cell = |((&estimate, &standard_error), (low, high)): ((&f64, &f64), (f64, f64))| Cell {
+        estimate,
+        uncertainty: Some(Uncertainty { standard_error, low, high }),
+    };
+    Ok(estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect())
 }

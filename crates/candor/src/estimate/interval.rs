@@ -12,6 +12,9 @@ pub enum Interval {
     /// which `B` is the upper `alpha / r` point of chi-square with one degree of freedom for the
     /// `r` cells of the table.
     Simultaneous,
+    /// Each interval holds its cell with the given confidence, by resampling the responses: no
+    /// normal approximation, so better for few responses and rare cells. For a population only.
+    Bootstrap,
 }
 
 impl Interval {
@@ -22,7 +25,7 @@ impl Interval {
     pub fn reach(self, confidence: f64, cells: usize) -> f64 {
         let alpha = 1.0 - confidence;
         let share = match self {
-            Interval::Wald => alpha / 2.0,
+            Interval::Wald | Interval::Bootstrap => alpha / 2.0,
             Interval::Simultaneous => alpha / 2.0 / cells.max(1) as f64,
         };
         // By symmetry, so that tiny tails keep their digits.

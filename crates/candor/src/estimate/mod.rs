@@ -8,6 +8,7 @@
 //! matrices it comes from one factorisation.
 
 mod analysis;
+mod bootstrap;
 mod components;
 mod independence;
 mod interval;
@@ -204,6 +205,26 @@ impl<'a> TableEstimator<'a> {
         let variances = self.variances(&groups, &weights, &shares, target);
         let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
         Ok(self.in_order(shares, standard_errors, respondents))
+    }
+
+    /// Absolute and relative error of the observed shares of answers (paper 004, eqs. 5 and 6, with
+    /// confidence `1 - alpha` as the errata say), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
+    /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
+    ///
+    /// They are about the answers, before the randomization is taken out; standard errors of the
+    /// estimates are larger.
+    pub fn answer_errors(&self, respondents: f64, confidence: f64) -> Option<(f64, f64)> {
+        let sets = self.blocks.iter().flat_map(|block| block.answer_sizes.iter().flatten()).any(|&size| size > 1);
+        let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
+        let mut shares = vec![1.0 / attribute_cells as f64];
+        for axis in &self.matrices {
+            shares = shares.iter().flat_map(|s| axis.outputs_of_uniform().map(move |p| s * p)).collect();
+        }
+        shares.retain(|share| *share > 0.0);
+        let bound = Interval::Simultaneous.reach(confidence, shares.len() * attribute_cells);
+        let largest = |error: fn(f64) -> f64| shares.iter().map(|&s| error(s)).fold(0.0, f64::max);
+        let scale = bound / respondents.sqrt();
+        (!sets).then(|| (scale * largest(|s| (s * (1.0 - s)).sqrt()), scale * largest(|s| ((1.0 - s) / s).sqrt())))
     }
 
     /// The standard errors to expect from `respondents` who all answer, if the truth is uniform.
