@@ -4,6 +4,9 @@
 use std::process::ExitCode;
 
 use candor_tables::TableError;
+use candor_tables::output::Target;
+
+use crate::show::harmless;
 
 /// Why a verb did not do what it was asked.
 pub enum Failure {
@@ -25,7 +28,7 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {
-                eprintln!("error: {message}");
+                eprintln!("error: {}", harmless(&message));
                 ExitCode::from(1)
             }
             Failure::Usage(message) => {
@@ -40,7 +43,11 @@ impl Failure {
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Failure {
         match &error {
-            TableError::Write { error, .. } if error.kind() == std::io::ErrorKind::BrokenPipe => Failure::NobodyReads,
+            TableError::Write { file, error }
+                if error.kind() == std::io::ErrorKind::BrokenPipe && *file == Target::Stdout.name() =>
+            {
+                Failure::NobodyReads
+            }
             _ => Failure::Input(error.to_string()),
         }
     }

@@ -61,6 +61,12 @@ fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn main() -> ExitCode {
+    // Panics over damaged files are caught and told as errors; any other is a bug to be told as one.
+    std::panic::set_hook(Box::new(|panic| {
+        if !candor_tables::input::panic_is_guarded() {
+            eprintln!("error: this is a bug in candor, please report it: {panic}");
+        }
+    }));
     // Without a handler an interruption would leave an unfinished file behind.
     let _ = ctrlc::set_handler(|| {
         candor_tables::output::abandon_unfinished();

@@ -19,8 +19,18 @@ pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Text without control characters but line ends: names and values come from files, and must not move
+/// the cursor or hide what follows.
+pub fn harmless(text: &str) -> String {
+    let escape = |c: char| if c.is_control() && c != '\n' { c.escape_debug().collect() } else { vec![c] };
+    text.chars().flat_map(escape).collect()
+}
+
 /// An aligned table; the first column to the left, the others to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    // A cell is one line, whatever the label in it.
+    let cell = |cell: &String| harmless(&cell.replace('\n', "\\n"));
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)
@@ -34,7 +44,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         format!("  {}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
     };
     let mut text = line(&mut header.iter().copied());
-    for row in rows {
+    for row in &rows {
         text += &line(&mut row.iter().map(String::as_str));
     }
     text
@@ -65,6 +75,7 @@ pub fn probability(p: Option<f64>) -> String {
 
 /// A paragraph wrapped at 100 characters, every line indented by two.
 pub fn paragraph(sentence: &str) -> String {
+    let sentence = harmless(sentence);
     let mut text = String::new();
     let mut line = String::from(" ");
     for word in sentence.split_whitespace() {

@@ -144,6 +144,9 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 9,16 --attribute-epsilon 1,2,3", 1, "--attribute-epsilon has 3 values, but there are 2"),
         ("--categories 9,16 --epsilon 1 --attribute-epsilon 1,2", 2, "cannot be used with"),
         ("--categories 9,16 --epsilon 60", 1, "beyond --max-epsilon 50"),
+        ("--categories 9,16 --epsilon 60 --max-epsilon nan", 2, "a limit is a number"),
+        ("--categories 1000,1000,1000,1000,1000,1000,1000 --method joint --epsilon 4", 1, "only 0.0000 can be given"),
+        ("--categories 65535,65535 --method matrix --file M.csv", 1, "combinations"),
         ("--categories 4 --method warner --p 1", 1, "--p is 1; it must be above 0 and below 1"),
         ("--categories 4 --method warner", 2, "needs --p"),
         (

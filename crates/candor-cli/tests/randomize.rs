@@ -354,3 +354,126 @@ fn sets_and_lotteries_are_written_and_answered() {
     let answer: serde_json::Value = serde_json::from_str(&said.fine().out).unwrap();
     assert!(answer["candor_tag"].as_u64().unwrap() < 2 && answer["candor_tag_2"].as_u64().unwrap() < 2);
 }
+
+/// A quote that is not closed would make one field of all rows after it: published with a kept column,
+/// or lost without one.
+#[test]
+fn unclosed_quotes_are_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    let cases = [
+        "id,region,smokes,age\n1,north,no,20\n2,south,yes,\"30\n3,north,no,secret\n",
+        "id,region,smokes,age\n\"1,north,no,20\n2,south,yes,30\n3,north,no,40\n",
+    ];
+    for text in cases {
+        sandbox.write("stray.csv", text);
+        for command in
+            ["randomize plan.json stray.csv -o out.csv --keep id", "randomize plan.json stray.csv -o out.csv"]
+        {
+            let said = sandbox.run(command);
+            assert_eq!(said.code, 1, "{}", said.err);
+            assert!(!said.err.contains("secret"), "{}", said.err);
+        }
+        sandbox.run("schema check schema.toml stray.csv").refused(1, &[]);
+    }
+    // Closed again far below: no field runs over a thousand lines.
+    let mut text = String::from("id,region,smokes,age\n\"1,north,no,20\n");
+    (0..3000).for_each(|i| text += &format!("{i},south,yes,30\n"));
+    text += "9\",north,no,40\n";
+    sandbox.write("stray.csv", text);
+    sandbox.run("randomize plan.json stray.csv -o out.csv").refused(1, &["is not closed"]);
+    // A long or odd value is cut and made harmless before it is shown.
+    sandbox.write("odd.csv", format!("id,region,smokes,age\n1,north,\u{1b}[8m{},20\n", "x".repeat(5000)));
+    let said = sandbox
+        .run("randomize plan.json odd.csv -o out.csv")
+        .refused(1, &["\\u{1b}[8mxxx", "xxx...\" is not a category"]);
+    assert!(said.err.len() < 400, "{}", said.err.len());
+    assert!(!sandbox.path("out.csv").exists());
+}
+
+#[test]
+fn damaged_parquet_is_an_error_and_never_a_crash() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    sandbox.people("people.csv", 500);
+    sandbox.run("randomize plan.json people.csv -o whole.parquet --seed 1").fine();
+    let whole = fs::read(sandbox.path("whole.parquet")).unwrap();
+    let mut state = 1u64;
+    for _ in 0..150 {
+        let mut damaged = whole.clone();
+        for _ in 0..3 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (state >> 33) as usize % damaged.len();
+            damaged[at] ^= (state >> 20) as u8 | 1;
+        }
+        sandbox.write("damaged.parquet", damaged);
+        for command in ["randomize plan.json damaged.parquet -o out.csv", "schema check schema.toml damaged.parquet"] {
+            let said = sandbox.run(command);
+            assert!(said.code == 0 || said.code == 1, "{}: {}", said.code, said.err);
+            assert!(!said.err.contains("bug in candor"), "{}", said.err);
+        }
+    }
+}
+
+#[test]
+fn slow_pipes_are_understood() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    for bytes in [b"region;smokes;age\nnorth;no;20\n".to_vec(), gzip("region,smokes,age\nnorth,no,20\n")] {
+        let mut command = sandbox.command();
+        command.args(["randomize", "plan.json", "-", "-o", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        for piece in [&bytes[..1], &bytes[1..3], &bytes[3..]] {
+            pipe.write_all(piece).unwrap();
+            pipe.flush().unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        drop(pipe);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+    }
+}
+
+#[test]
+fn nothing_that_is_read_is_overwritten() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    sandbox.people("people.csv", 50);
+    let files = ["people.csv", "plan.json", "schema.toml"];
+    let before: Vec<String> = files.iter().map(|name| sandbox.read(name)).collect();
+    for command in [
+        "schema infer people.csv --drop id --bins age=quantile:3 -o people.csv",
+        "design schema.toml --epsilon 1 -o ./schema.toml",
+        "randomize plan.json people.csv -o plan.json",
+        "randomize plan.json people.csv -o people.csv",
+        "demo --folder .",
+    ] {
+        let said = sandbox.run(command);
+        assert_eq!(said.code, 1, "{command}: {}", said.err);
+    }
+    let after: Vec<String> = files.iter().map(|name| sandbox.read(name)).collect();
+    assert_eq!(before, after);
+    sandbox.run("randomize plan.json people.csv -o x.parquet.gz").refused(2, &["without .gz"]);
+    // Where the file beside responses cannot be written, neither are they.
+    fs::create_dir(sandbox.path("r.csv.candor.json")).unwrap();
+    sandbox.run("randomize plan.json people.csv -o r.csv").refused(1, &["r.csv.candor.json"]);
+    assert!(!sandbox.path("r.csv").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_of_outputs_are_kept() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    sandbox.people("people.csv", 50);
+    let real = sandbox.write("real.csv", "old");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
+    symlink(&real, sandbox.path("link.csv")).unwrap();
+    sandbox.run("randomize plan.json people.csv -o link.csv").fine();
+    assert!(sandbox.path("link.csv").is_symlink());
+    assert_eq!(sandbox.read("real.csv").lines().count(), 51);
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
+}

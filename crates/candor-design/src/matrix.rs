@@ -4,7 +4,7 @@
 //! matrix is a different mechanism that often still looks like one, so the convention is checked
 //! against the sums and asked for where they cannot tell.
 
-use candor::channel::{COLUMN_TOLERANCE, Matrix};
+use candor::channel::{COLUMN_TOLERANCE, MAX_CATEGORIES, Matrix};
 use candor::plan::{Block, CROSS, Origin, Plan};
 use candor::schema::{Schema, nearest};
 
@@ -33,6 +33,14 @@ pub enum Inputs {
 /// direction stated, or sum to one both ways without `inputs` saying which is meant.
 pub fn matrix(schema: &Schema, cells: &[Vec<String>], inputs: Option<Inputs>) -> Result<Plan, DesignError> {
     let private = private(schema)?;
+    let inputs_wanted = private.iter().map(|&(_, size)| size).fold(1usize, usize::saturating_mul);
+    if inputs_wanted > MAX_CATEGORIES {
+        let problem = format!(
+            "the attributes have {inputs_wanted} combinations, and a matrix takes at most {MAX_CATEGORIES} inputs; use a \
+             schema with fewer attributes"
+        );
+        return Err(DesignError::Matrix(problem));
+    }
     let categories = input_labels(schema, &private);
     let Labelled { mut rows, mut row_labels, mut column_labels } = Labelled::parse(cells)?;
     if direction(&rows, inputs)? == Inputs::Rows {
@@ -266,6 +274,8 @@ mod tests {
         assert!(message("1.5,1,1\n-0.5,0,0").contains("not a probability"));
         assert!(message("x,y,w\n1,1,1").contains("\"w\" is not a category"));
         assert!(message("x,y,y\n1,1,1").contains("two inputs are labelled \"y\""));
+        let huge = Schema::of_sizes(&[65_535, 65_535]).unwrap();
+        assert!(matrix(&huge, &cells("1,0\n0,1"), None).unwrap_err().to_string().contains("combinations"));
         assert!(message("NaN,1,1\n0,0,0").contains("sum"));
     }
 }

@@ -65,12 +65,8 @@ pub fn codes(
         }
         return Ok(coded);
     }
-    let categorical = matches!(
-        array.data_type(),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null
-    ) || array.data_type().is_numeric()
-        || matches!(array.data_type(), DataType::Dictionary(..));
-    let text = categorical.then(|| cast(array, &DataType::Utf8)).flatten().ok_or_else(unsupported)?;
+    let text =
+        is_categorical(array.data_type()).then(|| cast(array, &DataType::Utf8)).flatten().ok_or_else(unsupported)?;
     for (row, value) in text.as_string::<i32>().iter().enumerate() {
         let code = value.map_or(missing, |value| attribute.code_of_value(value));
         coded.push(code.unwrap_or_else(|| {
@@ -79,6 +75,15 @@ pub fn codes(
         }));
     }
     Ok(coded)
+}
+
+/// Whether a column of this type can hold categories or numbers.
+pub(crate) fn is_categorical(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
+        DataType::Dictionary(_, values) => is_categorical(values),
+        other => other.is_numeric(),
+    }
 }
 
 pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<&DictionaryArray<Int32Type>> {

@@ -67,6 +67,14 @@ pub enum TableError {
         /// Which row.
         row: u64,
     },
+    /// A quote without its pair.
+    #[error("{file}: a quote in or before row {row} is not closed, so the rows after it would be read as one field")]
+    UnclosedQuote {
+        /// The file's name.
+        file: String,
+        /// The last row read.
+        row: u64,
+    },
     /// Text that is not UTF-8.
     #[error("{file}, row {row}, column \"{column}\": not valid UTF-8; convert the file to UTF-8")]
     Utf8 {
@@ -142,6 +150,18 @@ pub enum TableError {
     /// A kept column would have the name of an answer.
     #[error("the column \"{0}\" cannot be kept: responses have a column of that name")]
     KeptTwice(String),
+    /// A kept column that cannot be written as one.
+    #[error("{file}: the kept column \"{column}\" holds {found}, but {expected} in the tables before it")]
+    KeptType {
+        /// The file's name.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its type here.
+        found: String,
+        /// Its type before.
+        expected: String,
+    },
     /// A true value would be published.
     #[error("the column \"{0}\" cannot be kept: it is a randomized attribute, and its true values would be published")]
     KeptTruth(String),
@@ -189,9 +209,17 @@ impl fmt::Display for BadValue {
         let BadValue { row, column, value, hint, .. } = self;
         match value.as_str() {
             "" => write!(f, "row {row}, column \"{column}\": the value is missing; {hint}"),
-            value => write!(f, "row {row}, column \"{column}\": \"{value}\" {hint}"),
+            value => write!(f, "row {row}, column \"{column}\": \"{}\" {hint}", shown(value)),
         }
     }
+}
+
+/// A value as it may be shown: short, and without control characters.
+fn shown(value: &str) -> String {
+    const MOST: usize = 60;
+    let escape = |c: char| if c.is_control() { c.escape_debug().collect() } else { vec![c] };
+    let text: String = value.chars().take(MOST).flat_map(escape).collect();
+    if value.chars().nth(MOST).is_some() { text + "..." } else { text }
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

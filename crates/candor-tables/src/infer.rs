@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use candor::schema::{Attribute, Schema};
 
 use crate::TableError;
-use crate::codes::cast;
+use crate::codes::{cast, is_categorical};
 use crate::input::{Input, Location};
 
 /// Numbers with more distinct values than this are measurements, not categories.
@@ -117,10 +117,11 @@ pub fn infer(location: &Location, delimiter: Option<u8>, wishes: &Wishes) -> Res
         for (at, column) in columns.iter_mut().enumerate() {
             let array = batch.columns.column(at);
             column.boolean |= array.data_type() == &DataType::Boolean;
-            let text = cast(array, &DataType::Utf8).filter(|_| !array.data_type().is_nested()).ok_or_else(|| {
-                let (file, found) = (file.clone(), array.data_type().to_string());
-                TableError::Type { file, column: names[at].clone(), found }
-            })?;
+            let text =
+                is_categorical(array.data_type()).then(|| cast(array, &DataType::Utf8)).flatten().ok_or_else(|| {
+                    let (file, found) = (file.clone(), array.data_type().to_string());
+                    TableError::Type { file, column: names[at].clone(), found }
+                })?;
             text.as_string::<i32>().iter().for_each(|value| column.see(value.unwrap_or(""), wishes.max_categories));
         }
     }
@@ -252,14 +253,13 @@ fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
         }
         Bins::Width(width) => {
             let (first, last) = ((least / width).floor() + 1.0, (most / width).floor());
-            if last - first > 1000.0 {
-                return Err(format!("bins of width {width} would be more than 1000"));
+            let bins = last - first + 2.0;
+            if bins.is_nan() || bins > 1001.0 {
+                return Err(format!("would take more than 1000 bins of width {width}"));
             }
-            let mut edges = Vec::new();
-            let mut edge = first;
-            while edge <= last {
-                edges.push(edge * width);
-                edge += 1.0;
+            let edges: Vec<f64> = (0..bins as usize - 1).map(|i| (first + i as f64) * width).collect();
+            if edges.windows(2).any(|pair| pair[0] >= pair[1]) || edges.iter().any(|edge| !edge.is_finite()) {
+                return Err(format!("has numbers too large for bins of width {width}"));
             }
             edges
         }
@@ -295,5 +295,8 @@ mod tests {
         assert!(edges(&Bins::Quantile(3), &[7.0; 9]).unwrap_err().contains("one bin"));
         assert!(edges(&Bins::Quantile(3), &[]).is_err());
         assert!(edges(&Bins::Width(0.001), &numbers).unwrap_err().contains("1000"));
+        let large = [1e17, 1e17 + 32.0, 1e17 + 64.0];
+        assert!(edges(&Bins::Width(1.0), &large).is_err());
+        assert!(edges(&Bins::Width(1e-310), &[5.0, 6.0]).is_err());
     }
 }

@@ -1,9 +1,11 @@
 //! Reading tables: CSV and Parquet behind one iterator of batches.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
@@ -22,6 +24,16 @@ use crate::{BATCH, TableError};
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const PARQUET: &[u8] = b"PAR1";
 const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// Bytes read from a file at once.
+const BUFFER: usize = 1 << 18;
+
+/// A batch ends early once its text is this long: columns of text hold at most 2 GiB.
+const MAX_BATCH_BYTES: usize = 1 << 28;
+
+/// A record that is longer than this, or runs over more lines, has lost a closing quote.
+const MAX_RECORD_BYTES: usize = 1 << 26;
+const MAX_LINES: u64 = 1000;
 
 /// Where a table is: a file, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +69,7 @@ pub struct Input {
 }
 
 enum Kind {
-    Csv(Box<csv::Reader<Box<dyn Read + Send>>>),
+    Csv { reader: Box<csv::Reader<Box<dyn Read + Send>>>, unclosed: Arc<AtomicBool> },
     Parquet { metadata: ArrowReaderMetadata, source: ParquetSource },
 }
 
@@ -76,34 +88,35 @@ impl Input {
     pub fn open(location: &Location, delimiter: Option<u8>) -> Result<Input, TableError> {
         let name = location.name();
         let failed = |error| TableError::Read { file: name.clone(), error };
-        let mut reader: Box<dyn BufRead + Send> = match location {
+        let mut reader: Box<dyn Read + Send> = match location {
             Location::File(path) => {
                 let mut file = File::open(path).map_err(failed)?;
                 if starts_with(&mut file, PARQUET).map_err(failed)? {
                     return Input::parquet(name, ParquetSource::File(file));
                 }
-                Box::new(BufReader::with_capacity(1 << 18, file))
+                Box::new(file)
             }
-            Location::Stdin => Box::new(BufReader::with_capacity(1 << 18, io::stdin())),
+            Location::Stdin => Box::new(io::stdin()),
         };
-        if peek(&mut reader, PARQUET.len()).map_err(failed)?.starts_with(PARQUET) {
+        let (mut head, rest) = peek(reader, |head| head.len() >= PARQUET.len()).map_err(failed)?;
+        reader = rest;
+        if head.starts_with(PARQUET) {
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes).map_err(failed)?;
             return Input::parquet(name, ParquetSource::Memory(bytes.into()));
         }
-        if peek(&mut reader, GZIP.len()).map_err(failed)?.starts_with(GZIP) {
-            reader = Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)));
+        if head.starts_with(GZIP) {
+            reader = Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, reader)));
         }
-        let delimiter = match delimiter {
-            Some(delimiter) => delimiter,
-            None => sniff(peek(&mut reader, 1 << 16).map_err(failed)?),
-        };
-        Input::csv(name, reader, delimiter)
+        let line = |head: &[u8]| head.contains(&b'\n') || head.len() >= 1 << 16;
+        (head, reader) = peek(reader, line).map_err(failed)?;
+        Input::csv(name, reader, delimiter.unwrap_or_else(|| sniff(&head)))
     }
 
-    fn csv(name: String, reader: Box<dyn BufRead + Send>, delimiter: u8) -> Result<Input, TableError> {
-        let reader: Box<dyn Read + Send> = Box::new(reader);
-        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(reader);
+    fn csv(name: String, reader: Box<dyn Read + Send>, delimiter: u8) -> Result<Input, TableError> {
+        let unclosed = Arc::new(AtomicBool::new(false));
+        let reader: Box<dyn Read + Send> = Box::new(QuoteWatch { reader, unclosed: Arc::clone(&unclosed) });
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(BUFFER).from_reader(reader);
         let fields = reader.byte_headers().map_err(|error| csv_error(&name, &[], 0, error))?.clone();
         let mut header = Vec::with_capacity(fields.len());
         for (i, field) in fields.iter().enumerate() {
@@ -118,17 +131,23 @@ impl Input {
             return Err(TableError::Empty { file: name });
         }
         check_header(&name, &header)?;
-        Ok(Input { name, header, rows: None, metadata: Vec::new(), kind: Kind::Csv(Box::new(reader)) })
+        Ok(Input {
+            name,
+            header,
+            rows: None,
+            metadata: Vec::new(),
+            kind: Kind::Csv { reader: Box::new(reader), unclosed },
+        })
     }
 
     fn parquet(name: String, source: ParquetSource) -> Result<Input, TableError> {
         let failed = |error: parquet::errors::ParquetError| parquet_error(&name, error);
         let options = ArrowReaderOptions::default();
-        let metadata = match &source {
+        let load = || match &source {
             ParquetSource::File(file) => ArrowReaderMetadata::load(file, options),
             ParquetSource::Memory(bytes) => ArrowReaderMetadata::load(bytes, options),
-        }
-        .map_err(failed)?;
+        };
+        let metadata = guarded(load).ok_or_else(|| parquet_message(&name, DAMAGED.to_owned()))?.map_err(failed)?;
         let header: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         check_header(&name, &header)?;
         let file = metadata.metadata().file_metadata();
@@ -177,10 +196,11 @@ impl Input {
     pub fn batches(self, columns: &[String]) -> Result<Batches, TableError> {
         let positions = columns.iter().map(|column| self.position(column)).collect::<Result<Vec<usize>, _>>()?;
         let reader = match self.kind {
-            Kind::Csv(reader) => {
+            Kind::Csv { reader, unclosed } => {
                 let fields: Vec<Field> = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
                 BatchReader::Csv(CsvBatches {
                     reader,
+                    unclosed,
                     header: self.header.clone(),
                     schema: Arc::new(ArrowSchema::new(fields)),
                     positions,
@@ -190,11 +210,15 @@ impl Input {
             }
             Kind::Parquet { metadata, source } => {
                 let failed = |error| parquet_error(&self.name, error);
-                let metadata = with_dictionaries(&metadata, &positions);
-                let reader = match source {
-                    ParquetSource::File(file) => parquet_batches(file, metadata, &positions).map_err(failed)?,
-                    ParquetSource::Memory(bytes) => parquet_batches(bytes, metadata, &positions).map_err(failed)?,
+                let open = || {
+                    let metadata = with_dictionaries(&metadata, &positions);
+                    match source {
+                        ParquetSource::File(file) => parquet_batches(file, metadata, &positions),
+                        ParquetSource::Memory(bytes) => parquet_batches(bytes, metadata, &positions),
+                    }
                 };
+                let damaged = || parquet_message(&self.name, DAMAGED.to_owned());
+                let reader = guarded(open).ok_or_else(damaged)?.map_err(failed)?;
                 let mut sorted = positions.clone();
                 sorted.sort_unstable();
                 sorted.dedup();
@@ -234,6 +258,8 @@ enum BatchReader {
 
 struct CsvBatches {
     reader: Box<csv::Reader<Box<dyn Read + Send>>>,
+    /// Whether what was read so far ends inside quotes.
+    unclosed: Arc<AtomicBool>,
     header: Vec<String>,
     schema: Arc<ArrowSchema>,
     positions: Vec<usize>,
@@ -247,10 +273,13 @@ impl Iterator for Batches {
     fn next(&mut self) -> Option<Self::Item> {
         let columns = match &mut self.reader {
             BatchReader::Csv(csv) => csv.next(&self.name).transpose()?,
-            BatchReader::Parquet { reader, order } => reader
-                .next()?
-                .and_then(|batch| batch.project(order))
-                .map_err(|error| TableError::Parquet { file: self.name.clone(), message: error.to_string() }),
+            BatchReader::Parquet { reader, order } => {
+                let read = || reader.next().map(|batch| batch.and_then(|batch| batch.project(order)));
+                match guarded(read) {
+                    Some(batch) => batch?.map_err(|error| parquet_message(&self.name, error.to_string())),
+                    None => Err(parquet_message(&self.name, DAMAGED.to_owned())),
+                }
+            }
         };
         Some(columns.map(|columns| {
             let before = self.row;
@@ -263,14 +292,19 @@ impl Iterator for Batches {
 impl CsvBatches {
     fn next(&mut self, file: &str) -> Result<Option<RecordBatch>, TableError> {
         let mut columns: Vec<StringBuilder> = self.positions.iter().map(|_| StringBuilder::new()).collect();
-        let mut rows = 0;
-        while rows < BATCH {
+        let (mut rows, mut bytes) = (0, 0);
+        while rows < BATCH && bytes < MAX_BATCH_BYTES {
             let read = self.reader.read_byte_record(&mut self.record);
             if !read.map_err(|error| csv_error(file, &self.header, self.row + 1, error))? {
+                // The reader takes the end of the file for a closing quote: rows may be inside.
+                if self.unclosed.load(Ordering::Relaxed) {
+                    return Err(TableError::UnclosedQuote { file: file.to_owned(), row: self.row });
+                }
                 break;
             }
             self.row += 1;
             rows += 1;
+            bytes += self.record.as_slice().len();
             self.check_lines(file)?;
             for (column, &position) in columns.iter_mut().zip(&self.positions) {
                 let field = &self.record[position];
@@ -294,12 +328,16 @@ impl CsvBatches {
         Ok(Some(batch.expect("columns of the same length")))
     }
 
-    /// The CSV reader passes over empty lines; in a table of one column they are missing values.
+    /// A quote that is not closed swallows the rows after it; and the reader passes over empty lines,
+    /// which in a table of one column are missing values.
     fn check_lines(&self, file: &str) -> Result<(), TableError> {
+        let begun = self.record.position().map_or(0, csv::Position::line);
+        if self.reader.position().line() - begun > MAX_LINES || self.record.as_slice().len() > MAX_RECORD_BYTES {
+            return Err(TableError::UnclosedQuote { file: file.to_owned(), row: self.row });
+        }
         if self.header.len() > 1 {
             return Ok(());
         }
-        let begun = self.record.position().map_or(0, csv::Position::line);
         let inside = self.record.as_slice().iter().filter(|&&byte| byte == b'\n').count() as u64;
         if self.reader.position().line() - begun > 1 + inside {
             return Err(TableError::EmptyLine { file: file.to_owned(), row: self.row });
@@ -352,10 +390,59 @@ fn starts_with(file: &mut File, magic: &[u8]) -> io::Result<bool> {
     Ok(found)
 }
 
-fn peek(reader: &mut Box<dyn BufRead + Send>, wanted: usize) -> io::Result<&[u8]> {
-    let buffer = reader.fill_buf()?;
-    Ok(&buffer[..buffer.len().min(wanted)])
+/// A stream of bytes that can be read on another thread.
+type Stream = Box<dyn Read + Send>;
+
+/// What a stream begins with, up to where `enough` holds or it ends, and the stream from its beginning.
+fn peek(mut reader: Stream, enough: impl Fn(&[u8]) -> bool) -> io::Result<(Vec<u8>, Stream)> {
+    let mut head = Vec::new();
+    let mut piece = [0u8; 4096];
+    while !enough(&head) {
+        match reader.read(&mut piece)? {
+            0 => break,
+            read => head.extend_from_slice(&piece[..read]),
+        }
+    }
+    let whole = Box::new(io::Cursor::new(head.clone()).chain(reader));
+    Ok((head, whole))
 }
+
+/// Notes whether the bytes that went through end inside quotes: in a well-formed table quotes come in
+/// pairs, doubled ones too.
+struct QuoteWatch {
+    reader: Stream,
+    unclosed: Arc<AtomicBool>,
+}
+
+impl Read for QuoteWatch {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        if buffer[..read].iter().filter(|&&byte| byte == b'"').count() % 2 == 1 {
+            self.unclosed.fetch_xor(true, Ordering::Relaxed);
+        }
+        Ok(read)
+    }
+}
+
+thread_local! {
+    /// Whether this thread is inside [`guarded`].
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread will be caught and told as an error; for a panic hook.
+pub fn panic_is_guarded() -> bool {
+    GUARDED.get()
+}
+
+/// Runs a reader of Parquet, which panics on some damaged files; `None` if it did.
+fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
+    GUARDED.set(true);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    GUARDED.set(false);
+    result.ok()
+}
+
+const DAMAGED: &str = "the file is damaged";
 
 /// The delimiter that occurs most often in the first line, outside quotes.
 fn sniff(start: &[u8]) -> u8 {
@@ -400,7 +487,11 @@ fn csv_error(file: &str, header: &[String], row: u64, error: csv::Error) -> Tabl
 }
 
 fn parquet_error(file: &str, error: parquet::errors::ParquetError) -> TableError {
-    TableError::Parquet { file: file.to_owned(), message: error.to_string() }
+    parquet_message(file, error.to_string())
+}
+
+fn parquet_message(file: &str, message: String) -> TableError {
+    TableError::Parquet { file: file.to_owned(), message }
 }
 
 /// The fields of a small CSV file without a header, such as a matrix.

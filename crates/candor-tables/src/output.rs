@@ -84,7 +84,12 @@ impl Pending {
                 }
                 Err(_) => {}
             }
-            let (file, temporary) = beside(path)?.into_parts();
+            // A link stays a link, and a file keeps its permissions.
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            let (file, temporary) = beside(&real)?.into_parts();
+            if let Ok(metadata) = real.metadata() {
+                file.set_permissions(metadata.permissions())?;
+            }
             UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(temporary.to_path_buf());
             Ok(Sink::Beside(BufWriter::with_capacity(1 << 18, file), temporary))
         };
@@ -102,7 +107,7 @@ impl Pending {
             Sink::Direct(mut out) => out.flush(),
             Sink::Beside(out, temporary) => {
                 let place = match &self.target {
-                    Target::File(path) => path.clone(),
+                    Target::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()),
                     Target::Stdout => unreachable!("standard output has no file beside it"),
                 };
                 let file = out.into_inner().map_err(io::IntoInnerError::into_error);

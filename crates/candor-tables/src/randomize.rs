@@ -65,7 +65,9 @@ pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> R
     // The types of kept columns are known from the first batch.
     let kept = match batches.peek() {
         Some(Ok(first)) => {
-            first.columns.schema().fields()[names.len()..].iter().map(|field| field.as_ref().clone()).collect()
+            // Another file, or batch, may have missing values where the first has none.
+            let kept = first.columns.schema().fields()[names.len()..].to_vec();
+            kept.iter().map(|field| field.as_ref().clone().with_nullable(true)).collect()
         }
         Some(Err(_)) => return Err(batches.next().and_then(Result::err).expect("just seen")),
         None => return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) }),
@@ -117,8 +119,12 @@ impl Worker<'_> {
         let expected: &[Field] = self.layout.kept();
         for (array, field) in kept.iter().zip(expected) {
             if array.data_type() != field.data_type() {
-                let (file, column, found) = (batch.file.clone(), field.name().clone(), array.data_type().to_string());
-                return Err(TableError::Type { file, column, found });
+                return Err(TableError::KeptType {
+                    file: batch.file.clone(),
+                    column: field.name().clone(),
+                    found: array.data_type().to_string(),
+                    expected: field.data_type().to_string(),
+                });
             }
         }
         let rows = batch.columns.num_rows();

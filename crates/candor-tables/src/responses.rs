@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::{cast, text_dictionary};
 use crate::input::{Batch, Batches, Input, Location};
-use crate::output::{self, Pending, Target, TextWriter};
+use crate::output::{Pending, Target, TextWriter};
 use crate::{TableError, error::BadValue};
 
 /// Key of the plan's fingerprint in a Parquet file's metadata.
@@ -351,14 +351,23 @@ impl ResponseWriter {
     pub(crate) fn finish(self, target: &Target, sidecar: &Sidecar) -> Result<(), TableError> {
         match self {
             ResponseWriter::Csv(writer) => {
-                writer.finish(target)?;
-                if let Target::File(path) = target
-                    && path.is_file()
-                {
-                    let text = serde_json::to_string(sidecar).expect("plain data") + "\n";
-                    output::write(&Target::File(Sidecar::path(path)), text.as_bytes())?;
+                let Target::File(path) = target else { return writer.finish(target) };
+                if path.exists() && !path.is_file() {
+                    return writer.finish(target);
                 }
-                Ok(())
+                // Begun before the responses are put in place, so that they are not there without it; and
+                // the one of earlier responses goes first, so that it is never beside these.
+                let place = Sidecar::path(path);
+                let mut beside = Pending::new(&Target::File(place.clone()))?;
+                let failed = |error| TableError::Write { file: place.display().to_string(), error };
+                let text = serde_json::to_string(sidecar).expect("plain data") + "\n";
+                beside.write_all(text.as_bytes()).map_err(failed)?;
+                match std::fs::remove_file(&place) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+                    _ => {}
+                }
+                writer.finish(target)?;
+                beside.finish()
             }
             ResponseWriter::Parquet(writer) => {
                 writer.into_inner().map_err(|error| parquet_failed(target, error))?.finish()

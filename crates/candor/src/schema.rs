@@ -140,6 +140,9 @@ impl Attribute {
         if text.name.is_empty() {
             return Err(SchemaError::EmptyName);
         }
+        if text.name.chars().any(char::is_control) {
+            return Err(SchemaError::ControlCharacter(text.name.escape_debug().to_string()));
+        }
         if text.name.starts_with(RESERVED_PREFIX) {
             return Err(SchemaError::ReservedName(name()));
         }
@@ -201,9 +204,9 @@ impl Attribute {
     /// binned, else the category of that label. The empty text stands for a missing value.
     pub fn code_of_value(&self, value: &str) -> Option<u16> {
         if self.is_binned()
-            && let Ok(number) = value.trim().parse::<f64>()
+            && let Some(code) = value.trim().parse().ok().and_then(|number| self.code_of_number(number))
         {
-            return self.code_of_number(number);
+            return Some(code);
         }
         let code = self.code_of_label(value)?;
         // The label of a bin is not a value.
@@ -316,7 +319,12 @@ impl Schema {
     /// # Errors
     /// If the text is not TOML, has unknown fields, or describes no valid schema.
     pub fn from_toml(text: &str) -> Result<Schema, SchemaError> {
-        let toml: SchemaToml = toml::from_str(text).map_err(|error| SchemaError::Toml(error.to_string()))?;
+        let toml: SchemaToml = toml::from_str(text).map_err(|error| {
+            // Not the line itself: it may be that of a table of true records, given by mistake.
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            SchemaError::Toml(format!("{place}{}", error.message().lines().next().unwrap_or_default()))
+        })?;
         Schema::from_texts(toml.attribute)
     }
 
@@ -398,6 +406,9 @@ pub enum SchemaError {
     /// An attribute without a name.
     #[error("an attribute has an empty name")]
     EmptyName,
+    /// A name that would disturb whatever prints it.
+    #[error("attribute \"{0}\": a name cannot hold control characters")]
+    ControlCharacter(String),
     /// A name that candor's own columns use.
     #[error("attribute \"{0}\": names that begin with \"{RESERVED_PREFIX}\" are reserved")]
     ReservedName(String),
@@ -489,6 +500,11 @@ mod tests {
         for value in ["NaN", "inf", "below 18", "eighteen"] {
             assert_eq!(age.code_of_value(value), None, "{value}");
         }
+        let odd = Attribute::binned("x", &[1.0], categories(&["NaN", "-inf"])).unwrap();
+        assert_eq!(
+            (odd.code_of_value("NaN"), odd.code_of_value("-inf"), odd.code_of_value("inf")),
+            (Some(2), Some(3), None)
+        );
         assert_eq!(age.code_of_label("below 18"), Some(0));
     }
 
@@ -499,6 +515,8 @@ mod tests {
         assert!(parse("attribute = 3").contains("not a schema"));
         assert!(parse("attribute = []").contains("at least one attribute"));
         assert!(one("name = \"\"\ncategories = [\"a\", \"b\"]").contains("empty name"));
+        assert!(one("name = \"a\\nb\"\ncategories = [\"a\", \"b\"]").contains("control characters"));
+        assert!(!parse("secret,value\n").contains("secret"), "a table given for a schema is not quoted");
         assert!(one("name = \"candor_tag\"\ncategories = [\"a\", \"b\"]").contains("reserved"));
         assert!(one("name = \"a\"\ncategories = [\"x\"]").contains("has 1 category; it takes from 2"));
         assert!(one("name = \"a\"\ncategories = [\"x\", \"x\"]").contains("\"x\" twice"));

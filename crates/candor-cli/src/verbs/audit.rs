@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use candor::channel::rounded_up;
 use candor::plan::Plan;
 use candor::privacy::{audit, respondent_sentence, times};
 use clap::Args;
@@ -71,7 +72,7 @@ pub fn describe(plan: &Plan) -> String {
     }
     text += "\nCriteria\n";
     for finding in audit(plan) {
-        let value = finding.value.map_or("unbounded".to_owned(), |value| format!("{value:.4}"));
+        let value = finding.value.map_or("unbounded".to_owned(), rounded_up);
         let _ = writeln!(text, "  {:<8} {value}", finding.name);
         text += &paragraph(&finding.sentence);
     }

@@ -27,6 +27,12 @@ pub struct DemoArgs {
 
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
     let folder = args.folder.trim_end_matches('/');
+    let marker = Path::new(folder).join("made-by-candor-demo");
+    if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) && !marker.exists() {
+        return Err(Failure::Input(format!(
+            "the folder {folder} is not empty and not from an earlier demo; choose another"
+        )));
+    }
     fs::create_dir_all(folder).map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
     let place = |name: &str| Path::new(folder).join(name).display().to_string();
     let (people, schema, plan, responses) =
@@ -36,6 +42,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         "The Adult data: 32,561 people of the 1994 census of the United States with eight categorical attributes, \
          some of them sensitive. We pretend to ask each of them for a randomized answer.",
     ))?;
+    output::write(&Target::new(&marker.display().to_string()), b"Everything here may be replaced by candor demo.\n")?;
     let mut table = Vec::new();
     flate2::read::GzDecoder::new(ADULT)
         .read_to_end(&mut table)

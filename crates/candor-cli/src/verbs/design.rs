@@ -14,7 +14,7 @@ use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{parse_respondents, read_schema};
+use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, paragraph, plural, probability, remark, table};
 
@@ -70,7 +70,7 @@ pub struct DesignArgs {
     #[arg(long)]
     allow_unbounded: bool,
     /// Refuse a plan whose record epsilon is beyond this: it would protect nobody
-    #[arg(long, default_value_t = 50.0, value_name = "E")]
+    #[arg(long, default_value_t = 50.0, value_name = "E", value_parser = parse_limit)]
     max_epsilon: f64,
     /// Show the standard errors to expect from this many respondents
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
@@ -84,6 +84,13 @@ pub struct DesignArgs {
     /// Describe the plan as JSON on standard output
     #[arg(long)]
     json: bool,
+}
+
+fn parse_limit(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(limit) if limit >= 0.0 => Ok(limit),
+        _ => Err("a limit is a number, 0 or more".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,6 +126,9 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         ));
     }
     check_flags(&args)?;
+    if let (Some(output), Some(schema)) = (&args.output, &args.schema) {
+        refuse_overwriting(output, &[schema])?;
+    }
     let schema = match (&args.schema, &args.categories) {
         (Some(path), _) => read_schema(path)?,
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
@@ -210,7 +220,16 @@ fn design(args: &DesignArgs, schema: &Schema) -> Result<Plan, Failure> {
 }
 
 fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Failure> {
-    match plan.guarantee().epsilon().value() {
+    let certified = plan.guarantee().epsilon().value();
+    if let Some((asked, certified)) = args.epsilon.zip(certified)
+        && certified < 0.99 * asked
+    {
+        return Err(Failure::Input(format!(
+            "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest answer \
+             is too rare. Use fewer attributes or categories together, or another epsilon"
+        )));
+    }
+    match certified {
         None if !args.allow_unbounded => Err(Failure::Input(
             "this plan has no finite epsilon: some answers rule out some truths. If that is meant, say --allow-unbounded"
                 .to_owned(),

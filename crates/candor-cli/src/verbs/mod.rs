@@ -39,6 +39,15 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
     })
 }
 
+/// Refuses an output that is one of the files being read.
+fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
+    let place = |path: &str| Path::new(path).canonicalize().ok().filter(|path| path.is_file());
+    match place(output).is_some_and(|output| inputs.iter().any(|input| place(input).as_ref() == Some(&output))) {
+        true => Err(Failure::Input(format!("{output} is both input and output; choose another output"))),
+        false => Ok(()),
+    }
+}
+
 /// A number of people.
 fn parse_respondents(text: &str) -> Result<f64, String> {
     match text.replace([',', '_'], "").parse::<u64>() {

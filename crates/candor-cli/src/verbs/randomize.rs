@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::{parse_delimiter, read_plan};
+use super::{parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, remark};
 
@@ -51,7 +51,7 @@ pub struct RandomizeArgs {
     #[arg(long)]
     seed: Option<u64>,
     /// Read one JSON object per line from standard input and answer each at once, as docs/sampling.md specifies
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter"])]
     one_by_one: bool,
     /// Say what was done as JSON on standard output
     #[arg(long, conflicts_with = "one_by_one")]
@@ -70,6 +70,9 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
     }
     let plan = read_plan(&args.plan)?;
+    if let Some(output) = &args.output {
+        refuse_overwriting(output, &[&args.plan])?;
+    }
     let source = match args.seed {
         Some(seed) => Source::from_seed(seed),
         None => Source::from_os().map_err(|error| Failure::Input(error.to_string()))?,
@@ -115,6 +118,9 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
 
 fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
     let by_name = Format::of(target);
+    if by_name == Format::Parquet && target.name().to_lowercase().ends_with(".gz") {
+        return Err(Failure::Usage("Parquet is compressed inside; name the output .parquet without .gz".to_owned()));
+    }
     let format = match (args.format, by_name) {
         (Some(FormatArg::Parquet), _) => Format::Parquet,
         (Some(FormatArg::Csv), Format::Parquet) => Format::Csv(b','),

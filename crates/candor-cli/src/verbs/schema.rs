@@ -8,7 +8,7 @@ use candor_tables::output::{self, Target};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{parse_delimiter, read_schema};
+use super::{parse_delimiter, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, plural, remark};
 
@@ -88,6 +88,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     if args.json && args.output == "-" {
         return Err(Failure::Usage("--json needs -o FILE: both would go to standard output".to_owned()));
     }
+    refuse_overwriting(&args.output, &[&args.table])?;
     let mut wishes = Wishes {
         bins: Vec::new(),
         bins_elsewhere: None,

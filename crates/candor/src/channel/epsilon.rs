@@ -95,14 +95,25 @@ impl Epsilon {
 }
 
 impl fmt::Display for Epsilon {
-    /// Four decimals, or four digits of a number too small for them, or the word "unbounded".
+    /// Rounded up to four decimals, or to four digits of a number too small for them; or the word
+    /// "unbounded".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value() {
-            Some(value) if value > 0.0 && value < 0.001 => write!(f, "{value:.3e}"),
-            Some(value) => write!(f, "{value:.4}"),
+            Some(value) => f.write_str(&rounded_up(value)),
             None => f.write_str("unbounded"),
         }
     }
+}
+
+/// A certified number for people: rounded up to four decimals, or to four digits if it is too small
+/// for them. (An excess of 1e-11 over a round number is the certificate's own and is let pass.)
+pub fn rounded_up(value: f64) -> String {
+    let up = |unit: f64| ((value - 1e-11 * value.min(1.0)) / unit).ceil() * unit;
+    if value > 0.0 && value < 0.001 {
+        let unit = 10f64.powi(value.log10().floor() as i32 - 3);
+        return format!("{:.3e}", up(unit));
+    }
+    format!("{:.4}", up(1e-4))
 }
 
 /// The number a few representable steps above `x`; infinity and NaN stay.
@@ -227,6 +238,20 @@ mod tests {
         assert_eq!(Epsilon(3.999_999_999_999_9).decimal().as_deref(), Some("4"));
         assert_eq!(Epsilon(0.100_000_000_000_1).decimal().as_deref(), Some("0.100000000001"));
         assert_eq!(Epsilon::UNBOUNDED.decimal(), None);
+    }
+
+    #[test]
+    fn shown_values_are_not_below_the_certified_ones() {
+        for (value, shown) in [
+            (4.0, "4.0000"),
+            (1.098_612_3, "1.0987"),
+            (0.00104, "0.0011"),
+            (1.234_56e-5, "1.235e-5"),
+            (0.0, "0.0000"),
+            (3.999_999_999_999_5, "4.0000"),
+        ] {
+            assert_eq!(Epsilon(value).to_string(), shown);
+        }
     }
 
     #[test]

@@ -10,9 +10,9 @@ mod pattern;
 mod pattern_set;
 pub(crate) mod sampling;
 
-pub use epsilon::{Epsilon, Rational, exact};
+pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
-pub use pattern::{Axis, Masses, Part, Pattern};
+pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
 
@@ -110,6 +110,9 @@ pub enum ChannelError {
     /// There is nothing to draw from.
     #[error("a pattern channel needs at least one part")]
     NoPart,
+    /// More parts than a plan may have.
+    #[error("a pattern channel takes at most {MAX_PARTS} parts, not {0}")]
+    TooManyParts(usize),
     /// A part can never be drawn.
     #[error("part {part} has weight 0; leave it out or give it a positive weight")]
     ZeroWeight {

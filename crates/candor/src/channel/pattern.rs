@@ -76,6 +76,9 @@ pub struct Pattern {
     answers: Vec<BigUint>,
 }
 
+/// The largest number of parts.
+pub const MAX_PARTS: usize = 4096;
+
 /// `2^64`, the total weight that constructors share out.
 pub(crate) const FULL_WEIGHT: u128 = 1 << 64;
 
@@ -100,6 +103,9 @@ impl Pattern {
         }
         if parts.is_empty() {
             return Err(ChannelError::NoPart);
+        }
+        if parts.len() > MAX_PARTS {
+            return Err(ChannelError::TooManyParts(parts.len()));
         }
         let choices: Vec<Choices> = axes.iter().map(|axis| axis.choices()).collect();
         let mut answers = Vec::with_capacity(parts.len());

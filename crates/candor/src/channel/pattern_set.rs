@@ -11,8 +11,8 @@ use num_traits::{One, Zero};
 /// The number of attributes up to which all patterns may be enumerated or listed as a bitmap.
 pub const MAX_ENUMERATED: usize = 20;
 
-/// How many states an automaton may have, over all attributes, before it is refused.
-const MAX_STATES: usize = 1 << 22;
+/// How many states a threshold may have, over all attributes, before it is refused.
+const MAX_STATES: usize = 1 << 18;
 
 /// A set of patterns over the attributes of one channel.
 ///
@@ -185,7 +185,8 @@ impl PatternSet {
                 }
             }
             states += next.len();
-            if states > MAX_STATES {
+            // A bitmap has at most 2^21, and lists them all in the file.
+            if states > MAX_STATES && matches!(self, PatternSet::Threshold { .. }) {
                 return None;
             }
             levels.push(next);

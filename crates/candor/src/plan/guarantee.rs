@@ -37,7 +37,11 @@ impl Guarantee {
             let parities = block.lottery.iter().map(|(_, channel)| channel.parity());
             { parities }.try_fold(Rational::one(), |worst, parity| Some(worst.max(parity?)))
         };
-        let product = blocks.iter().map(worst).try_fold(Rational::one(), |product, parity| Some(product * parity?));
+        // Reducing the fraction after every block would cost more than all the rest.
+        let product = blocks.iter().map(worst).try_fold(Rational::one(), |product, parity| {
+            let parity = parity?;
+            Some(Rational::new_raw(product.numer() * parity.numer(), product.denom() * parity.denom()))
+        });
         let epsilon = Epsilon::of_parity(product.as_ref());
         let mut attributes: Vec<AttributeGuarantee> = blocks.iter().flat_map(of_attributes).collect();
         attributes.sort_by_key(|guarantee| guarantee.attribute);

@@ -13,6 +13,9 @@ use crate::channel::{Pattern, PatternSet};
 /// With at most this many attributes, the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
 
+/// With more parts than this, dice get small tables.
+const MAX_WIDE: usize = 64;
+
 /// With more attributes than bits in a mask, the reference sampler takes over.
 const MAX_ATTRIBUTES: usize = u64::BITS as usize;
 
@@ -86,7 +89,9 @@ impl PartDraw {
                     (0..k).fold(BigUint::one(), |product, i| product * ways(i)).to_u128()
                 };
                 let weights = patterns.iter().map(ways).collect::<Option<Vec<u128>>>()?;
-                PartDraw::Listed { die: Die::new(&weights, true)?, patterns }
+                // Two leading bytes decide more, but their table is large.
+                let wide = pattern.parts().len() <= MAX_WIDE;
+                PartDraw::Listed { die: Die::new(&weights, wide)?, patterns }
             }
         })
     }
