@@ -63,6 +63,15 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     )?;
     emit("\n5. Because this is a simulation, we may look at how many values changed. Real runs never tell.\n\n")?;
     emit(&changed(&plan, &people, &responses)?)?;
+    step(
+        "6. Estimate from the responses what is true of the population. (In the data: Male 0.6692, >50K 0.2408.)",
+        &["estimate", &plan, &responses, "--tables", "Sex;Income;Sex,Income"],
+    )?;
+    step(
+        "7. Are sex and income independent? (In the data: Cramer's V 0.2160.)",
+        &["test", &plan, &responses, "--independence", "Sex,Income"],
+    )?;
+    step("8. How many people would it take?", &["size", &plan, "--margin", "0.02"])?;
     emit(&format!("\nThe files are in {folder}/. Try: candor audit {plan} --json\n"))
 }
 

@@ -57,6 +57,9 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
         json["odds_ratio"] =
             result.odds_ratio.map(|odds| json!({"estimate": odds.estimate, "low": odds.low, "high": odds.high})).into();
         json["naive"] = result.naive.as_ref().map(shown).into();
+        if let Some(v) = result.naive_cramers_v {
+            json["naive"]["cramers_v"] = v.into();
+        }
         return emit(&format!("{json}\n"));
     }
     let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
@@ -78,9 +81,17 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
             odds.estimate, odds.low, odds.high
         ));
     }
-    if let Some(naive) = &result.naive {
-        text +=
-            &paragraph(&format!("Taking the answers for the truth would have said: {} (do not use it).", line(naive)));
+    if let Some((naive, v)) = result.naive.as_ref().zip(result.naive_cramers_v) {
+        let agree = (naive.statistic - result.corrected.statistic).abs() <= 0.01 * result.corrected.statistic;
+        let verdict = match agree {
+            true => "the same test, since the two were randomized independently of each other",
+            false => "another test, which is wrong",
+        };
+        text += &paragraph(&format!(
+            "Taking the answers for the truth would have said: {}; Cramer's V {v:.4}. That is {verdict}, and a V that is too \
+             small.",
+            line(naive)
+        ));
     }
     emit(&text)
 }

@@ -37,6 +37,8 @@ pub struct Independence {
     /// Pearson's test on the answers as if they were the truth: what ignoring the randomization would
     /// have said. `None` where answers are not categories.
     pub naive: Option<ChiSquareTest>,
+    /// Cramer's V of the answers themselves, which is always too small.
+    pub naive_cramers_v: Option<f64>,
 }
 
 /// An odds ratio with its interval.
@@ -101,7 +103,9 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     let cramers_v = ((squares - noise).max(0.0) / least).sqrt().min(1.0);
 
     let odds_ratio = if (r, c) == (2, 2) { estimator.odds_ratio(&groups, &estimate.shares, confidence)? } else { None };
-    Ok(Independence { corrected, cramers_v, odds_ratio, naive: estimator.naive(&groups, r, c) })
+    let naive = estimator.naive(&groups, r, c);
+    let naive_cramers_v = naive.map(|test| (test.statistic / tally.total() / least).sqrt());
+    Ok(Independence { corrected, cramers_v, odds_ratio, naive, naive_cramers_v })
 }
 
 fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
