@@ -321,6 +321,50 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
 }
 
 #[test]
+fn sets_and_matrices_are_estimated_too() {
+    let sandbox = Sandbox::new();
+    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good");
+    let mut text = String::from("a1,a2,a3,a4\n");
+    (0..4000).for_each(|i| text += &format!("{},{},{},{}\n", i % 9, i % 3, i % 300, i % 3));
+    sandbox.write("people.csv", text);
+    for output in ["r.csv", "r.parquet"] {
+        sandbox.run(&format!("randomize {plans}/sets.json people.csv -o {output} --seed 4")).fine();
+    }
+    let estimate = |file: &str| {
+        json(&sandbox.run(&format!("estimate {plans}/sets.json {file} --tables a1;a1,a2 --json")).fine().out)
+    };
+    assert_eq!(estimate("r.csv")["tables"], estimate("r.parquet")["tables"]);
+    for (_, (share, se, ..)) in cells(&estimate("r.csv"), 0) {
+        assert!((share - 1.0 / 9.0).abs() < 6.0 * se, "{share} {se}");
+    }
+    // A set of another size, or with a category twice, is no answer of this plan.
+    let good = sandbox.read("r.csv");
+    let line = good.lines().nth(1).unwrap();
+    let (first, rest) = line.split_once(',').unwrap();
+    for set in ["0;1;2", "0;1;2;2", "0;1;2;3;4"] {
+        sandbox.write("bad.csv", format!("a1,a2,a3,a4\n{set},{rest}\n"));
+        let refused = sandbox.run(&format!("estimate {plans}/sets.json bad.csv"));
+        refused.refused(1, &["row 1, column \"a1\": \"a set of", "sets of 4 different categories"]);
+    }
+    assert_eq!(first.split(';').count(), 4);
+
+    // A matrix that is nearly singular is estimated, with a word of warning.
+    sandbox.write("M.csv", "0.5001,0.4999\n0.4999,0.5001\n");
+    sandbox.run("design --categories 2 --method matrix --file M.csv -o m.json").fine();
+    sandbox.write("yes.csv", "a1\n0\n1\n1\n");
+    sandbox.run("randomize m.json yes.csv -o m.csv --seed 1").fine();
+    let said = sandbox.run("estimate m.json m.csv").fine();
+    assert!(
+        said.err.contains("condition number 5.0e3") && said.out.contains("uninformative"),
+        "{}{}",
+        said.err,
+        said.out
+    );
+    let plug_in = sandbox.run("estimate m.json m.csv --method plug-in --json").fine().out;
+    assert_eq!(json(&plug_in)["method"], "plug-in");
+}
+
+#[test]
 fn responses_that_cannot_have_come_from_the_plan() {
     let sandbox = Sandbox::new();
     sandbox.run("design --categories 4 --epsilon 0.5 -o plan.json").fine();

@@ -11,6 +11,7 @@ use arrow_array::types::{Float64Type, UInt16Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor::randomize::{AnswerColumn, BlockAnswers};
 use parquet::arrow::ArrowWriter;
@@ -456,9 +457,43 @@ impl Decoder {
     /// The first value that cannot be a response under the plan.
     pub fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
         let decoded = self.columns.iter().enumerate().map(|(at, column)| self.column(batch, at, column));
-        let columns = decoded.collect::<Result<_, _>>()?;
+        let columns: Vec<ResponseCodes> = decoded.collect::<Result<_, _>>()?;
+        self.check_set_sizes(batch, &columns)?;
         let weights = self.weights.as_ref().map(|name| self.weights(batch, name)).transpose()?;
         Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
+    }
+
+    /// A set names as many different categories as the channel that the response went through says.
+    fn check_set_sizes(&self, batch: &Batch, columns: &[ResponseCodes]) -> Result<(), TableError> {
+        for (column, codes) in self.columns.iter().zip(columns) {
+            let (Content::Answer { block, place, .. }, ResponseCodes::Set(sets)) = (&column.content, codes) else {
+                continue;
+            };
+            let tag = self.columns.iter().position(|other| other.content == Content::Tag { block: *block });
+            let size = |row: usize| {
+                let channel = match tag.map(|at| &columns[at]) {
+                    Some(ResponseCodes::One(tags)) => usize::from(tags[row]),
+                    _ => 0,
+                };
+                match &self.plan.blocks()[*block].channels()[channel].1 {
+                    Channel::Pattern(pattern) => pattern.axes()[*place].answer,
+                    Channel::Matrix(_) => 1,
+                }
+            };
+            let wrong = |(row, set): &(usize, &Vec<u16>)| {
+                set.len() != size(*row) || set.windows(2).any(|pair| pair[0] == pair[1])
+            };
+            if let Some((row, set)) = sets.iter().enumerate().find(wrong) {
+                return Err(TableError::Value(BadValue {
+                    file: batch.file.clone(),
+                    row: batch.before + row as u64 + 1,
+                    column: column.name.clone(),
+                    value: format!("a set of {}", set.len()),
+                    hint: format!("is not what the plan answers with: sets of {} different categories", size(row)),
+                }));
+            }
+        }
+        Ok(())
     }
 
     fn weights(&self, batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {

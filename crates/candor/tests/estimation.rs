@@ -10,6 +10,7 @@ use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor::tally::{Codes, Group, Rows, TableTally};
 use num_traits::ToPrimitive;
+use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 mod definition;
@@ -454,6 +455,108 @@ fn iterations_return_the_truth() {
         }
     }
     assert!(done > 30, "{done}");
+}
+
+prop_compose! {
+    /// A random pattern channel with ordinary answers over two to four attributes, and counts.
+    fn channels()(
+        sizes in prop::collection::vec(2usize..5, 1..4),
+        weights in prop::collection::vec(1u64..1000, 3),
+        seed in any::<u32>(),
+        counts in prop::collection::vec(0u32..1000, 64),
+    ) -> (Pattern, Vec<f64>) {
+        let k = sizes.len();
+        let some = |mask: u32| (0..k).filter(|i| mask >> i & 1 == 1).collect::<Vec<usize>>();
+        let sets = [
+            PatternSet::no_miss(),
+            PatternSet::Hits(some(seed)),
+            PatternSet::Threshold { weights: (0..k).map(|i| u64::from(seed >> i & 3)).collect(), limit: 2 },
+            PatternSet::Bitmap(Bitmap::of(k, |p| p == 0 || seed >> (p % 31) & 1 == 1)),
+        ];
+        let chosen = &sets[(seed >> 8) as usize % 4];
+        let parts = [(sets[0].clone(), weights[0]), (chosen.clone(), weights[1]), (PatternSet::All, weights[2])];
+        let parts = parts.into_iter().map(|(set, weight)| Part { set, weight }).collect();
+        let axes: Vec<Axis> = sizes.iter().copied().map(Axis::single).collect();
+        let cells: usize = sizes.iter().product();
+        (Pattern::new(axes, parts).unwrap(), counts[..cells].iter().map(|&c| f64::from(c) + 1.0).collect())
+    }
+}
+
+proptest! {
+    /// The estimate and its standard errors are those of the inverse of the whole matrix.
+    #[test]
+    fn estimates_are_those_of_the_inverse_matrix((channel, counts) in channels()) {
+        let sizes: Vec<usize> = channel.axes().iter().map(|axis| axis.categories).collect();
+        let answers = definition::answers(channel.axes());
+        let float = |p: &candor::channel::Rational| p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap();
+        let cells = counts.len();
+        let truths = definition::product(&sizes.iter().map(|&n| (0..n).collect()).collect::<Vec<Vec<usize>>>());
+        let laws: Vec<Vec<f64>> =
+            truths.iter().map(|t| definition::law(&channel, &answers, t).iter().map(float).collect()).collect();
+        let whole = nalgebra::DMatrix::from_fn(cells, cells, |answer, truth| laws[truth][answer]);
+        let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![Block::new((0..sizes.len()).collect(), channel)]).unwrap();
+        let estimator = TableEstimator::new(&plan, &(0..sizes.len()).collect::<Vec<usize>>()).unwrap();
+        let total: f64 = counts.iter().sum();
+        let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };
+        let tally = TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+        let inverse = whole.clone().try_inverse().filter(|inverse| inverse.norm() < 1e4);
+        prop_assume!(inverse.is_some());
+        let inverse = inverse.unwrap();
+        let estimate = estimator.estimate(&tally, Target::Population).unwrap();
+        let q = nalgebra::DVector::from_iterator(cells, counts.iter().map(|count| count / total));
+        let expected = &inverse * &q;
+        let scale = inverse.norm();
+        for cell in 0..cells {
+            prop_assert!((estimate.shares[cell] - expected[cell]).abs() < 1e-10 * scale);
+            let square: f64 = (0..cells).map(|z| inverse[(cell, z)].powi(2) * q[z]).sum();
+            let variance = (square - expected[cell].powi(2)) / total;
+            let found = estimate.standard_errors[cell].powi(2);
+            let exact = estimate.shares.iter().all(|share| *share >= 0.0);
+            prop_assert!(found >= variance - 1e-10 * scale * scale);
+            prop_assert!(!exact || (found - variance).abs() < 1e-10 * scale * scale);
+        }
+    }
+}
+
+/// Weights from the responses: nearly the same estimate, smaller errors where the truth is skewed.
+#[test]
+fn plug_in_weights() {
+    let wide = [vec![0.6, 0.05, 0.05, 0.3], vec![0.05, 0.6, 0.05, 0.3], vec![0.05, 0.05, 0.6, 0.3]];
+    let plan = Plan::new(Schema::of_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix(&[3], &wide))]).unwrap();
+    let by_truth: Vec<Vec<Possible>> = truths(&plan).iter().map(|truth| possible(&plan, truth)).collect();
+    let population = [0.95, 0.04, 0.01];
+    let responses = by_truth.iter().zip(population);
+    let everybody: Vec<(&Possible, f64)> =
+        responses.flat_map(|(rs, share)| rs.iter().map(move |r| (r, 1000.0 * share * r.probability))).collect();
+    let fixed = TableEstimator::new(&plan, &[0]).unwrap();
+    let counted = tally(&plan, &fixed, &everybody);
+    let plugged = TableEstimator::new(&plan, &[0]).unwrap().with_plug_in_weights(&counted).unwrap();
+    let (fixed, plugged) = (
+        fixed.estimate(&counted, Target::Population).unwrap(),
+        plugged.estimate(&counted, Target::Population).unwrap(),
+    );
+    for (share, truth) in plugged.shares.iter().zip(population) {
+        assert!((share - truth).abs() < 1e-9);
+    }
+    assert!(plugged.root_mean_square_error() < fixed.root_mean_square_error());
+}
+
+/// Three people who happen to give the same answer do not make a certainty.
+#[test]
+fn few_responses_are_not_certain() {
+    let by_matrix = matrix(&[2], &[vec![0.6, 0.4], vec![0.4, 0.6]]);
+    for channel in [k_ary(&[Axis::single(2)], 0.5), by_matrix] {
+        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+        for people in [1.0, 3.0] {
+            let group = Group { total: people, squares: people, counts: vec![people, 0.0], square_counts: vec![] };
+            let tally = TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+            let estimate = estimator.estimate(&tally, Target::Population).unwrap();
+            assert!(estimate.shares[0] > 1.0 && estimate.standard_errors[0] > 1.0, "{estimate:?}");
+            let analysis = candor::estimate::analyse(&plan, &tally, &candor::estimate::Options::default());
+            assert!(!analysis.implausible && analysis.cells.is_err(), "{analysis:?}");
+        }
+    }
 }
 
 #[test]

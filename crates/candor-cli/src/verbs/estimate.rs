@@ -38,7 +38,7 @@ pub struct EstimateArgs {
     /// Which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
     #[arg(long, default_value = "marginals")]
     tables: String,
-    /// Which estimate; only unbiased has standard errors
+    /// Which estimate; only unbiased and plug-in have standard errors
     #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
     method: MethodArg,
     /// Which intervals
@@ -74,6 +74,8 @@ pub struct EstimateArgs {
 enum MethodArg {
     /// Unbiased and unclipped; cells can be negative
     Unbiased,
+    /// As unbiased, but matrices with more outputs than inputs weighted by the responses; nearly unbiased
+    PlugIn,
     /// The likelihood by iteration; a proper distribution, not unbiased
     Iterative,
     /// The distribution closest to the unbiased estimate; not unbiased
@@ -113,6 +115,9 @@ pub fn parse_confidence(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A condition number worth mentioning.
+const ILL_CONDITIONED: f64 = 1e3;
+
 /// One published table, for one combination of categories of the `--by` attributes.
 struct Published {
     group: Vec<(String, String)>,
@@ -151,6 +156,13 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
         );
     }
     let format = if args.json { FormatArg::Json } else { args.format };
+    let condition = published.iter().filter_map(|published| published.analysis.condition).fold(0.0, f64::max);
+    if condition > ILL_CONDITIONED {
+        remark(&format!(
+            "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
+             much, and standard errors will be large"
+        ));
+    }
     let target = output::Target::new(&args.output);
     let text = match format {
         FormatArg::Parquet => return Ok(write_estimates(&target, &long_rows(&plan, &published))?),
@@ -210,6 +222,7 @@ fn options(args: &EstimateArgs) -> Options {
     Options {
         method: match args.method {
             MethodArg::Unbiased => Method::Unbiased,
+            MethodArg::PlugIn => Method::PlugIn,
             MethodArg::Iterative => Method::Iterative,
             MethodArg::Projected => Method::Projected,
             MethodArg::Clipped => Method::Clipped,
@@ -248,7 +261,7 @@ fn categories(plan: &Plan, analysis: &Analysis) -> Vec<Vec<String>> {
 
 fn describe(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Published]) -> String {
     let mut text = format!("{} responses, {} estimate", count(responses), word(&args.method));
-    if args.method == MethodArg::Unbiased {
+    if matches!(args.method, MethodArg::Unbiased | MethodArg::PlugIn) {
         let percent = 100.0 * args.confidence;
         let _ = write!(text, ", {percent} % {} intervals for the {}", word(&args.interval), word(&args.target));
     } else {
@@ -355,6 +368,7 @@ fn describe_json(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[
             "attributes": names(plan, analysis),
             "group": group.iter().cloned().collect::<std::collections::BTreeMap<String, String>>(),
             "respondents": analysis.respondents,
+            "condition": analysis.condition,
             "implausible": analysis.implausible,
             "identifiable": identifiable,
             "reason": analysis.cells.as_ref().err().map(ToString::to_string),

@@ -10,6 +10,9 @@ pub enum Method {
     /// Unbiased and unclipped: cells can be negative, means over surveys are right.
     #[default]
     Unbiased,
+    /// As unbiased, but matrices with more outputs than inputs are inverted by weights from the
+    /// responses: smaller errors for skewed truths, unbiased only with many responses.
+    PlugIn,
     /// The likelihood, by iteration: a proper distribution.
     Iterative,
     /// The distribution closest to the unbiased estimate.
@@ -47,7 +50,7 @@ impl Default for Options {
 pub struct Cell {
     /// The estimated share.
     pub estimate: f64,
-    /// Its standard error and interval; only the unbiased estimate has them.
+    /// Its standard error and interval; the unbiased and the plug-in estimate have them.
     pub uncertainty: Option<Uncertainty>,
 }
 
@@ -71,6 +74,8 @@ pub struct Analysis {
     pub respondents: f64,
     /// The cells, first attribute slowest, or why there are none.
     pub cells: Result<Vec<Cell>, NoAnswer>,
+    /// The condition number of the matrices involved, if there are any.
+    pub condition: Option<f64>,
     /// Whether the responses can hardly have come from the plan: wrong plan, wrong file, or answers
     /// edited. The chance of saying so of honest responses is below one in a million.
     pub implausible: bool,
@@ -103,7 +108,8 @@ pub enum NoAnswer {
 pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
     let attributes = tally.layout().attributes.clone();
     let cells = cells(plan, tally, options);
-    Analysis { attributes, respondents: tally.total(), cells, implausible: implausible(plan, tally) }
+    let condition = TableEstimator::new(plan, &attributes).ok().and_then(|estimator| estimator.condition());
+    Analysis { attributes, respondents: tally.total(), cells, condition, implausible: implausible(plan, tally) }
 }
 
 /// Whether some cell is further below 0 or above 1 than chance explains, or the outputs of a matrix
@@ -119,7 +125,10 @@ fn implausible(plan: &Plan, tally: &TableTally) -> bool {
 }
 
 fn cells(plan: &Plan, tally: &TableTally, options: &Options) -> Result<Vec<Cell>, NoAnswer> {
-    let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+    let mut estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+    if options.method == Method::PlugIn {
+        estimator = estimator.with_plug_in_weights(tally)?;
+    }
     let bare = |shares: Vec<f64>| shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect();
     if options.method == Method::Iterative {
         const TOLERANCE: f64 = 1e-10;
@@ -139,7 +148,7 @@ fn cells(plan: &Plan, tally: &TableTally, options: &Options) -> Result<Vec<Cell>
     match options.method {
         Method::Projected => return Ok(bare(simplex::project(&estimate.shares))),
         Method::Clipped => return Ok(bare(simplex::clip(&estimate.shares))),
-        Method::Unbiased | Method::Iterative => {}
+        Method::Unbiased | Method::PlugIn | Method::Iterative => {}
     }
     let intervals: Vec<(f64, f64)> = match options.interval {
         Interval::Bootstrap => estimator.bootstrap(tally, options)?,

@@ -109,3 +109,66 @@ fn extrapolate(start: &[f64], first: &[f64], second: &[f64]) -> Vec<f64> {
     let sum: f64 = gone.iter().sum();
     gone.iter().map(|share| share / sum).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::channel::{Axis, Channel, Matrix, Pattern};
+    use crate::plan::{Block, Plan};
+    use crate::schema::Schema;
+
+    fn counted(estimator: &TableEstimator<'_>, counts: Vec<f64>) -> TableTally {
+        let total = counts.iter().sum();
+        let group = Group { total, squares: total, counts, square_counts: Vec::new() };
+        TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
+    }
+
+    /// Golden A of paper 001: one and ten plain updates from the uniform distribution.
+    #[test]
+    fn plain_updates_of_paper_001() {
+        let labels = ["0", "1", "2"].map(String::from).to_vec();
+        let columns = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
+        let matrix: Channel = Matrix::rounded(vec![3], labels, &columns).unwrap().into();
+        let plan = Plan::new(Schema::of_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
+        let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+        let tally = counted(&estimator, vec![470.0, 380.0, 150.0]);
+        let groups: Vec<(GroupLaw, &Group)> = tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
+        let mut shares = vec![1.0 / 3.0; 3];
+        for step in 1..=10 {
+            shares = estimator.update(&groups, 1000.0, &shares).0;
+            let golden = match step {
+                1 => [0.414_757_575_757_575_7, 0.334_606_060_606_060_6, 0.250_636_363_636_363_6],
+                10 => [0.555_596_803_175_65, 0.367_319_068_753_18, 0.077_084_128_071_17],
+                _ => continue,
+            };
+            for (share, golden) in shares.iter().zip(golden) {
+                assert!((share - golden).abs() < 1e-12, "step {step}: {share} {golden}");
+            }
+        }
+    }
+
+    /// Extrapolation reaches the same limit in far fewer updates.
+    #[test]
+    fn extrapolation_pays() {
+        let channel = Pattern::k_ary(vec![Axis::single(50)], 2.0).unwrap();
+        let plan = Plan::new(Schema::of_sizes(&[50]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+        let tally = counted(&estimator, (0..50).map(|c| 2000.0 + f64::from(c * c % 37) * 10.0).collect());
+        let groups: Vec<(GroupLaw, &Group)> = tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
+        let fast = estimator.iterate(&tally, 1e-12, 1_000_000).unwrap();
+        let (mut shares, mut plain) = (vec![1.0 / 50.0; 50], 0);
+        loop {
+            let next = estimator.update(&groups, tally.total(), &shares).0;
+            plain += 1;
+            let moved = next.iter().zip(&shares).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            shares = next;
+            if moved <= 1e-12 || plain > 1_000_000 {
+                break;
+            }
+        }
+        assert!(fast.converged && fast.updates * 4 < plain, "{} against {plain}", fast.updates);
+        assert!(fast.shares.iter().zip(&shares).all(|(a, b)| (a - b).abs() < 1e-6));
+    }
+}

@@ -23,11 +23,18 @@ pub(super) struct MatrixAxis {
     uniform: Vec<f64>,
     /// Rows: outputs; columns: cells. `None` unless the table has all attributes of the block.
     channel: Option<DMatrix<f64>>,
+    condition: f64,
 }
 
 impl MatrixAxis {
-    /// Prepares the attributes of `table` that belong to the block.
-    pub(super) fn new(plan: &Plan, block: usize, table: &[usize]) -> Result<MatrixAxis, EstimateError> {
+    /// Prepares the attributes of `table` that belong to the block. `observed` are shares of outputs
+    /// to weight by instead of those of a uniform truth: the plug-in weights.
+    pub(super) fn new(
+        plan: &Plan,
+        block: usize,
+        table: &[usize],
+        observed: Option<&[f64]>,
+    ) -> Result<MatrixAxis, EstimateError> {
         let content = &plan.blocks()[block];
         let name = |&attribute: &usize| plan.schema().attributes()[attribute].name().to_owned();
         let hopeless = || EstimateError::NotIdentifiable(content.attributes().iter().map(name).collect());
@@ -44,7 +51,7 @@ impl MatrixAxis {
         let inputs = rows.first().map_or(0, Vec::len);
         let channel = DMatrix::from_fn(rows.len(), inputs, |output, input| rows[output][input]);
         let uniform: Vec<f64> = rows.iter().map(|row| row.iter().sum::<f64>() / inputs as f64).collect();
-        let inverse = invert(&channel, &uniform).ok_or_else(hopeless)?;
+        let (inverse, condition) = invert(&channel, observed.unwrap_or(&uniform)).ok_or_else(hopeless)?;
 
         // Sum out the attributes of the block that the table does not ask for.
         let sizes = content.channels()[0].1.sizes();
@@ -75,7 +82,7 @@ impl MatrixAxis {
             };
             DMatrix::from_fn(channel.nrows(), cells, |output, cell| channel[(output, input(cell))])
         });
-        Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole })
+        Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole, condition })
     }
 
     /// The attributes it answers, in the table's order.
@@ -96,6 +103,11 @@ impl MatrixAxis {
     /// The law of the outputs if all inputs are equally likely.
     pub(super) fn outputs_of_uniform(&self) -> impl Iterator<Item = f64> + '_ {
         self.uniform.iter().copied()
+    }
+
+    /// By how much relative errors of the outputs may grow when the channel is inverted.
+    pub(super) fn condition(&self) -> f64 {
+        self.condition
     }
 
     /// Whether the table has all attributes of the block.
@@ -145,15 +157,17 @@ fn along(
     result
 }
 
-/// The left inverse that is best if all inputs are equally likely; `None` if there is none.
-fn invert(channel: &DMatrix<f64>, uniform: &[f64]) -> Option<DMatrix<f64>> {
+/// The left inverse that is best if the outputs have these shares, and the condition number; `None`
+/// if there is no inverse.
+fn invert(channel: &DMatrix<f64>, shares: &[f64]) -> Option<(DMatrix<f64>, f64)> {
     let norm = |m: &DMatrix<f64>| m.column_iter().map(|c| c.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
     let solve = |square: DMatrix<f64>, right: &DMatrix<f64>| {
         let size = norm(&square);
         let identity = DMatrix::identity(square.nrows(), square.nrows());
         let factorised = square.lu();
         let condition = size * norm(&factorised.solve(&identity)?);
-        (condition.is_finite() && condition < HOPELESS).then(|| factorised.solve(right))?
+        let solved = factorised.solve(right).filter(|_| condition.is_finite() && condition < HOPELESS)?;
+        Some((solved, condition))
     };
     if channel.nrows() < channel.ncols() {
         return None;
@@ -162,7 +176,8 @@ fn invert(channel: &DMatrix<f64>, uniform: &[f64]) -> Option<DMatrix<f64>> {
         return solve(channel.clone(), &DMatrix::identity(channel.nrows(), channel.nrows()));
     }
     let weighted = DMatrix::from_fn(channel.ncols(), channel.nrows(), |input, output| {
-        if uniform[output] > 0.0 { channel[(output, input)] / uniform[output] } else { 0.0 }
+        if shares[output] > 0.0 { channel[(output, input)] / shares[output] } else { 0.0 }
     });
-    solve(&weighted * channel, &weighted)
+    // The condition of the normal equations is the square of the channel's.
+    solve(&weighted * channel, &weighted).map(|(inverse, condition)| (inverse, condition.sqrt()))
 }

@@ -148,7 +148,7 @@ impl<'a> TableEstimator<'a> {
         for axis in &layout.axes {
             match *axis {
                 CountAxis::Attribute { attribute, .. } => attributes.push(attribute),
-                CountAxis::Outputs { block, .. } => matrices.push(MatrixAxis::new(plan, block, table)?),
+                CountAxis::Outputs { block, .. } => matrices.push(MatrixAxis::new(plan, block, table, None)?),
             }
         }
         let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
@@ -177,6 +177,38 @@ impl<'a> TableEstimator<'a> {
             });
         }
         Ok(TableEstimator { plan, layout, attributes, matrices, dims, blocks })
+    }
+
+    /// The same table with matrices inverted by weights from the shares of outputs in these responses,
+    /// instead of those of a uniform truth. Better where there are more outputs than inputs and the truth
+    /// is far from uniform; not exactly unbiased.
+    ///
+    /// # Errors
+    /// If a matrix has no inverse with these weights.
+    pub fn with_plug_in_weights(mut self, tally: &TableTally) -> Result<TableEstimator<'a>, EstimateError> {
+        let dims = self.layout.dims();
+        let mut matrices = Vec::with_capacity(self.matrices.len());
+        for (axis, described) in self.layout.axes.iter().enumerate() {
+            let CountAxis::Outputs { block, outputs } = *described else { continue };
+            let inner: usize = dims[axis + 1..].iter().product();
+            let mut shares = vec![0.0; outputs];
+            for group in tally.groups().values() {
+                for (cell, count) in group.counts.iter().enumerate() {
+                    shares[cell / inner % outputs] += count;
+                }
+            }
+            let total: f64 = shares.iter().sum();
+            shares.iter_mut().for_each(|share| *share /= total);
+            matrices.push(MatrixAxis::new(self.plan, block, &self.layout.attributes, Some(&shares))?);
+        }
+        self.matrices = matrices;
+        Ok(self)
+    }
+
+    /// The largest condition number of the matrices that the table needs: by how much small deviations
+    /// of the shares of outputs may grow. `None` if there is no matrix.
+    pub fn condition(&self) -> Option<f64> {
+        self.matrices.iter().map(MatrixAxis::condition).reduce(f64::max)
     }
 
     /// How its responses are to be counted.
@@ -405,7 +437,8 @@ impl<'a> TableEstimator<'a> {
     /// what remains is due to the channels and to who happened to draw which tag.
     ///
     /// Where no matrix is involved, moments come from the estimate itself, which for a single group
-    /// is the same and for many small ones steadier.
+    /// is the same and for many small ones steadier. Where the estimate is not a distribution, the variance is
+    /// at least that of the closest one.
     fn variances(
         &self,
         groups: &[(GroupLaw, &Group)],
@@ -414,6 +447,11 @@ impl<'a> TableEstimator<'a> {
         target: Target,
     ) -> Vec<f64> {
         let mut variances = vec![0.0; self.cells()];
+        // A distribution, where the estimate is none: few responses that happen to agree would
+        // otherwise seem certain.
+        let whole = self.matrices.iter().all(MatrixAxis::is_whole);
+        let feasible =
+            (whole && shares.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(shares)));
         for ((law, group), weights) in groups.iter().zip(weights) {
             let weighted = !group.square_counts.is_empty();
             let first = if self.matrices.is_empty() && !weighted {
@@ -422,19 +460,14 @@ impl<'a> TableEstimator<'a> {
                 frequencies(&group.counts, group.total)
             };
             let second = if weighted { frequencies(&group.square_counts, group.squares) } else { first.clone() };
-            let contribution = self.estimate_coefficients(weights);
-            let values = pattern_function(&contribution, &law.shares);
-            let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
-            let mut square = self.invert(&second, true);
-            self.apply(&mut square, law, &coefficients(&squares, &law.shares));
-            let mut mean = self.invert(&first, false);
-            self.apply(&mut mean, law, &contribution);
-            let mut other = self.invert(&second, false);
-            self.apply(&mut other, law, &contribution);
-            let per_response = group.squares / (group.total * group.total);
-            for ((variance, square), (mean, other)) in variances.iter_mut().zip(square).zip(mean.iter().zip(other)) {
-                *variance += per_response * (square - 2.0 * mean * other + mean * mean);
+            let mut spread = self.spread(&first, &second, law, weights);
+            if let Some(feasible) = &feasible {
+                let answers = self.expected(feasible, law);
+                let least = self.spread(&answers, &answers, law, weights);
+                spread.iter_mut().zip(least).for_each(|(spread, least)| *spread = spread.max(least));
             }
+            let per_response = group.squares / (group.total * group.total);
+            variances.iter_mut().zip(spread).for_each(|(variance, spread)| *variance += per_response * spread);
         }
         if target == Target::Table {
             let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
@@ -444,6 +477,22 @@ impl<'a> TableEstimator<'a> {
             }
         }
         variances
+    }
+
+    /// The variance of one response's contribution to each cell: `E f^2 - (E f)^2`, with `first` the
+    /// shares of answers and `second` those by squared weights.
+    fn spread(&self, first: &[f64], second: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
+        let contribution = self.estimate_coefficients(weights);
+        let values = pattern_function(&contribution, &law.shares);
+        let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
+        let mut square = self.invert(second, true);
+        self.apply(&mut square, law, &coefficients(&squares, &law.shares));
+        let mut mean = self.invert(first, false);
+        self.apply(&mut mean, law, &contribution);
+        let mut other = self.invert(second, false);
+        self.apply(&mut other, law, &contribution);
+        let spread = |(square, (mean, other)): (f64, (f64, f64))| square - 2.0 * mean * other + mean * mean;
+        square.into_iter().zip(mean.into_iter().zip(other)).map(spread).collect()
     }
 
     /// The estimate, in the order of the table's own attributes.
