@@ -8,10 +8,10 @@ use candor::privacy::{audit, respondent_sentence, times};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::design::attributes_json;
+use super::design::{attribute_rows, attributes_json};
 use super::read_plan;
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, plural, probability, table};
+use crate::show::{emit, paragraph, plural, table};
 
 #[derive(Args)]
 pub struct AuditArgs {
@@ -41,21 +41,10 @@ pub fn describe(plan: &Plan) -> String {
         if public > 0 { format!(", {public} public") } else { String::new() },
         plan.fingerprint()
     );
-    let rows: Vec<Vec<String>> = guarantee
-        .attributes()
-        .iter()
-        .map(|a| {
-            let described = &attributes[a.attribute];
-            vec![
-                described.name().to_owned(),
-                described.categories().len().to_string(),
-                probability(a.keep_probability),
-                a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
-                a.conditional.to_string(),
-                times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),
-            ]
-        })
-        .collect();
+    let mut rows = attribute_rows(plan);
+    for (row, a) in rows.iter_mut().zip(guarantee.attributes()) {
+        row.push(times(a.conditional).unwrap_or_else(|| "no bound".to_owned()));
+    }
     let header =
         ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
     text += &table(&header, &rows);

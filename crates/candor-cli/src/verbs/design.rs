@@ -245,7 +245,6 @@ fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Fai
 
 pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     let guarantee = plan.guarantee();
-    let attributes = plan.schema().attributes();
     let mut text = format!(
         "{} of {}: record epsilon {} (certified)\n",
         plan.origin().method,
@@ -259,20 +258,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
             writeln!(text, "  asked for {asked}; integer weights of 64 bits come to {:.3e} less", asked - certified);
     }
     text.push('\n');
-    let rows: Vec<Vec<String>> = guarantee
-        .attributes()
-        .iter()
-        .map(|a| {
-            let described = &attributes[a.attribute];
-            vec![
-                described.name().to_owned(),
-                described.categories().len().to_string(),
-                probability(a.keep_probability),
-                a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
-                a.conditional.to_string(),
-            ]
-        })
-        .collect();
+    let rows = attribute_rows(plan);
     text += &table(&["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon"], &rows);
     if guarantee.attributes().iter().any(|a| a.marginal != Some(a.conditional)) {
         text += &paragraph(
@@ -282,6 +268,21 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     }
     let _ = write!(text, "\n  fingerprint {}\n", plan.fingerprint());
     text
+}
+
+/// What is certified of each attribute, as cells of a table.
+pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
+    let row = |a: &candor::plan::AttributeGuarantee| {
+        let described = &plan.schema().attributes()[a.attribute];
+        vec![
+            described.name().to_owned(),
+            described.categories().len().to_string(),
+            probability(a.keep_probability),
+            a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
+            a.conditional.to_string(),
+        ]
+    };
+    plan.guarantee().attributes().iter().map(row).collect()
 }
 
 /// The attributes of a plan with their guarantees, as JSON.

@@ -1,0 +1,226 @@
+//! Responses read back as codes.
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_schema::DataType;
+use candor::channel::Channel;
+use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
+
+use super::provenance;
+use crate::TableError;
+use crate::codes::{cast, text_dictionary};
+use crate::error::BadValue;
+use crate::input::{Batch, Batches, Input, Location};
+
+/// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
+pub struct Responses {
+    /// Turns batches into codes.
+    pub decoder: Decoder,
+    /// The rows.
+    pub batches: Batches,
+    /// The seed, if they are a simulation.
+    pub simulation: Option<u64>,
+    /// Whether the file told the plan it was made under.
+    pub fingerprinted: bool,
+}
+
+/// Turns the text of responses into codes.
+pub struct Decoder {
+    columns: Vec<ResponseColumn>,
+    plan: Plan,
+    weights: Option<String>,
+}
+
+/// Some responses as codes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResponseBatch {
+    /// One entry per column of the plan.
+    pub columns: Vec<ResponseCodes>,
+    /// The weight of each response, if asked for.
+    pub weights: Option<Vec<f64>>,
+    /// How many responses.
+    pub rows: usize,
+}
+
+/// One column of responses as codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResponseCodes {
+    /// One category (or tag) each.
+    One(Vec<u16>),
+    /// A set of categories each, in increasing order.
+    Set(Vec<Vec<u16>>),
+}
+
+impl Responses {
+    /// Opens a table of responses made under the plan; `weights` names a column of weights.
+    ///
+    /// # Errors
+    /// If it was made under another plan, or a column is missing.
+    pub fn open(
+        plan: &Plan,
+        location: &Location,
+        delimiter: Option<u8>,
+        weights: Option<&str>,
+    ) -> Result<Responses, TableError> {
+        let input = Input::open(location, delimiter)?;
+        let provenance = provenance(location, &input)?;
+        let expected = plan.fingerprint().as_str();
+        if let Some((found, _)) = provenance.as_ref().filter(|(found, _)| found != expected) {
+            let (file, found) = (location.name(), found.clone());
+            return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
+        }
+        let columns = plan.columns();
+        let names: Vec<String> =
+            columns.iter().map(|column| column.name.clone()).chain(weights.map(str::to_owned)).collect();
+        Ok(Responses {
+            decoder: Decoder { columns, plan: plan.clone(), weights: weights.map(str::to_owned) },
+            batches: input.batches(&names)?,
+            fingerprinted: provenance.is_some(),
+            simulation: provenance.and_then(|(_, seed)| seed),
+        })
+    }
+}
+
+impl Decoder {
+    /// The codes of a batch.
+    ///
+    /// # Errors
+    /// The first value that cannot be a response under the plan.
+    pub fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
+        let decoded = self.columns.iter().enumerate().map(|(at, column)| self.column(batch, at, column));
+        let columns: Vec<ResponseCodes> = decoded.collect::<Result<_, _>>()?;
+        self.check_set_sizes(batch, &columns)?;
+        let weights = self.weights.as_ref().map(|name| self.weights(batch, name)).transpose()?;
+        Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
+    }
+
+    /// A set names as many different categories as the channel that the response went through says.
+    fn check_set_sizes(&self, batch: &Batch, columns: &[ResponseCodes]) -> Result<(), TableError> {
+        for (column, codes) in self.columns.iter().zip(columns) {
+            let (Content::Answer { block, place, .. }, ResponseCodes::Set(sets)) = (&column.content, codes) else {
+                continue;
+            };
+            let tag = self.columns.iter().position(|other| other.content == Content::Tag { block: *block });
+            let size = |row: usize| {
+                let channel = match tag.map(|at| &columns[at]) {
+                    Some(ResponseCodes::One(tags)) => usize::from(tags[row]),
+                    _ => 0,
+                };
+                match &self.plan.blocks()[*block].channels()[channel].1 {
+                    Channel::Pattern(pattern) => pattern.axes()[*place].answer,
+                    Channel::Matrix(_) => 1,
+                }
+            };
+            let wrong = |(row, set): &(usize, &Vec<u16>)| {
+                set.len() != size(*row) || set.windows(2).any(|pair| pair[0] == pair[1])
+            };
+            if let Some((row, set)) = sets.iter().enumerate().find(wrong) {
+                return Err(TableError::Value(BadValue {
+                    file: batch.file.clone(),
+                    row: batch.before + row as u64 + 1,
+                    column: column.name.clone(),
+                    value: format!("a set of {}", set.len()),
+                    hint: format!("is not what the plan answers with: sets of {} different categories", size(row)),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn weights(&self, batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
+        let array = batch.columns.column(self.columns.len());
+        let numbers =
+            cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64)).ok_or_else(|| {
+                TableError::Type {
+                    file: batch.file.clone(),
+                    column: name.to_owned(),
+                    found: array.data_type().to_string(),
+                }
+            })?;
+        let one = |(row, weight): (usize, Option<f64>)| {
+            weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+                TableError::Value(BadValue {
+                    file: batch.file.clone(),
+                    row: batch.before + row as u64 + 1,
+                    column: name.to_owned(),
+                    value: weight.map_or(String::new(), |weight| weight.to_string()),
+                    hint: "is not a weight; weights are numbers, 0 or more".to_owned(),
+                })
+            })
+        };
+        numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
+    }
+
+    fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<ResponseCodes, TableError> {
+        let array = batch.columns.column(at);
+        let bad = |row: usize, value: &str, hint: &str| {
+            TableError::Value(BadValue {
+                file: batch.file.clone(),
+                row: batch.before + row as u64 + 1,
+                column: column.name.clone(),
+                value: value.to_owned(),
+                hint: hint.to_owned(),
+            })
+        };
+        let unsupported = || TableError::Type {
+            file: batch.file.clone(),
+            column: column.name.clone(),
+            found: array.data_type().to_string(),
+        };
+        let labels = match &column.content {
+            Content::Tag { block } => {
+                let channels = self.plan.blocks()[*block].channels().len() as u64;
+                let numbers = cast(array, &DataType::UInt64).ok_or_else(unsupported)?;
+                let tag = |(row, tag): (usize, Option<u64>)| match tag {
+                    Some(tag) if tag < channels => Ok(tag as u16),
+                    tag => Err(bad(row, &tag.map_or(String::new(), |t| t.to_string()), "is not a tag of the plan")),
+                };
+                let tags = numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag);
+                return tags.collect::<Result<_, _>>().map(ResponseCodes::One);
+            }
+            Content::Public { attribute } => self.plan.schema().attributes()[*attribute].categories(),
+            Content::Answer { labels, .. } => labels,
+        };
+        let known: std::collections::HashMap<&str, u16> =
+            labels.iter().zip(0..).map(|(label, code)| (label.as_str(), code)).collect();
+        let code = |row: usize, label: &str| {
+            known.get(label).copied().ok_or_else(|| bad(row, label, "cannot be answered under this plan"))
+        };
+        if let Content::Answer { set: true, .. } = column.content {
+            let set = |row: usize, labels: &mut dyn Iterator<Item = &str>| {
+                let mut set = labels.map(|label| code(row, label)).collect::<Result<Vec<u16>, _>>()?;
+                set.sort_unstable();
+                Ok(set)
+            };
+            if let Some(list) = array.as_list_opt::<i32>() {
+                let one = |row: usize| {
+                    let items = cast(&list.value(row), &DataType::Utf8).ok_or_else(unsupported)?;
+                    set(row, &mut items.as_string::<i32>().iter().map(Option::unwrap_or_default))
+                };
+                return (0..list.len()).map(one).collect::<Result<_, _>>().map(ResponseCodes::Set);
+            }
+            let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
+            let one =
+                |(row, joined): (usize, Option<&str>)| set(row, &mut joined.unwrap_or_default().split(SET_SEPARATOR));
+            let sets = text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, TableError>>();
+            return sets.map(ResponseCodes::Set);
+        }
+        if let Some(dictionary) = text_dictionary(array) {
+            let labels = dictionary.values().as_string::<i32>();
+            let codes: Vec<Option<u16>> =
+                labels.iter().map(|label| known.get(label.unwrap_or_default()).copied()).collect();
+            let missing = known.get("").copied();
+            let one = |(row, key): (usize, Option<i32>)| {
+                let found = key.map_or(missing, |key| codes[key as usize]);
+                found.ok_or_else(|| {
+                    bad(row, key.map_or("", |key| labels.value(key as usize)), "cannot be answered under this plan")
+                })
+            };
+            return dictionary.keys().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One);
+        }
+        let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
+        let one = |(row, label): (usize, Option<&str>)| code(row, label.unwrap_or_default());
+        text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
+    }
+}
