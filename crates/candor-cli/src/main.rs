@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod failure;
+mod progress;
 mod show;
 mod verbs;
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::show::{count, emit, remark, table};
 
 #[derive(Args)]
@@ -186,7 +187,11 @@ pub fn read_responses(
     weights: Option<&str>,
 ) -> Result<Tallied, Failure> {
     let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
-    let tallied = tally(&Job { plan, inputs: &inputs, delimiter, tables, by, weights }, |_, _| {})?;
+    let bar = Progress::new();
+    let tallied =
+        tally(&Job { plan, inputs: &inputs, delimiter, tables, by, weights }, |done, all| bar.show(done, all));
+    bar.clear();
+    let tallied = tallied?;
     for file in &tallied.unmarked {
         remark(&format!("note: {file} does not tell the plan it was made under; its labels fit this one"));
     }

@@ -1,7 +1,7 @@
 //! `candor randomize`: plan + table -> responses.
 
-use std::io::{BufRead, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::io::{BufRead, Write};
+use std::time::Instant;
 
 use candor::channel::Answer;
 use candor::plan::{Content, Plan};
@@ -12,11 +12,11 @@ use candor_tables::output::Target;
 use candor_tables::randomize::{Job, randomize};
 use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::{parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::show::{count, emit, remark};
 
 #[derive(Args)]
@@ -130,36 +130,6 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
         (Format::Csv(_), Some(delimiter)) => Ok(Format::Csv(delimiter)),
         (Format::Parquet, Some(_)) => Err(Failure::Usage("--output-delimiter does not go with Parquet".to_owned())),
         (format, None) => Ok(format),
-    }
-}
-
-/// A progress bar on long work, if somebody watches.
-struct Progress(ProgressBar);
-
-impl Progress {
-    fn new() -> Progress {
-        let bar = ProgressBar::no_length();
-        if !std::io::stderr().is_terminal() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        let style = ProgressStyle::with_template("{spinner} {human_pos} records, {per_sec}, {elapsed}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Progress(bar)
-    }
-
-    fn show(&self, records: u64, total: Option<u64>) {
-        if let Some(total) = total.filter(|_| self.0.length().is_none()) {
-            let style =
-                ProgressStyle::with_template("{bar:40} {human_pos} of {human_len} records, {per_sec}, {eta} left");
-            self.0.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            self.0.set_length(total);
-        }
-        self.0.set_position(records);
-    }
-
-    fn clear(&self) {
-        self.0.finish_and_clear();
     }
 }
 
