@@ -436,6 +436,28 @@ fn slow_pipes_are_understood() {
     }
 }
 
+/// A bad row is told at once, not when whoever feeds the pipe is done.
+#[test]
+fn errors_do_not_wait_for_the_end_of_a_pipe() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    let mut command = sandbox.command();
+    command.args(["randomize", "plan.json", "-", "-o", "out.csv"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let _ = pipe.write_all(format!("region,smokes,age\n{}", "north,never,20\n".repeat(140_000)).as_bytes());
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "still waiting for the pipe");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("row 1, column \"smokes\""));
+    assert_eq!(sandbox.files(), ["plan.json", "schema.toml"]);
+}
+
 #[test]
 fn nothing_that_is_read_is_overwritten() {
     let sandbox = Sandbox::new();
