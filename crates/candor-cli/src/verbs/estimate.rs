@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use candor::estimate::{Analysis, Cell, Interval, Method, NoAnswer, Options, Target, analyse};
+use candor::estimate::{Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, Target, analyse};
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::Tables;
@@ -354,7 +354,7 @@ fn csv(plan: &Plan, published: &[Published]) -> String {
 
 fn describe_json(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Published]) -> Value {
     let one = |Published { group, analysis }: &Published| {
-        let identifiable = !matches!(analysis.cells, Err(NoAnswer::Estimate(_)));
+        let identifiable = !matches!(analysis.cells, Err(NoAnswer::Estimate(EstimateError::NotIdentifiable(_))));
         let cell = |(categories, cell): (Vec<String>, &Cell)| {
             let u = cell.uncertainty;
             json!({

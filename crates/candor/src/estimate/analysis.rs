@@ -1,6 +1,6 @@
 //! A table as it is published: estimates with intervals, or the reason why there are none.
 
-use super::{EstimateError, Interval, TableEstimator, Target, simplex};
+use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::plan::Plan;
 use crate::tally::TableTally;
 
@@ -81,9 +81,6 @@ pub struct Analysis {
     pub implausible: bool,
 }
 
-/// The chance of calling honest responses implausible.
-const FALSE_ALARM: f64 = 1e-6;
-
 /// Why a table has no numbers.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -107,25 +104,28 @@ pub enum NoAnswer {
 /// Estimates one table from its counts.
 pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
     let attributes = tally.layout().attributes.clone();
-    let cells = cells(plan, tally, options);
-    let condition = TableEstimator::new(plan, &attributes).ok().and_then(|estimator| estimator.condition());
-    Analysis { attributes, respondents: tally.total(), cells, condition, implausible: implausible(plan, tally) }
+    let respondents = tally.total();
+    let estimator = match TableEstimator::new(plan, &attributes) {
+        Ok(estimator) => estimator,
+        Err(error) => {
+            let cells = Err(error.into());
+            return Analysis { attributes, respondents, cells, condition: None, implausible: false };
+        }
+    };
+    let condition = estimator.condition();
+    let population = estimator.estimate(tally, Target::Population);
+    let implausible = population.as_ref().is_ok_and(|estimate| estimator.is_implausible(tally, estimate));
+    let cells = population.map_err(NoAnswer::from).and_then(|population| cells(estimator, population, tally, options));
+    Analysis { attributes, respondents, cells, condition, implausible }
 }
 
-/// Whether some cell is further below 0 or above 1 than chance explains, or the outputs of a matrix
-/// with more outputs than inputs do not follow from any distribution of inputs.
-fn implausible(plan: &Plan, tally: &TableTally) -> bool {
-    let Ok(estimator) = TableEstimator::new(plan, &tally.layout().attributes) else { return false };
-    let Ok(estimate) = estimator.estimate(tally, Target::Population) else { return false };
-    let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
-    // A cell that is truly 0 or 1 has less spread than its noise, never more: this errs to caution.
-    let outside = |(share, se): (&f64, &f64)| share + reach * se < 0.0 || share - reach * se > 1.0;
-    let impossible = estimate.shares.iter().zip(&estimate.standard_errors).any(outside);
-    impossible || estimator.misfit(tally, &estimate.shares).is_some_and(|p_value| p_value < FALSE_ALARM)
-}
-
-fn cells(plan: &Plan, tally: &TableTally, options: &Options) -> Result<Vec<Cell>, NoAnswer> {
-    let mut estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+/// The cells as asked for, from the estimate for the population.
+fn cells(
+    mut estimator: TableEstimator<'_>,
+    population: Estimate,
+    tally: &TableTally,
+    options: &Options,
+) -> Result<Vec<Cell>, NoAnswer> {
     if options.method == Method::PlugIn {
         estimator = estimator.with_plug_in_weights(tally)?;
     }
@@ -133,9 +133,17 @@ fn cells(plan: &Plan, tally: &TableTally, options: &Options) -> Result<Vec<Cell>
     if options.method == Method::Iterative {
         const TOLERANCE: f64 = 1e-10;
         const MOST_UPDATES: usize = 100_000;
-        return Ok(bare(estimator.iterate(tally, TOLERANCE, MOST_UPDATES)?.shares));
+        let found = estimator.iterate(tally, TOLERANCE, MOST_UPDATES)?;
+        return if found.converged {
+            Ok(bare(found.shares))
+        } else {
+            Err(EstimateError::NotConverged(found.updates).into())
+        };
     }
-    let estimate = estimator.estimate(tally, options.target)?;
+    let estimate = match (options.method, options.target) {
+        (Method::PlugIn, target) | (_, target @ Target::Table) => estimator.estimate(tally, target)?,
+        (_, Target::Population) => population,
+    };
     let reach = options.interval.reach(options.confidence, estimate.shares.len());
     if estimate.standard_errors.iter().all(|se| 2.0 * reach * se >= 1.0) {
         let least = estimate.standard_errors.iter().copied().fold(f64::INFINITY, f64::min);

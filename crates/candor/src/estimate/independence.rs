@@ -108,7 +108,7 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     Ok(Independence { corrected, cramers_v, odds_ratio, naive, naive_cramers_v })
 }
 
-fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
+pub(super) fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
     let p_value = ChiSquared::new(degrees as f64).map_or(1.0, |law| law.sf(statistic));
     ChiSquareTest { statistic, degrees, p_value }
 }
@@ -139,31 +139,6 @@ impl TableEstimator<'_> {
             covariance += (weighted * contributions.transpose() - &mean * mean.transpose()) * per_response;
         }
         Ok(covariance)
-    }
-
-    /// The p-value of a chi-square test of the outputs against what the estimated table would give,
-    /// where there are more outputs than cells to explain them; `None` elsewhere.
-    pub(super) fn misfit(&self, tally: &TableTally, shares: &[f64]) -> Option<f64> {
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
-        let [(law, group)] = &groups[..] else { return None };
-        self.check_likelihood(&groups).ok().filter(|()| group.counts.len() > self.cells())?;
-        let expected = self.expected(&self.forward(&self.held_order(&project(shares))), law);
-        // Cells too rare for the approximation are taken together.
-        let (mut statistic, mut kept, mut rare) = (0.0, 0usize, (0.0, 0.0));
-        for (expected, count) in expected.iter().map(|p| p * group.total).zip(&group.counts) {
-            if expected < 20.0 {
-                rare = (rare.0 + expected, rare.1 + count);
-            } else {
-                statistic += (count - expected).powi(2) / expected;
-                kept += 1;
-            }
-        }
-        if rare.0 >= 20.0 {
-            statistic += (rare.1 - rare.0).powi(2) / rare.0;
-            kept += 1;
-        }
-        (kept > self.cells()).then(|| chi_square(statistic, kept - self.cells()).p_value)
     }
 
     /// The logarithm of the odds ratio is nearly normal; its variance by the delta method.

@@ -14,6 +14,7 @@ mod independence;
 mod interval;
 mod iterative;
 mod matrix;
+mod plausible;
 pub mod simplex;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
@@ -90,6 +91,9 @@ pub enum EstimateError {
         together(.0), if .0.len() == 1 { "it" } else { "them together" }, if .0.len() == 1 { "it" } else { "one of them" }
     )]
     NotIdentifiable(Vec<String>),
+    /// The iteration did not settle.
+    #[error("the iterative method had not settled after {0} updates; use unbiased or projected")]
+    NotConverged(usize),
     /// The counts do not hold the likelihood that a method needs.
     #[error("this method does not apply to the table: {0}")]
     NoLikelihood(&'static str),

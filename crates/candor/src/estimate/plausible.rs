@@ -1,0 +1,46 @@
+//! Whether responses can have come from the plan: wrong plan, wrong file, or answers edited.
+
+use super::independence::chi_square;
+use super::simplex::project;
+use super::{Estimate, GroupLaw, Interval, TableEstimator};
+use crate::tally::{Group, TableTally};
+
+/// The chance of calling honest responses implausible.
+const FALSE_ALARM: f64 = 1e-6;
+
+impl TableEstimator<'_> {
+    /// Whether some cell of the estimate for the population is further below 0 or above 1 than chance
+    /// explains, or the outputs of a matrix with more outputs than inputs do not follow from any
+    /// distribution of inputs.
+    pub(super) fn is_implausible(&self, tally: &TableTally, estimate: &Estimate) -> bool {
+        let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
+        let outside = |(share, se): (&f64, &f64)| share + reach * se < 0.0 || share - reach * se > 1.0;
+        let impossible = estimate.shares.iter().zip(&estimate.standard_errors).any(outside);
+        impossible || self.misfit(tally, &estimate.shares).is_some_and(|p_value| p_value < FALSE_ALARM)
+    }
+
+    /// The p-value of a chi-square test of the outputs against what the estimated table would give,
+    /// where there are more outputs than cells to explain them; `None` elsewhere.
+    fn misfit(&self, tally: &TableTally, shares: &[f64]) -> Option<f64> {
+        let groups: Vec<(GroupLaw, &Group)> =
+            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let [(law, group)] = &groups[..] else { return None };
+        self.check_likelihood(&groups).ok().filter(|()| group.counts.len() > self.cells())?;
+        let expected = self.expected(&self.forward(&self.held_order(&project(shares))), law);
+        // Cells too rare for the approximation are taken together.
+        let (mut statistic, mut kept, mut rare) = (0.0, 0usize, (0.0, 0.0));
+        for (expected, count) in expected.iter().map(|p| p * group.total).zip(&group.counts) {
+            if expected < 20.0 {
+                rare = (rare.0 + expected, rare.1 + count);
+            } else {
+                statistic += (count - expected).powi(2) / expected;
+                kept += 1;
+            }
+        }
+        if rare.0 >= 20.0 {
+            statistic += (rare.1 - rare.0).powi(2) / rare.0;
+            kept += 1;
+        }
+        (kept > self.cells()).then(|| chi_square(statistic, kept - self.cells()).p_value)
+    }
+}
