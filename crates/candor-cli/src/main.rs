@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod draw;
 mod failure;
 mod progress;
 mod show;
@@ -43,6 +44,8 @@ enum Verb {
     Estimate(verbs::estimate::EstimateArgs),
     /// Test whether two attributes are independent, corrected for the randomization
     Test(verbs::test::TestArgs),
+    /// Regenerate the tables and figures of the papers
+    Reproduce(verbs::reproduce::ReproduceArgs),
     /// Show all of it on bundled data
     Demo(verbs::demo::DemoArgs),
 }
@@ -57,6 +60,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Sql(args) => verbs::sql::run(args),
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
+        Verb::Reproduce(args) => verbs::reproduce::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
     }
 }

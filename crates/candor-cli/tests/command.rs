@@ -237,6 +237,7 @@ fn help_is_pinned() {
         "sql",
         "estimate",
         "test",
+        "reproduce",
         "demo",
     ] {
         let mut command = sandbox.command();

@@ -5,6 +5,7 @@ pub mod demo;
 pub mod design;
 pub mod estimate;
 pub mod randomize;
+pub mod reproduce;
 pub mod schema;
 pub mod size;
 pub mod sql;

@@ -1,0 +1,147 @@
+//! A plan in words, tables and JSON.
+
+use std::fmt::Write;
+
+use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
+use candor::plan::Plan;
+use candor::tables::Tables;
+use serde_json::{Value, json};
+
+use crate::show::{count, paragraph, plural, probability, table};
+
+/// A difference between epsilon asked for and certified that is worth mentioning.
+const WORTH_MENTIONING: f64 = 1e-9;
+
+pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
+    let guarantee = plan.guarantee();
+    let mut text = format!(
+        "{} of {}: record epsilon {} (certified)\n",
+        plan.origin().method,
+        plural(guarantee.attributes().len(), "attribute"),
+        guarantee.epsilon()
+    );
+    if let Some((asked, certified)) = asked.zip(guarantee.epsilon().value())
+        && asked - certified > WORTH_MENTIONING
+    {
+        let _ =
+            writeln!(text, "  asked for {asked}; integer weights of 64 bits come to {:.3e} less", asked - certified);
+    }
+    text.push('\n');
+    let rows = attribute_rows(plan);
+    text += &table(&["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon"], &rows);
+    if guarantee.attributes().iter().any(|a| a.marginal != Some(a.conditional)) {
+        text += &paragraph(
+            "The marginal epsilon is for a reader of that attribute's answer alone; the conditional one is for a reader \
+             of the whole answer who knows all other attributes. Respondents are told the conditional one.",
+        );
+    }
+    let _ = write!(text, "\n  fingerprint {}\n", plan.fingerprint());
+    text
+}
+
+/// What is certified of each attribute, as cells of a table.
+pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
+    let row = |a: &candor::plan::AttributeGuarantee| {
+        let described = &plan.schema().attributes()[a.attribute];
+        vec![
+            described.name().to_owned(),
+            described.categories().len().to_string(),
+            probability(a.keep_probability),
+            a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
+            a.conditional.to_string(),
+        ]
+    };
+    plan.guarantee().attributes().iter().map(row).collect()
+}
+
+/// The attributes of a plan with their guarantees, as JSON.
+pub fn attributes_json(plan: &Plan) -> Vec<Value> {
+    let requested = &plan.origin().requested;
+    let attribute = |(i, a): (usize, &candor::plan::AttributeGuarantee)| {
+        let described = &plan.schema().attributes()[a.attribute];
+        json!({
+            "name": described.name(),
+            "categories": described.categories().len(),
+            "requested": requested.get(i).copied().flatten(),
+            "marginal_epsilon": a.marginal.and_then(candor::channel::Epsilon::value),
+            "conditional_epsilon": a.conditional.value(),
+        })
+    };
+    plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
+}
+
+/// The standard errors to expect from a table.
+pub struct Expectation {
+    attributes: Vec<usize>,
+    cells: usize,
+    /// Root mean square over the cells, if the truth is uniform; or why there is none.
+    standard_error: Result<f64, EstimateError>,
+    /// Absolute and relative error of the answers' shares, all at once with confidence 0.95 (paper 004).
+    answer_errors: Option<(f64, f64)>,
+}
+
+/// What to expect of each table, if the truth is uniform.
+pub fn expectations(plan: &Plan, tables: &Tables, respondents: f64) -> Vec<Expectation> {
+    let one = |table: &Vec<usize>| {
+        let sizes = table.iter().map(|&attribute| plan.schema().attributes()[attribute].categories().len());
+        let estimator = TableEstimator::new(plan, table);
+        let answer_errors = estimator.as_ref().ok().and_then(|e| e.answer_errors(respondents, 0.95));
+        let predicted = estimator.and_then(|estimator| estimator.predict(respondents, EstimateTarget::Population));
+        Expectation {
+            answer_errors,
+            attributes: table.clone(),
+            cells: sizes.product(),
+            standard_error: predicted.map(|estimate| estimate.root_mean_square_error()),
+        }
+    };
+    tables.lists().iter().map(one).collect()
+}
+
+fn table_name(plan: &Plan, attributes: &[usize]) -> String {
+    attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect::<Vec<_>>().join(",")
+}
+
+pub fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents: f64) -> String {
+    let mut text = format!(
+        "\nStandard errors to expect from {} respondents, if the truth is uniform\n",
+        count(respondents as u64)
+    );
+    let shown = |e: &Expectation| {
+        let error = e.standard_error.as_ref();
+        let error = error.map_or_else(|_| "not identifiable".to_owned(), |error| format!("{error:.4}"));
+        let answers = |which: fn((f64, f64)) -> f64| {
+            e.answer_errors.map_or("-".to_owned(), |errors| format!("{:.4}", which(errors)))
+        };
+        vec![table_name(plan, &e.attributes), e.cells.to_string(), error, answers(|e| e.0), answers(|e| e.1)]
+    };
+    let header = ["table", "cells", "standard error", "e_abs of answers", "e_rel of answers"];
+    text += &table(&header, &expected.iter().map(shown).collect::<Vec<_>>());
+    text += &paragraph(
+        "The standard error is that of an estimated share. e_abs and e_rel are how far the observed shares of answers may \
+         be off, all at once with confidence 0.95, before the randomization is taken out.",
+    );
+    text
+}
+
+pub fn describe_json(plan: &Plan, expected: &[Expectation], seconds: f64) -> Value {
+    let names =
+        |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect() };
+    let expectation = |e: &Expectation| {
+        let error = e.standard_error.as_ref().ok();
+        json!({
+            "attributes": names(e),
+            "identifiable": error.is_some(),
+            "standard_error": error,
+            "absolute_error": e.answer_errors.map(|(absolute, _)| absolute),
+            "relative_error": e.answer_errors.map(|(_, relative)| relative),
+        })
+    };
+    json!({
+        "expected": expected.iter().map(expectation).collect::<Vec<_>>(),
+        "method": plan.origin().method,
+        "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": null},
+        "attributes": attributes_json(plan),
+        "fingerprint": plan.fingerprint().as_str(),
+        "seconds": seconds,
+    })
+}

@@ -1,0 +1,116 @@
+//! `candor reproduce`: the tables and figures of the papers.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use candor_experiments::PAPERS;
+use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
+use candor_tables::output::{self, Target};
+use clap::Args;
+
+use crate::draw;
+use crate::failure::Failure;
+use crate::show::{emit, paragraph, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor reproduce                                  what there is
+  candor reproduce optimized-rr table-1
+  candor reproduce optimized-rr -o figures          CSV and SVG files too")]
+pub struct ReproduceArgs {
+    /// The paper; without one, the papers and what can be regenerated are listed
+    paper: Option<String>,
+    /// One table or figure of it; all of them by default
+    exhibit: Option<String>,
+    /// Where random instances come from; the same seed gives the same results
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many random instances or repetitions, instead of the exhibit's own number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeats: Option<u32>,
+    /// A folder for the tables as CSV and the figures as SVG
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
+    let Some(name) = &args.paper else { return emit(&listing()) };
+    let paper = PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
+        let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+        Failure::Usage(format!("there is no paper \"{name}\"; there are: {}", names.join(", ")))
+    })?;
+    let exhibits: Vec<&Exhibit> = match &args.exhibit {
+        None => paper.exhibits.iter().collect(),
+        Some(name) => vec![paper.exhibits.iter().find(|exhibit| exhibit.name == name).ok_or_else(|| {
+            let names: Vec<&str> = paper.exhibits.iter().map(|exhibit| exhibit.name).collect();
+            Failure::Usage(format!("{} has no \"{name}\"; it has: {}", paper.name, names.join(", ")))
+        })?],
+    };
+    if let Some(folder) = &args.output {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::about(&folder.display().to_string(), error))?;
+    }
+    let settings = Settings { seed: args.seed, repeats: args.repeats.map(|n| n as usize) };
+    for exhibit in exhibits {
+        let outcome = (exhibit.make)(&settings);
+        emit(&shown(exhibit, &outcome))?;
+        if let Some(folder) = &args.output {
+            emit(&keep(folder, paper, exhibit, &outcome)?)?;
+        }
+    }
+    Ok(())
+}
+
+fn listing() -> String {
+    let mut text = String::new();
+    for paper in PAPERS {
+        let _ = writeln!(text, "{}: {}", paper.name, paper.title);
+        for exhibit in paper.exhibits {
+            let _ = writeln!(text, "  {:<12} {}", exhibit.name, exhibit.caption);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn shown(exhibit: &Exhibit, outcome: &Outcome) -> String {
+    let mut text = format!("{}: {}\n\n", exhibit.name, exhibit.caption);
+    for Table { columns, rows, name } in &outcome.tables {
+        if outcome.tables.len() > 1 {
+            let _ = writeln!(text, "  {name}");
+        }
+        let header: Vec<&str> = columns.iter().map(String::as_str).collect();
+        text += &table(&header, rows);
+        text.push('\n');
+    }
+    text += &paragraph(&outcome.verdict);
+    text.push('\n');
+    text
+}
+
+/// Writes an exhibit's tables and plots, and says where they are.
+fn keep(folder: &Path, paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> Result<String, Failure> {
+    let mut written = Vec::new();
+    let mut write = |name: &str, ending: &str, bytes: &[u8]| -> Result<(), Failure> {
+        let path = folder.join(format!("{}-{}-{name}.{ending}", paper.name, exhibit.name));
+        output::write(&Target::new(&path.to_string_lossy()), bytes)?;
+        written.push(path.display().to_string());
+        Ok(())
+    };
+    for table in &outcome.tables {
+        write(&table.name, "csv", csv(table).as_bytes())?;
+    }
+    for plot in &outcome.plots {
+        write(&plot.name, "svg", draw::svg(plot).as_bytes())?;
+    }
+    Ok(format!("  written: {}\n\n", written.join(", ")))
+}
+
+fn csv(table: &Table) -> String {
+    let field = |cell: &String| match cell.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell.clone(),
+    };
+    let line = |cells: &Vec<String>| cells.iter().map(field).collect::<Vec<_>>().join(",") + "\n";
+    line(&table.columns) + &table.rows.iter().map(line).collect::<String>()
+}

@@ -1,0 +1,13 @@
+//! The tables and figures of the papers, regenerated: one file per paper, ours beside theirs.
+//!
+//! An experiment computes; it neither prints nor draws. `candor reproduce` shows what it returns.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod exhibit;
+
+use exhibit::Paper;
+
+/// Every paper with something to regenerate.
+pub const PAPERS: &[Paper] = &[];
