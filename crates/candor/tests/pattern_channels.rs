@@ -188,10 +188,15 @@ proptest! {
         seed in any::<u32>(),
         weights in prop::collection::vec(1u64..1_000_000, 1..5),
         chosen in prop::collection::vec(0usize..6, 5),
+        resampling in prop::option::of(prop::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>()], 6)),
     ) {
         let sets = sets(axes.len(), seed);
         let parts = weights.iter().zip(&chosen).map(|(&w, &s)| (sets[s].clone(), w)).collect();
-        if let Some(pattern) = channel(&axes, parts) {
+        if let Some(mut pattern) = channel(&axes, parts) {
+            if let Some(mut resampling) = resampling {
+                resampling.truncate(axes.len());
+                pattern = pattern.resampled(resampling);
+            }
             agrees_with_definition(&pattern);
         }
     }
@@ -266,6 +271,18 @@ fn structure_agrees_with_enumeration() {
         assert!(bounds[i] <= many.record_epsilon());
     }
     assert_eq!(bounds[20], Epsilon::ZERO);
+    let (a, b) = (few.marginal(&[3, 7]), many.marginal(&[3, 7]));
+    for (x, y) in a.probabilities().iter().zip(b.probabilities()) {
+        assert!(close(*x, *y));
+    }
+
+    // Resampling is not taken into account for the whole record, but it is for the attribute.
+    let mut weights = vec![0; 21];
+    weights[3] = 1 << 62;
+    let (few, many) = (few.resampled(weights[..20].to_vec()), many.resampled(weights));
+    assert!(few.record_epsilon() <= many.record_epsilon());
+    assert!(close(many.marginal_epsilon(3).get(), few.marginal_epsilon(3).get()));
+    assert!(few.marginal_epsilon(3).get() < 0.8 * exact[3].get());
     let (a, b) = (few.marginal(&[3, 7]), many.marginal(&[3, 7]));
     for (x, y) in a.probabilities().iter().zip(b.probabilities()) {
         assert!(close(*x, *y));

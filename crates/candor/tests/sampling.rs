@@ -223,6 +223,54 @@ fn general_pattern_sets() {
 }
 
 #[test]
+fn resampling() {
+    let axes = [2, 3, 4].map(Axis::single);
+    let threshold = PatternSet::Threshold { weights: vec![3, 1, 2], limit: 3 };
+    let channel = Pattern::new(axes.to_vec(), parts(&[(threshold, 2), (PatternSet::All, 1)])).unwrap();
+    let resampled = channel.resampled(vec![0, 1 << 62, 3 << 61]);
+    prove("resampled answers", alone(resampled.into()), Some((0, vec![vec![0]; 3])));
+    let sets = Pattern::new(vec![Axis::set(5, 2)], parts(&[(PatternSet::no_miss(), 1)])).unwrap();
+    prove("resampled sets", alone(sets.resampled(vec![1 << 63]).into()), None);
+}
+
+/// Too many attributes to list all answers: the law of the pattern over four of them.
+#[test]
+fn thresholds_over_many_attributes() {
+    let k = 24;
+    let axes: Vec<Axis> = (0..k).map(|i| Axis::single(2 + i % 3)).collect();
+    let weights: Vec<u64> = (0..k as u64).map(|i| 1 + i * 7 % 5).collect();
+    // The first is drawn by rejection, the second is too rare for that.
+    for (limit, likely) in [(30, true), (4, false)] {
+        let set = PatternSet::Threshold { weights: weights.clone(), limit };
+        let pattern = Pattern::new(axes.clone(), parts(&[(set.clone(), 1)])).unwrap();
+        let share = 1.0 / 4096.0;
+        let ways: Vec<[f64; 2]> =
+            axes.iter().map(|a| [1.0 / a.categories as f64, 1.0 - 1.0 / a.categories as f64]).collect();
+        let measured = candor::channel::threshold::measure(&weights, limit, &ways).unwrap();
+        assert_eq!(measured.inside >= share, likely);
+        let shown = [0, 7, 14, 23];
+        let expected = pattern.marginal(&shown);
+        let channel: Channel = pattern.into();
+        let sampler = candor::channel::Sampler::new(&channel);
+        let mut rng = Source::from_seed(5).stream(0);
+        let (truth, mut seen, draws) = (vec![1u16; k], [0.0; 16], 60_000);
+        for _ in 0..draws {
+            let answers = sampler.draw(&truth, &mut rng).unwrap();
+            let misses = |i: usize| usize::from(answers[i] != Answer::One(truth[i]));
+            let missing: u64 = (0..k).map(|i| misses(i) as u64 * weights[i]).sum();
+            assert!(missing <= limit, "outside the set");
+            seen[shown.iter().enumerate().map(|(at, &i)| misses(i) << at).sum::<usize>()] += 1.0;
+        }
+        let cells = seen.iter().zip(expected.probabilities()).filter(|(_, p)| **p * f64::from(draws) > 20.0);
+        let statistic: f64 =
+            cells.clone().map(|(n, p)| (n - p * f64::from(draws)).powi(2) / (p * f64::from(draws))).sum();
+        let degrees = cells.count() as f64 - 1.0;
+        assert!(degrees > 3.0);
+        assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{limit}: {statistic} with {degrees}");
+    }
+}
+
+#[test]
 fn lotteries() {
     let axes = [2, 3, 4].map(Axis::single);
     let hits = |hits: Vec<usize>| patterns(&axes, &[(PatternSet::Hits(hits), 1), (PatternSet::All, 1)]);

@@ -69,6 +69,12 @@ fn plans() -> Vec<(&'static str, Plan)> {
         axes(),
         vec![part(threshold, 5), part(bitmap, 6), part(PatternSet::Only(vec![1, 3]), 4), part(PatternSet::All, 3)],
     );
+    // Over more than 20 attributes: the first threshold is drawn by rejection, the second by rank.
+    let many: Vec<Axis> = (0..22).map(|i| Axis::single(2 + i % 3)).collect();
+    let weights: Vec<u64> = (0..22).map(|i| 1 + i * 7 % 5).collect();
+    let at_most = |limit| PatternSet::Threshold { weights: weights.clone(), limit };
+    let many = Pattern::new(many, vec![part(at_most(38), 3), part(at_most(2), 2), part(PatternSet::All, 3)]).unwrap();
+    let resampled = general.clone().unwrap().resampled(vec![0, 1 << 63, 3 << 62, 0]);
     let hits = |hits: Vec<usize>| -> Channel {
         Pattern::new(axes(), vec![part(PatternSet::Hits(hits), 3), part(PatternSet::All, 4)]).unwrap().into()
     };
@@ -94,6 +100,11 @@ fn plans() -> Vec<(&'static str, Plan)> {
         ("joint", plan(&[9, 16, 7], vec![Block::new(vec![2, 0, 1], k_ary(&[7, 9, 16], 4.0))])),
         ("matrix", plan(&[2], vec![Block::new(vec![0], matrix)])),
         ("crossed-matrix", plan(&[2, 3], vec![Block::new(vec![0, 1], crossed)])),
+        (
+            "many-attributes",
+            plan(&(0..22).map(|i| 2 + i % 3).collect::<Vec<_>>(), vec![Block::new((0..22).collect(), many)]),
+        ),
+        ("resampled", plan(&[4, 3, 2, 5], vec![Block::new(vec![0, 1, 2, 3], resampled)])),
         ("general-patterns", plan(&[4, 3, 2, 5], vec![Block::new(vec![0, 1, 2, 3], general.unwrap())])),
         (
             "lottery",

@@ -9,9 +9,11 @@ mod matrix;
 mod pattern;
 mod pattern_set;
 pub(crate) mod sampling;
+pub mod threshold;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
+pub(crate) use pattern::FULL_WEIGHT;
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
@@ -23,7 +25,7 @@ pub const MAX_CATEGORIES: usize = 65_535;
 ///
 /// An enum, not a trait: plans are a closed, versioned format, and every kind of channel must
 /// supply sampling, certificate and marginals.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Channel {
     /// Any column-stochastic matrix over one variable.
     Matrix(Matrix),
@@ -139,8 +141,8 @@ pub enum ChannelError {
         /// How many attributes the channel has.
         attributes: usize,
     },
-    /// A threshold with too many distinct sums to count exactly.
-    #[error("the set of part {part} has too many distinct sums to be counted exactly; use smaller integer weights")]
+    /// A threshold that can be neither counted nor drawn.
+    #[error("the set of part {part} has too many distinct sums to be counted and drawn; use smaller integer weights")]
     TooLarge {
         /// Which part.
         part: usize,

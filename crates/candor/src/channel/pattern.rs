@@ -12,6 +12,10 @@
 //! ```
 //!
 //! an exact rational number at any domain size. Everything below follows from these numbers.
+//!
+//! Afterwards an attribute's answer may be *resampled*: replaced, with a probability of its own, by a
+//! uniformly random one. That is how optimised designs bring a single attribute down to exactly the
+//! epsilon asked for.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,8 +23,9 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::ChannelError;
-use super::epsilon::{Epsilon, Rational, choose, nearest, parity};
+use super::epsilon::{Epsilon, Rational, choose, exact, nearest, parity};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
+use super::threshold::{Measure, measure};
 
 /// How one attribute enters a pattern channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +45,12 @@ impl Axis {
     /// An attribute answered with a set of `answer` categories.
     pub fn set(categories: usize, answer: usize) -> Axis {
         Axis { categories, answer }
+    }
+
+    /// The shares of all answers that hit and that miss.
+    pub(crate) fn ways(self) -> [f64; 2] {
+        let share = |answers: usize| answers as f64 / self.categories as f64;
+        [share(self.answer), share(self.categories - self.answer)]
     }
 
     fn choices(self) -> Choices {
@@ -68,12 +79,43 @@ pub struct Part {
 /// assert!((channel.keep_probability(0) - 1f64.exp() / (1f64.exp() + 3.0)).abs() < 1e-9);
 /// # Ok::<(), candor::channel::ChannelError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     axes: Vec<Axis>,
     parts: Vec<Part>,
     /// `N(D)` of each part.
-    answers: Vec<BigUint>,
+    sizes: Vec<Size>,
+    /// For each attribute, out of 2^64: how often its answer is replaced by a uniformly random one.
+    resampling: Vec<u64>,
+}
+
+/// The number of answers a part draws among.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Size {
+    /// As an integer.
+    Exact(BigUint),
+    /// As a share of all answers, in floats with a proven error: a threshold over more than
+    /// [`MAX_ENUMERATED`] attributes.
+    Share(Measure),
+}
+
+/// A number known from below and from above.
+#[derive(Clone, Debug)]
+struct Bounds {
+    low: Rational,
+    high: Rational,
+}
+
+impl Bounds {
+    fn exactly(value: Rational) -> Bounds {
+        Bounds { low: value.clone(), high: value }
+    }
+
+    /// A float with a relative error.
+    fn around(value: f64, error: f64) -> Bounds {
+        let end = |value: f64| exact(value.max(0.0)).expect("finite and not negative");
+        Bounds { low: end((value * (1.0 - error)).next_down()), high: end((value * (1.0 + error)).next_up()) }
+    }
 }
 
 /// The largest number of parts.
@@ -108,23 +150,53 @@ impl Pattern {
             return Err(ChannelError::TooManyParts(parts.len()));
         }
         let choices: Vec<Choices> = axes.iter().map(|axis| axis.choices()).collect();
-        let mut answers = Vec::with_capacity(parts.len());
+        let ways: Vec<[f64; 2]> = axes.iter().map(|axis| axis.ways()).collect();
+        let mut sizes = Vec::with_capacity(parts.len());
         for (part, Part { set, weight }) in parts.iter().enumerate() {
             if *weight == 0 {
                 return Err(ChannelError::ZeroWeight { part });
             }
             check_fits(set, part, axes.len())?;
-            let completions = set.completions(&choices).ok_or(ChannelError::TooLarge { part })?;
-            if completions.total().is_zero() {
+            sizes.push(match set {
+                PatternSet::Threshold { weights, limit } if axes.len() > MAX_ENUMERATED => {
+                    let share = measure(weights, *limit, &ways).ok_or(ChannelError::TooLarge { part })?;
+                    let drawable = is_common(&share).unwrap_or(false) || set.completions(&choices).is_some();
+                    if !drawable || is_common(&share).is_none() {
+                        return Err(ChannelError::TooLarge { part });
+                    }
+                    Size::Share(share)
+                }
+                set => Size::Exact(set.count(&choices).ok_or(ChannelError::TooLarge { part })?),
+            });
+            if matches!(sizes.last(), Some(Size::Exact(count)) if count.is_zero()) {
                 return Err(ChannelError::EmptySet { part });
             }
-            answers.push(completions.total().clone());
         }
         let total: u128 = parts.iter().map(|part| u128::from(part.weight)).sum();
         if total > FULL_WEIGHT {
             return Err(ChannelError::TotalWeight);
         }
-        Ok(Pattern { axes, parts, answers })
+        let resampling = vec![0; axes.len()];
+        Ok(Pattern { axes, parts, sizes, resampling })
+    }
+
+    /// The same channel with attribute `i`'s answer replaced by a uniformly random one with
+    /// probability `weights[i] / 2^64`, whatever else happens.
+    ///
+    /// No epsilon rises: what is done to an answer without looking at the truth cannot tell more
+    /// about it. The marginal epsilon of a resampled attribute falls.
+    ///
+    /// # Panics
+    /// If there is not one weight for each attribute.
+    #[must_use]
+    pub fn resampled(self, weights: Vec<u64>) -> Pattern {
+        assert_eq!(weights.len(), self.axes.len(), "one weight per attribute");
+        Pattern { resampling: weights, ..self }
+    }
+
+    /// For each attribute, out of 2^64: how often its answer is replaced by a uniformly random one.
+    pub fn resampling(&self) -> &[u64] {
+        &self.resampling
     }
 
     /// `{no miss} + all`: the truth with some probability, else a uniformly random answer, at the
@@ -143,10 +215,12 @@ impl Pattern {
             return Err(ChannelError::Epsilon(epsilon));
         }
         let all = Pattern::new(axes, vec![Part { set: PatternSet::All, weight: 1 }])?;
-        let none = Pattern::new(all.axes.clone(), vec![Part { set: PatternSet::no_miss(), weight: 1 }])?;
+        let choices = all.choices();
+        let all_answers: BigUint = choices.iter().map(|choice| &choice.hit + &choice.miss).product();
+        let true_answers: BigUint = choices.iter().map(|choice| choice.hit.clone()).product();
         let certified = |weight: u64| {
-            let uniform = Rational::new((FULL_WEIGHT - u128::from(weight)).into(), all.answers[0].clone());
-            let truth = Rational::new(weight.into(), none.answers[0].clone());
+            let uniform = Rational::new((FULL_WEIGHT - u128::from(weight)).into(), all_answers.clone());
+            let truth = Rational::new(weight.into(), true_answers.clone());
             Epsilon::of_ratio(&(&uniform + truth), &uniform)
         };
         // Kept back so that the certified epsilon of several blocks, rounded upward once more, does
@@ -202,13 +276,14 @@ impl Pattern {
     /// The largest ratio of likelihoods of the whole answer, `max X / min X` over the possible
     /// patterns; `None` if infinite. Its logarithm is the record epsilon.
     ///
-    /// Exact for up to [`MAX_ENUMERATED`] attributes. Beyond, exact too unless a part draws the
-    /// pattern in which everything misses, and then an upper bound. Cost: `2^k` per part, or
-    /// `parts^2` beyond.
+    /// Exact for up to [`MAX_ENUMERATED`] attributes, but for a relative 1e-13 upward if answers are
+    /// resampled. Beyond, an upper bound: tight to 1e-9 in a mixture of thresholds with `all`, and
+    /// without regard to resampling. Cost: `2^k` per part, or `parts^2` beyond.
     pub fn parity(&self) -> Option<Rational> {
         let (largest, smallest) = match self.likelihoods() {
+            Some(likelihoods) if self.is_resampled() => self.softened(&likelihoods).extremes(),
             Some(likelihoods) => likelihoods.extremes(),
-            None => self.extremes_by_structure(),
+            None => self.extremes_by_structure(&self.rates()),
         };
         parity(&largest, &smallest)
     }
@@ -221,26 +296,19 @@ impl Pattern {
     /// Certified epsilon of each attribute for a reader of the whole answer who knows all other
     /// attributes: `max over S of |ln X(S) / X(S + i)|`.
     ///
-    /// Exact for up to [`MAX_ENUMERATED`] attributes, upper bounds beyond. These, not the marginal
-    /// ones, are what respondents should be told. Cost: `2^k` for each part and attribute, or one
-    /// sum over the parts for each attribute beyond.
+    /// As exact as [`Pattern::parity`] for up to [`MAX_ENUMERATED`] attributes, upper bounds beyond.
+    /// These, not the marginal ones, are what respondents should be told. Cost: `2^k` for each part
+    /// and attribute, or one sum over the parts for each attribute beyond.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
         let attributes = 0..self.axes.len();
-        if let Some(likelihoods) = self.likelihoods() {
-            return attributes.map(|attribute| likelihoods.conditional(attribute)).collect();
-        }
-        let (largest, smallest) = self.extremes_by_structure();
-        let record = Epsilon::of_ratio(&largest, &smallest);
-        let bound = |attribute: usize| {
-            if self.cannot_miss(attribute) {
-                return Epsilon::ZERO;
+        match self.likelihoods() {
+            Some(likelihoods) if self.is_resampled() => {
+                let softened = self.softened(&likelihoods);
+                attributes.map(|attribute| softened.conditional(attribute)).collect()
             }
-            // X(S) exceeds X(S + i) by at most the parts that look at i.
-            let looking = |(part, _): &(&Part, Rational)| part.set.looks_at(attribute);
-            let excess: Rational = self.rates().filter(looking).map(|(_, rate)| rate).sum();
-            Epsilon::of_ratio(&(excess + &smallest), &smallest).min(record)
-        };
-        attributes.map(bound).collect()
+            Some(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
+            None => self.conditional_by_structure(),
+        }
     }
 
     /// Certified epsilon of one attribute for a reader of that attribute's answer alone:
@@ -251,21 +319,26 @@ impl Pattern {
             return Epsilon::ZERO;
         }
         let choices = self.axes[attribute].choices();
-        let hit = self.hit_weight(attribute);
-        let miss = Rational::from(BigUint::from(self.total_weight())) - &hit;
-        Epsilon::between(&(hit / choices.hit), &(miss / choices.miss))
+        let total = Rational::from(BigUint::from(self.total_weight()));
+        let at = |hit: Rational| {
+            let miss = if hit < total { &total - &hit } else { Rational::zero() };
+            Epsilon::between(&(hit / &choices.hit), &(miss / &choices.miss))
+        };
+        let Bounds { low, high } = self.hit_weight(attribute);
+        at(low).max(at(high))
     }
 
     /// The probability that the attribute's answer contains the truth.
     pub fn keep_probability(&self, attribute: usize) -> f64 {
-        nearest(&(self.hit_weight(attribute) / BigUint::from(self.total_weight())))
+        let Bounds { low, high } = self.hit_weight(attribute);
+        nearest(&((low + high) / (BigUint::from(self.total_weight()) * 2u32)))
     }
 
     /// The law of the pattern over the given attributes alone. By symmetry a marginal of a
     /// pattern channel is a pattern channel again: this is it.
     ///
-    /// Cost: `2^k` for up to [`MAX_ENUMERATED`] attributes; beyond, `2^t` automaton counts for `t`
-    /// given attributes.
+    /// Cost: `2^k` for up to [`MAX_ENUMERATED`] attributes; beyond, for each threshold `2^t` measures
+    /// for `t` given attributes (one for a single attribute).
     ///
     /// # Panics
     /// If an attribute is out of range or repeated, or more than [`MAX_ENUMERATED`] are given.
@@ -273,17 +346,19 @@ impl Pattern {
         assert!(attributes.len() <= MAX_ENUMERATED, "at most {MAX_ENUMERATED} attributes at once");
         let distinct: HashSet<_> = attributes.iter().collect();
         assert!(distinct.len() == attributes.len(), "attributes must not repeat");
-        let axes = attributes.iter().map(|&i| self.axes[i]).collect();
-        let masses = match self.likelihoods() {
+        let axes: Vec<Axis> = attributes.iter().map(|&i| self.axes[i]).collect();
+        let mut masses = match self.likelihoods() {
             Some(likelihoods) => self.fold_masses(&likelihoods, attributes),
-            None => self.count_masses(attributes),
+            None => self.add_masses(attributes),
         };
+        for (at, &attribute) in attributes.iter().enumerate().filter(|&(_, &i)| self.resampling[i] > 0) {
+            soften(&mut masses, at, self.axes[attribute], self.resampling[attribute]);
+        }
         Masses { axes, masses }
     }
 
-    /// `(part, W / N(D))` for each part.
-    fn rates(&self) -> impl Iterator<Item = (&Part, Rational)> {
-        self.parts.iter().zip(&self.answers).map(|(part, n)| (part, Rational::new(part.weight.into(), n.clone())))
+    pub(crate) fn is_resampled(&self) -> bool {
+        self.resampling.iter().any(|&weight| weight > 0)
     }
 
     fn cannot_miss(&self, attribute: usize) -> bool {
@@ -294,21 +369,61 @@ impl Pattern {
         self.axes.iter().map(|axis| axis.choices()).collect()
     }
 
-    /// The completion table of each part, for drawing patterns.
-    pub(crate) fn completions(&self) -> Vec<Completions> {
-        let choices = self.choices();
-        let table = |part: &Part| part.set.completions(&choices).expect("checked when the channel was made");
-        self.parts.iter().map(table).collect()
+    /// How a part draws a pattern.
+    pub(crate) fn drawing(&self, part: usize) -> Drawing {
+        match &self.sizes[part] {
+            Size::Share(share) if is_common(share) == Some(true) => Drawing::Rejection,
+            _ => {
+                let completions = self.parts[part].set.completions(&self.choices());
+                Drawing::Rank(completions.expect("checked when the channel was made"))
+            }
+        }
     }
 
     /// `Pr[hit]` times the total weight.
-    fn hit_weight(&self, attribute: usize) -> Rational {
-        let mut choices = self.choices();
-        choices[attribute].miss = BigUint::ZERO;
-        self.rates().map(|(part, rate)| rate * count(&part.set, &choices)).sum()
+    fn hit_weight(&self, attribute: usize) -> Bounds {
+        let mut hit = Bounds::exactly(Rational::zero());
+        for (part, size) in self.parts.iter().zip(&self.sizes) {
+            let share = self.hit_share(&part.set, size, attribute);
+            hit.low += share.low * BigUint::from(part.weight);
+            hit.high += share.high * BigUint::from(part.weight);
+        }
+        let resampled = Rational::new(self.resampling[attribute].into(), FULL_WEIGHT.into());
+        if !resampled.is_zero() {
+            let axis = self.axes[attribute];
+            let by_chance = Rational::new(axis.answer.into(), axis.categories.into());
+            let random = by_chance * BigUint::from(self.total_weight()) * &resampled;
+            let kept = Rational::one() - resampled;
+            hit = Bounds { low: hit.low * &kept + &random, high: hit.high * kept + random };
+        }
+        hit
     }
 
-    /// `X(S)` of every pattern, or `None` with too many attributes to enumerate.
+    /// The share of a set's answers in which the attribute hits.
+    fn hit_share(&self, set: &PatternSet, size: &Size, attribute: usize) -> Bounds {
+        let axis = self.axes[attribute];
+        let by_chance = || Rational::new(axis.answer.into(), axis.categories.into());
+        Bounds::exactly(match (set, size) {
+            (PatternSet::All, _) => by_chance(),
+            (PatternSet::Only(missing), _) if missing.binary_search(&attribute).is_ok() => Rational::zero(),
+            (PatternSet::Only(_), _) => Rational::one(),
+            (PatternSet::Hits(hits), _) if hits.binary_search(&attribute).is_ok() => Rational::one(),
+            (PatternSet::Hits(_), _) => by_chance(),
+            (_, Size::Share(share)) => {
+                let missing = Bounds::around(share.missing[attribute] / share.inside, 2.5 * share.error);
+                let rest = |part: Rational| Rational::one() - part.min(Rational::one());
+                return Bounds { low: rest(missing.high), high: rest(missing.low) };
+            }
+            (set, Size::Exact(count)) => {
+                let mut choices = self.choices();
+                choices[attribute].miss = BigUint::ZERO;
+                let hits = set.count(&choices).expect("no larger than when the channel was made");
+                Rational::new(hits, count.clone())
+            }
+        })
+    }
+
+    /// `X(S)` of every pattern before resampling, or `None` with too many attributes to enumerate.
     pub(crate) fn likelihoods(&self) -> Option<Likelihoods> {
         let k = self.axes.len();
         if k > MAX_ENUMERATED {
@@ -317,7 +432,9 @@ impl Pattern {
         let fixed = (0..k).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
         let mut class: Vec<Option<u32>> = (0..1usize << k).map(|p| (p & fixed == 0).then_some(0)).collect();
         let mut values = vec![Rational::zero()];
-        for (part, rate) in self.rates() {
+        for (part, size) in self.parts.iter().zip(&self.sizes) {
+            let Size::Exact(count) = size else { unreachable!("shares are for more attributes") };
+            let rate = Rational::new(part.weight.into(), count.clone());
             let mut renumbered = HashMap::new();
             let mut refined = Vec::new();
             for (class, member) in class.iter_mut().zip(part.set.members(k)) {
@@ -333,25 +450,84 @@ impl Pattern {
         Some(Likelihoods { class, values })
     }
 
-    /// Largest and smallest `X` from the shape of the sets: all but `Only` are closed under taking
-    /// away misses, so without `Only` parts `X` falls from the empty to the full pattern.
-    fn extremes_by_structure(&self) -> (Rational, Rational) {
-        let k = self.axes.len();
-        let value = |missing: &[usize]| -> Rational {
-            let inside = |(part, _): &(&Part, Rational)| part.set.contains(k, |i| missing.contains(&i));
-            self.rates().filter(inside).map(|(_, rate)| rate).sum()
+    /// `X(S)` of every pattern after resampling.
+    fn softened(&self, likelihoods: &Likelihoods) -> Softened {
+        let total = BigUint::from(self.total_weight());
+        let value: Vec<f64> = likelihoods.values.iter().map(|x| nearest(&(x / &total))).collect();
+        let mut values: Vec<f64> =
+            likelihoods.class.iter().map(|class| class.map_or(f64::NAN, |class| value[class as usize])).collect();
+        for (i, axis) in self.axes.iter().enumerate().filter(|&(i, _)| self.resampling[i] > 0 && !self.cannot_miss(i)) {
+            let (kept, random) = keeping(self.resampling[i]);
+            let [hit, miss] = axis.ways();
+            for pattern in (0..values.len()).filter(|pattern| pattern >> i & 1 == 0) {
+                let (without, with) = (values[pattern], values[pattern | 1 << i]);
+                let mean = hit * without + miss * with;
+                values[pattern] = kept * without + random * mean;
+                values[pattern | 1 << i] = kept * with + random * mean;
+            }
+        }
+        let error = (8 * self.axes.len() + 16) as f64 * f64::EPSILON;
+        Softened { values, error }
+    }
+
+    /// `X` of one answer in each part's set, `W / N(D)`, as multiples of a common unit.
+    fn rates(&self) -> Vec<Rate> {
+        let all: BigUint = self.choices().iter().map(|choice| &choice.hit + &choice.miss).product();
+        // The smallest rate is at least 1 / N(all): rounding to this unit changes none by more than 2^-96.
+        let unit = all.bits() + 96;
+        let rate = |(part, size): (&Part, &Size)| {
+            let up = |value: Rational| (value * (BigUint::one() << unit)).ceil().to_integer();
+            let down = |value: Rational| (value * (BigUint::one() << unit)).to_integer();
+            let weight = BigUint::from(part.weight);
+            match size {
+                Size::Exact(count) => {
+                    let value = Rational::new_raw(weight, count.clone());
+                    Rate { low: down(value.clone()), high: up(value) }
+                }
+                Size::Share(share) => {
+                    let share = Bounds::around(share.inside, share.error);
+                    let value = |share: Rational| Rational::new_raw(weight.clone(), all.clone()) / share;
+                    Rate { low: down(value(share.high)), high: up(value(share.low)) }
+                }
+            }
+        };
+        self.parts.iter().zip(&self.sizes).map(rate).collect()
+    }
+
+    /// Bounds on the largest and the smallest `X` from the shape of the sets: all but `Only` are
+    /// closed under taking away misses, so without `Only` parts `X` falls from the empty to the full
+    /// pattern.
+    fn extremes_by_structure(&self, rates: &[Rate]) -> (Rational, Rational) {
+        let value = |missing: &[usize]| -> BigUint {
+            let inside = self.parts.iter().zip(rates).filter(|(part, _)| part.set.holds(missing));
+            inside.map(|(_, rate)| &rate.high).sum()
         };
         let single = |part: &Part| match &part.set {
             PatternSet::Only(missing) => Some(value(missing)),
             _ => None,
         };
-        let largest = self.parts.iter().filter_map(single).fold(value(&[]), Rational::max);
-        let full: Vec<usize> = (0..k).filter(|&i| !self.cannot_miss(i)).collect();
-        let everywhere = |(part, _): &(&Part, Rational)| {
-            part.set.is_down_closed() && part.set.contains(k, |i| full.binary_search(&i).is_ok())
+        let largest = self.parts.iter().filter_map(single).fold(value(&[]), BigUint::max);
+        let full: Vec<usize> = (0..self.axes.len()).filter(|&i| !self.cannot_miss(i)).collect();
+        let everywhere =
+            self.parts.iter().zip(rates).filter(|(part, _)| part.set.is_down_closed() && part.set.holds(&full));
+        let smallest: BigUint = everywhere.map(|(_, rate)| &rate.low).sum();
+        (Rational::from(largest), Rational::from(smallest))
+    }
+
+    fn conditional_by_structure(&self) -> Vec<Epsilon> {
+        let rates = self.rates();
+        let (largest, smallest) = self.extremes_by_structure(&rates);
+        let record = Epsilon::of_ratio(&largest, &smallest);
+        let bound = |attribute: usize| {
+            if self.cannot_miss(attribute) {
+                return Epsilon::ZERO;
+            }
+            // X(S) exceeds X(S + i) by at most the parts that look at i.
+            let looking = self.parts.iter().zip(&rates).filter(|(part, _)| part.set.looks_at(attribute));
+            let excess: BigUint = looking.map(|(_, rate)| &rate.high).sum();
+            Epsilon::of_ratio(&(&smallest + Rational::from(excess)), &smallest).min(record)
         };
-        let smallest = self.rates().filter(everywhere).map(|(_, rate)| rate).sum();
-        (largest, smallest)
+        (0..self.axes.len()).map(bound).collect()
     }
 
     fn fold_masses(&self, likelihoods: &Likelihoods, attributes: &[usize]) -> Vec<f64> {
@@ -368,23 +544,85 @@ impl Pattern {
         masses
     }
 
-    fn count_masses(&self, attributes: &[usize]) -> Vec<f64> {
-        let total = BigUint::from(self.total_weight());
-        let mass = |pattern: usize| {
-            let mut choices = self.choices();
-            for (at, &i) in attributes.iter().enumerate() {
-                let excluded = if pattern >> at & 1 == 1 { &mut choices[i].hit } else { &mut choices[i].miss };
-                *excluded = BigUint::ZERO;
+    /// The masses part by part, each by its structure.
+    fn add_masses(&self, attributes: &[usize]) -> Vec<f64> {
+        let total = self.total_weight() as f64;
+        let ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.ways()).collect();
+        let mut masses = vec![0.0; 1 << attributes.len()];
+        for (part, size) in self.parts.iter().zip(&self.sizes) {
+            let weight = part.weight as f64 / total;
+            for (pattern, mass) in masses.iter_mut().enumerate() {
+                let misses = |at: usize| pattern >> at & 1;
+                let product = |way: &dyn Fn(usize) -> [f64; 2]| -> f64 {
+                    attributes.iter().enumerate().map(|(at, &i)| way(i)[misses(at)]).product()
+                };
+                let surely = |hit: bool| if hit { [1.0, 0.0] } else { [0.0, 1.0] };
+                *mass += weight
+                    * match (&part.set, size) {
+                        (PatternSet::All, _) => product(&|i| ways[i]),
+                        (PatternSet::Only(missing), _) => product(&|i| surely(missing.binary_search(&i).is_err())),
+                        (PatternSet::Hits(hits), _) => {
+                            product(&|i| if hits.binary_search(&i).is_ok() { surely(true) } else { ways[i] })
+                        }
+                        (PatternSet::Threshold { .. }, Size::Share(share)) if attributes.len() == 1 => {
+                            let missing = share.missing[attributes[0]] / share.inside;
+                            if misses(0) == 1 { missing } else { 1.0 - missing }
+                        }
+                        (PatternSet::Threshold { weights, limit }, Size::Share(share)) => {
+                            let mut ways = ways.clone();
+                            for (at, &i) in attributes.iter().enumerate() {
+                                ways[i][1 - misses(at)] = 0.0;
+                            }
+                            measure(weights, *limit, &ways).map_or(0.0, |within| within.inside / share.inside)
+                        }
+                        (PatternSet::Threshold { .. } | PatternSet::Bitmap(_), _) => {
+                            unreachable!("thresholds over many attributes have shares, bitmaps are for few")
+                        }
+                    };
             }
-            let weight: Rational = self.rates().map(|(part, rate)| rate * count(&part.set, &choices)).sum();
-            nearest(&(weight / &total))
-        };
-        (0..1 << attributes.len()).map(mass).collect()
+        }
+        masses
     }
 }
 
-fn count(set: &PatternSet, choices: &[Choices]) -> BigUint {
-    set.completions(choices).expect("no larger than when the channel was made").total().clone()
+/// How a part draws its pattern (docs/sampling.md).
+pub(crate) enum Drawing {
+    /// By the rank of an answer among all answers of the part.
+    Rank(Completions),
+    /// By drawing patterns of uniformly random answers until one is in the set.
+    Rejection,
+}
+
+/// Whether a threshold over many attributes is so common that it is drawn by rejection; `None` if
+/// that cannot be decided.
+fn is_common(share: &Measure) -> Option<bool> {
+    let common = 1.0 / 4096.0;
+    if share.inside * (1.0 - share.error) >= common {
+        return Some(true);
+    }
+    (share.inside * (1.0 + share.error) < common).then_some(false)
+}
+
+/// Bounds on `W / N(D)`.
+struct Rate {
+    low: BigUint,
+    high: BigUint,
+}
+
+/// The probabilities that an answer is kept and that it is resampled.
+fn keeping(resampling: u64) -> (f64, f64) {
+    let whole = FULL_WEIGHT as f64;
+    ((FULL_WEIGHT - u128::from(resampling)) as f64 / whole, resampling as f64 / whole)
+}
+
+/// Resamples the attribute of bit `at`.
+fn soften(masses: &mut [f64], at: usize, axis: Axis, resampling: u64) {
+    let ((kept, random), [hit, miss]) = (keeping(resampling), axis.ways());
+    for pattern in (0..masses.len()).filter(|pattern| pattern >> at & 1 == 0) {
+        let both = masses[pattern] + masses[pattern | 1 << at];
+        masses[pattern] = kept * masses[pattern] + random * hit * both;
+        masses[pattern | 1 << at] = kept * masses[pattern | 1 << at] + random * miss * both;
+    }
 }
 
 fn float(n: &BigUint) -> f64 {
@@ -408,6 +646,35 @@ pub(crate) struct Likelihoods {
     /// By pattern number; `None` where an attribute that cannot miss would.
     pub(crate) class: Vec<Option<u32>>,
     pub(crate) values: Vec<Rational>,
+}
+
+/// `X(S)` of every possible pattern as floats with a relative error; NaN for impossible patterns.
+struct Softened {
+    values: Vec<f64>,
+    error: f64,
+}
+
+impl Softened {
+    fn extremes(&self) -> (Rational, Rational) {
+        // `min` and `max` pass over NaN.
+        let (low, high) = self.values.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &x| (l.min(x), h.max(x)));
+        (Bounds::around(high, self.error).high, Bounds::around(low, self.error).low)
+    }
+
+    fn conditional(&self, attribute: usize) -> Epsilon {
+        let bit = 1usize << attribute;
+        let pairs = (0..self.values.len()).filter(|pattern| pattern & bit == 0);
+        let ratio = |pattern: usize| (self.values[pattern], self.values[pattern | bit]);
+        let worst = pairs.map(ratio).map(|(a, b)| (a / b).max(b / a)).fold(1.0, f64::max);
+        match worst.is_finite() {
+            true if worst > 1.0 => {
+                let parity = Bounds::around(worst, 3.0 * self.error).high;
+                Epsilon::of_ratio(&parity, &Rational::one())
+            }
+            true => Epsilon::ZERO,
+            false => Epsilon::UNBOUNDED,
+        }
+    }
 }
 
 impl Likelihoods {

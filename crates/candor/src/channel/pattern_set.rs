@@ -112,6 +112,46 @@ pub struct Choices {
 /// on with the pattern in the set.
 pub(crate) struct Completions {
     levels: Vec<HashMap<u64, BigUint>>,
+    sums: RemainingSums,
+}
+
+/// Which sums the attributes from each one on can add to a threshold's: states between which no sum
+/// makes a difference are one state. That leaves about `2^(k/2)` of `2^k`, whatever the weights.
+struct RemainingSums {
+    /// By attribute, in increasing order; `None` where there are too many to list.
+    lists: Vec<Option<Vec<u64>>>,
+    limit: u64,
+}
+
+impl RemainingSums {
+    /// How many sums are listed for an attribute.
+    const MAX: usize = 1 << 16;
+
+    fn of(set: &PatternSet, attributes: usize) -> RemainingSums {
+        let PatternSet::Threshold { weights, limit } = set else {
+            return RemainingSums { lists: vec![None; attributes + 1], limit: 0 };
+        };
+        let mut lists = vec![Some(vec![0])];
+        for i in (0..attributes).rev() {
+            let longer = |sums: &Vec<u64>| {
+                let with = sums.iter().filter_map(|sum| sum.checked_add(weights[i])).filter(|sum| sum <= limit);
+                let mut all: Vec<u64> = sums.iter().copied().chain(with).collect();
+                all.sort_unstable();
+                all.dedup();
+                (all.len() <= RemainingSums::MAX).then_some(all)
+            };
+            lists.push(lists.last().and_then(|sums| sums.as_ref().and_then(longer)));
+        }
+        lists.reverse();
+        RemainingSums { lists, limit: *limit }
+    }
+
+    /// The state that stands for all those from which the same patterns complete the set.
+    fn merged(&self, attribute: usize, state: u64) -> u64 {
+        let Some(sums) = &self.lists[attribute] else { return state };
+        let fitting = sums.partition_point(|&sum| sum <= self.limit - state);
+        self.limit - sums[fitting - 1]
+    }
 }
 
 impl PatternSet {
@@ -158,9 +198,38 @@ impl PatternSet {
         }
     }
 
-    /// Whether the pattern in which exactly the attributes with `misses` miss is in the set.
-    pub(crate) fn contains(&self, attributes: usize, misses: impl Fn(usize) -> bool) -> bool {
-        (0..attributes).try_fold(0, |state, i| self.step(i, state, misses(i))).is_some()
+    /// Whether the pattern in which exactly these attributes (in increasing order) miss is in the set.
+    pub(crate) fn holds(&self, missing: &[usize]) -> bool {
+        match self {
+            PatternSet::All => true,
+            PatternSet::Only(only) => only == missing,
+            PatternSet::Hits(hits) => !hits.iter().any(|i| missing.binary_search(i).is_ok()),
+            PatternSet::Threshold { weights, limit } => {
+                let sum = missing.iter().try_fold(0u64, |sum, &i| sum.checked_add(weights[i]));
+                sum.is_some_and(|sum| sum <= *limit)
+            }
+            PatternSet::Bitmap(bitmap) => bitmap.contains(missing.iter().fold(0, |mask, i| mask | 1 << i)),
+        }
+    }
+
+    /// The number of answers with a pattern in the set; `None` if the automaton is too large.
+    pub(crate) fn count(&self, choices: &[Choices]) -> Option<BigUint> {
+        let ways = |free: &dyn Fn(usize) -> [bool; 2]| {
+            let factor = |(i, choice): (usize, &Choices)| match free(i) {
+                [true, true] => &choice.hit + &choice.miss,
+                [false, true] => choice.miss.clone(),
+                _ => choice.hit.clone(),
+            };
+            choices.iter().enumerate().map(factor).product()
+        };
+        Some(match self {
+            PatternSet::All => ways(&|_| [true, true]),
+            PatternSet::Only(missing) => {
+                ways(&|i| if missing.binary_search(&i).is_ok() { [false, true] } else { [true, false] })
+            }
+            PatternSet::Hits(hits) => ways(&|i| [true, hits.binary_search(&i).is_err()]),
+            PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => self.completions(choices)?.total().clone(),
+        })
     }
 
     /// Membership of all `2^attributes` patterns, by number.
@@ -175,13 +244,15 @@ impl PatternSet {
 
     /// Counts the ways to answer from every reachable state; `None` if the automaton is too large.
     pub(crate) fn completions(&self, choices: &[Choices]) -> Option<Completions> {
-        let mut levels: Vec<HashMap<u64, BigUint>> = vec![HashMap::from([(0, BigUint::ZERO)])];
+        let sums = RemainingSums::of(self, choices.len());
+        let mut levels: Vec<HashMap<u64, BigUint>> = vec![HashMap::from([(sums.merged(0, 0), BigUint::ZERO)])];
         let mut states = 1;
         for i in 0..choices.len() {
             let mut next = HashMap::new();
             for &state in levels[i].keys() {
                 for misses in [false, true] {
-                    next.extend(self.step(i, state, misses).map(|s| (s, BigUint::ZERO)));
+                    let onward = self.step(i, state, misses).map(|s| sums.merged(i + 1, s));
+                    next.extend(onward.map(|s| (s, BigUint::ZERO)));
                 }
             }
             states += next.len();
@@ -197,7 +268,7 @@ impl PatternSet {
         for i in (0..choices.len()).rev() {
             let (before, after) = levels.split_at_mut(i + 1);
             for (&state, ways) in &mut before[i] {
-                let onward = |misses| self.step(i, state, misses).map(|s| &after[0][&s]);
+                let onward = |misses| self.step(i, state, misses).map(|s| &after[0][&sums.merged(i + 1, s)]);
                 if let Some(onward) = onward(false) {
                     *ways += &choices[i].hit * onward;
                 }
@@ -206,24 +277,24 @@ impl PatternSet {
                 }
             }
         }
-        Some(Completions { levels })
+        Some(Completions { levels, sums })
     }
 }
 
 impl Completions {
     /// The number of answers with a pattern in the set.
     pub(crate) fn total(&self) -> &BigUint {
-        &self.levels[0][&0]
+        &self.levels[0][&self.sums.merged(0, 0)]
     }
 
     /// The pattern at position `rank < total()` when the answers are listed with hits before
     /// misses, first attribute slowest. Each pattern is met once for each of its answers.
     pub(crate) fn pattern_at(&self, set: &PatternSet, choices: &[Choices], rank: BigUint) -> Vec<bool> {
-        let (mut rank, mut state) = (rank, 0);
+        let (mut rank, mut state) = (rank, self.sums.merged(0, 0));
         let mut misses = Vec::with_capacity(choices.len());
         for (i, choice) in choices.iter().enumerate() {
-            let hit = set.step(i, state, false);
-            let hits = hit.map_or(BigUint::ZERO, |s| &choice.hit * &self.levels[i + 1][&s]);
+            let onward = |misses| set.step(i, state, misses).map(|s| self.sums.merged(i + 1, s));
+            let hits = onward(false).map_or(BigUint::ZERO, |s| &choice.hit * &self.levels[i + 1][&s]);
             let miss = rank >= hits;
             if miss {
                 rank -= hits;
@@ -232,7 +303,7 @@ impl Completions {
             if !ways.is_one() && !ways.is_zero() {
                 rank /= ways;
             }
-            state = set.step(i, state, miss).unwrap_or_default();
+            state = onward(miss).unwrap_or_default();
             misses.push(miss);
         }
         misses
@@ -274,12 +345,14 @@ mod tests {
             let mut answers = 0;
             for p in 0..8u32 {
                 assert_eq!(members[p as usize], defined(p), "{set:?} {p}");
-                assert_eq!(set.contains(3, |i| p >> i & 1 == 1), defined(p));
+                let missing: Vec<usize> = (0..3).filter(|i| p >> i & 1 == 1).collect();
+                assert_eq!(set.holds(&missing), defined(p));
                 let ways: usize = (0..3).map(|i| if p >> i & 1 == 1 { sizes[i] - 1 } else { 1 }).product();
                 answers += if defined(p) { ways } else { 0 };
             }
             let table = set.completions(&choices(&sizes)).unwrap();
             assert_eq!(table.total(), &BigUint::from(answers), "{set:?}");
+            assert_eq!(set.count(&choices(&sizes)), Some(BigUint::from(answers)), "{set:?}");
         }
     }
 
@@ -316,11 +389,34 @@ mod tests {
         assert_eq!(Bitmap::from_hex(2, "10"), None, "a bit beyond the last pattern");
     }
 
+    /// Numbers of 50 bits without any structure.
+    fn unrelated(i: u64) -> u64 {
+        let x = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 14
+    }
+
+    #[test]
+    fn states_that_make_no_difference_are_one() {
+        // Weights without any structure: all 2^20 sums differ, few of them matter.
+        let mut weights: Vec<u64> = (0..20).map(unrelated).collect();
+        let limit = weights.iter().sum::<u64>() / 3;
+        let set = PatternSet::Threshold { weights: weights.clone(), limit };
+        let table = set.completions(&choices(&[3; 20])).unwrap();
+        assert!(table.levels.iter().map(HashMap::len).sum::<usize>() < 8_000);
+        let listed = set.members(20).into_iter().zip(0u32..).filter(|(member, _)| *member);
+        let counted: u64 = listed.map(|(_, pattern)| 1 << pattern.count_ones()).sum();
+        assert_eq!(table.total(), &BigUint::from(counted));
+        weights[3] = u64::MAX;
+        let set = PatternSet::Threshold { weights, limit };
+        assert!(set.completions(&choices(&[3; 20])).is_some(), "sums do not overflow");
+    }
+
     #[test]
     fn automata_beyond_reason_are_refused() {
-        let weights = (0..40).map(|i| 1 << i).collect();
-        let set = PatternSet::Threshold { weights, limit: u64::MAX };
-        assert!(set.completions(&choices(&[2; 40])).is_none());
+        let weights: Vec<u64> = (0..60).map(unrelated).collect();
+        let limit = weights.iter().sum::<u64>() / 2;
+        let set = PatternSet::Threshold { weights, limit };
+        assert!(set.completions(&choices(&[2; 60])).is_none());
     }
 
     #[test]

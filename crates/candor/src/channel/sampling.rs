@@ -5,11 +5,12 @@
 //! the same distribution but may consume bytes differently.
 
 use num_bigint::BigUint;
-use num_traits::{One, ToPrimitive};
+use num_traits::One;
 use rand_core::TryCryptoRng;
 
-use super::pattern_set::{Choices, Completions};
-use super::{Axis, Channel, Matrix, Pattern};
+use super::pattern::Drawing;
+use super::pattern_set::{Choices, PatternSet};
+use super::{Axis, Channel, FULL_WEIGHT, Matrix, Pattern};
 
 /// What is reported about one attribute, or about the cross-classification of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +21,20 @@ pub enum Answer {
     Set(Vec<u16>),
 }
 
+/// With more parts times attributes than this, tables are made when they are needed.
+const MAX_PREPARED: usize = 1 << 16;
+
 /// A channel made ready to draw from.
 pub struct Sampler<'a>(Ready<'a>);
 
 enum Ready<'a> {
     Matrix(&'a Matrix),
-    Pattern { pattern: &'a Pattern, choices: Vec<Choices>, completions: Vec<Completions> },
+    Pattern {
+        pattern: &'a Pattern,
+        choices: Vec<Choices>,
+        /// How each part draws; made anew for every record where all of them would not fit memory.
+        drawings: Option<Vec<Drawing>>,
+    },
 }
 
 impl<'a> Sampler<'a> {
@@ -34,7 +43,10 @@ impl<'a> Sampler<'a> {
         Sampler(match channel {
             Channel::Matrix(matrix) => Ready::Matrix(matrix),
             Channel::Pattern(pattern) => {
-                Ready::Pattern { pattern, choices: pattern.choices(), completions: pattern.completions() }
+                let parts = pattern.parts().len();
+                let fits = parts * pattern.axes().len() <= MAX_PREPARED;
+                let drawings = fits.then(|| (0..parts).map(|part| pattern.drawing(part)).collect());
+                Ready::Pattern { pattern, choices: pattern.choices(), drawings }
             }
         })
     }
@@ -54,15 +66,30 @@ impl<'a> Sampler<'a> {
                 let ball = u128::from(below_u64(1u128 << matrix.bits(), rng)?);
                 Ok(vec![Answer::One(choose_by_weight(column.iter().copied(), ball) as u16)])
             }
-            Ready::Pattern { pattern, choices, completions } => {
+            Ready::Pattern { pattern, choices, drawings } => {
                 assert_eq!(truth.len(), pattern.axes().len(), "one category per attribute");
                 let part = draw_weighted(pattern.parts().iter().map(|part| part.weight), rng)?;
-                let table = &completions[part];
-                let rank = below(table.total(), rng)?;
-                let misses = table.pattern_at(&pattern.parts()[part].set, choices, rank);
+                let set = &pattern.parts()[part].set;
+                let made;
+                let drawing = match drawings {
+                    Some(drawings) => &drawings[part],
+                    None => {
+                        made = pattern.drawing(part);
+                        &made
+                    }
+                };
+                let misses = match drawing {
+                    Drawing::Rank(table) => table.pattern_at(set, choices, below(table.total(), rng)?),
+                    Drawing::Rejection => draw_until_inside(set, pattern.axes(), rng)?,
+                };
                 let mut answers = Vec::with_capacity(truth.len());
                 for ((axis, &truth), miss) in pattern.axes().iter().zip(truth).zip(misses) {
                     answers.push(fill(*axis, truth, miss, rng)?);
+                }
+                for ((answer, axis), &weight) in answers.iter_mut().zip(pattern.axes()).zip(pattern.resampling()) {
+                    if weight > 0 && below_u64(FULL_WEIGHT, rng)? < weight {
+                        *answer = anything(*axis, rng)?;
+                    }
                 }
                 Ok(answers)
             }
@@ -101,6 +128,34 @@ pub(crate) fn draw_weighted<R: TryCryptoRng + ?Sized>(
     let total: u128 = weights.clone().map(u128::from).sum();
     let ball = below_u64(total, rng)?;
     Ok(choose_by_weight(weights, ball.into()))
+}
+
+/// The pattern of a uniformly random answer, given that it is in the set.
+fn draw_until_inside<R: TryCryptoRng + ?Sized>(
+    set: &PatternSet,
+    axes: &[Axis],
+    rng: &mut R,
+) -> Result<Vec<bool>, R::Error> {
+    loop {
+        let misses = axes
+            .iter()
+            .map(|axis| Ok(below_u64(axis.categories as u128, rng)? >= axis.answer as u64))
+            .collect::<Result<Vec<bool>, R::Error>>()?;
+        let missing: Vec<usize> = (0..misses.len()).filter(|&i| misses[i]).collect();
+        if set.holds(&missing) {
+            return Ok(misses);
+        }
+    }
+}
+
+/// A uniformly random answer, whatever the truth.
+fn anything<R: TryCryptoRng + ?Sized>(axis: Axis, rng: &mut R) -> Result<Answer, R::Error> {
+    if axis.answer == 1 {
+        return Ok(Answer::One(below_u64(axis.categories as u128, rng)? as u16));
+    }
+    let mut set = subset(axis.categories, axis.answer, rng)?;
+    set.sort_unstable();
+    Ok(Answer::Set(set))
 }
 
 /// A uniformly random answer that hits, or misses, the truth.
@@ -152,5 +207,15 @@ fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, 
 
 /// [`below`] for at most `2^64`.
 fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
-    Ok(below(&BigUint::from(n), rng)?.to_u64().expect("below 2^64"))
+    let bits = u128::BITS - (n - 1).leading_zeros();
+    let mut bytes = [0u8; 8];
+    let used = &mut bytes[..bits.div_ceil(8) as usize];
+    loop {
+        rng.try_fill_bytes(used)?;
+        let drawn = used.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+        let drawn = u128::from(drawn) & ((1 << bits) - 1);
+        if drawn < n {
+            return Ok(drawn as u64);
+        }
+    }
 }

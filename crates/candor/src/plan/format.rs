@@ -138,8 +138,19 @@ struct TicketJson {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum ChannelJson {
-    Pattern { categories: Vec<usize>, answer_sizes: Vec<usize>, parts: Vec<PartJson> },
-    Matrix { categories: Vec<usize>, outputs: Vec<String>, bits: u32, columns: Vec<Vec<Integer>> },
+    Pattern {
+        categories: Vec<usize>,
+        answer_sizes: Vec<usize>,
+        parts: Vec<PartJson>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resampling: Option<Vec<Integer>>,
+    },
+    Matrix {
+        categories: Vec<usize>,
+        outputs: Vec<String>,
+        bits: u32,
+        columns: Vec<Vec<Integer>>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -223,6 +234,7 @@ fn channel_json(channel: &Channel) -> ChannelJson {
             categories: pattern.axes().iter().map(|axis| axis.categories).collect(),
             answer_sizes: pattern.axes().iter().map(|axis| axis.answer).collect(),
             parts: pattern.parts().iter().map(part_json).collect(),
+            resampling: pattern.is_resampled().then(|| pattern.resampling().iter().copied().map(Integer).collect()),
         },
         Channel::Matrix(matrix) => ChannelJson::Matrix {
             categories: matrix.sizes().to_vec(),
@@ -249,7 +261,7 @@ fn part_json(part: &Part) -> PartJson {
 impl ChannelJson {
     fn into_channel(self, block: usize) -> Result<Channel, PlanError> {
         let made = match self {
-            ChannelJson::Pattern { categories, answer_sizes, parts } => {
+            ChannelJson::Pattern { categories, answer_sizes, parts, resampling } => {
                 if categories.len() != answer_sizes.len() {
                     let problem = format!("{} categories but {} answer_sizes", categories.len(), answer_sizes.len());
                     return Err(PlanError::Value { block, problem });
@@ -257,7 +269,12 @@ impl ChannelJson {
                 let k = categories.len();
                 let axes = categories.into_iter().zip(answer_sizes).map(|(a, q)| Axis::set(a, q)).collect();
                 let parts = parts.into_iter().map(|part| part.into_part(k, block)).collect::<Result<_, _>>()?;
-                Pattern::new(axes, parts).map(Channel::Pattern)
+                let weights: Vec<u64> = resampling.map_or(vec![0; k], |weights| weights.iter().map(|n| n.0).collect());
+                if weights.len() != k {
+                    let problem = format!("{} weights for resampling {k} attributes", weights.len());
+                    return Err(PlanError::Value { block, problem });
+                }
+                Pattern::new(axes, parts).map(|pattern| Channel::Pattern(pattern.resampled(weights)))
             }
             ChannelJson::Matrix { categories, outputs, bits, columns } => {
                 let columns = columns.into_iter().map(|column| column.into_iter().map(|n| n.0).collect()).collect();

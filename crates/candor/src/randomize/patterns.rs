@@ -8,7 +8,7 @@ use rand_core::CryptoRng;
 use super::Sets;
 use super::bytes::Bytes;
 use super::die::Die;
-use crate::channel::{Pattern, PatternSet};
+use crate::channel::{FULL_WEIGHT, Pattern, PatternSet};
 
 /// With at most this many attributes, the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
@@ -43,6 +43,8 @@ enum PartDraw {
 pub(super) struct PatternDrawer {
     parts: Die,
     draws: Vec<PartDraw>,
+    /// The attributes that may be resampled, each with its die: 0 means it is.
+    resampling: Vec<(u64, Die)>,
     /// The answer size of each attribute.
     pub(super) answer_sizes: Vec<usize>,
 }
@@ -55,16 +57,28 @@ impl PatternDrawer {
         }
         let weights: Vec<u128> = pattern.parts().iter().map(|part| u128::from(part.weight)).collect();
         let draws = pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern)).collect::<Option<_>>()?;
+        let resampled = |(i, &weight): (usize, &u64)| {
+            let weights = [u128::from(weight), FULL_WEIGHT - u128::from(weight)];
+            Some((1 << i, Die::new(&weights, false)?))
+        };
+        let resampling = pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0);
+        let resampling = resampling.map(resampled).collect::<Option<_>>()?;
         let answer_sizes = pattern.axes().iter().map(|axis| axis.answer).collect();
-        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, answer_sizes })
+        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, resampling, answer_sizes })
     }
 
     #[inline]
     pub(super) fn draw<R: CryptoRng + ?Sized>(&self, bytes: &mut Bytes<'_, R>) -> Draw {
-        match &self.draws[self.parts.roll(bytes)] {
+        let mut draw = match &self.draws[self.parts.roll(bytes)] {
             PartDraw::Fixed(draw) => *draw,
             PartDraw::Listed { die, patterns } => Draw { free: 0, miss: patterns[die.roll(bytes)].into() },
+        };
+        for (attribute, die) in &self.resampling {
+            if die.roll(bytes) == 0 {
+                draw.free |= attribute;
+            }
         }
+        draw
     }
 }
 

@@ -35,6 +35,20 @@ pub fn answers(axes: &[Axis]) -> Vec<Vec<Vec<usize>>> {
     product(&axes.iter().map(|axis| subsets(axis.categories, axis.answer)).collect::<Vec<_>>())
 }
 
+/// The law after attribute `i`'s answer was replaced, with probability `weight / 2^64`, by one of all
+/// its answers.
+fn resampled(answers: &[Vec<Vec<usize>>], law: &[Rational], i: usize, weight: u64) -> Vec<Rational> {
+    let replaced = Rational::new(weight.into(), BigUint::from(1u128 << 64));
+    let kept = Rational::from(BigUint::from(1u32)) - &replaced;
+    let alike = |z: usize, y: usize| (0..answers[z].len()).all(|j| j == i || answers[z][j] == answers[y][j]);
+    let after = |z: usize| {
+        let siblings: Vec<usize> = (0..answers.len()).filter(|&y| alike(z, y)).collect();
+        let together: Rational = siblings.iter().map(|&y| &law[y]).sum();
+        &law[z] * &kept + together * &replaced / BigUint::from(siblings.len())
+    };
+    (0..answers.len()).map(after).collect()
+}
+
 /// The probability of each answer, given the truth.
 pub fn law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> Vec<Rational> {
     let missing = |answer: &Vec<Vec<usize>>| -> Vec<usize> {
@@ -48,6 +62,9 @@ pub fn law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> V
         for &z in &members {
             law[z] += Rational::new(part.weight.into(), BigUint::from(total) * members.len());
         }
+    }
+    for (i, &weight) in pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0) {
+        law = resampled(answers, &law, i, weight);
     }
     law
 }

@@ -52,7 +52,7 @@ pub fn design(args: &DesignArgs, schema: &Schema) -> Result<Plan, Failure> {
             };
             independent::independent(schema, &epsilons)?
         }
-        Method::Joint => joint::joint(schema, args.epsilon.ok_or_else(|| needs("--epsilon"))?)?,
+        Method::Joint => joint::rr_joint::rr_joint(schema, args.epsilon.ok_or_else(|| needs("--epsilon"))?)?,
         Method::Warner => k_ary::warner(schema, args.p.ok_or_else(|| needs("--p"))?)?,
         Method::Up => k_ary::up(schema, args.q.ok_or_else(|| needs("--q"))?)?,
         Method::Frapp => k_ary::frapp(schema, args.lambda.ok_or_else(|| needs("--lambda"))?)?,

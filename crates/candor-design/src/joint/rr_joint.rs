@@ -12,7 +12,7 @@ use crate::{DesignError, private};
 ///
 /// # Errors
 /// If epsilon is not a privacy loss.
-pub fn joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
+pub fn rr_joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     let private = private(schema)?;
     let axes = private.iter().map(|&(_, size)| Axis::single(size)).collect();
     let attributes: Vec<usize> = private.iter().map(|&(attribute, _)| attribute).collect();
@@ -32,7 +32,7 @@ mod tests {
         for (sizes, epsilon, kept) in
             [(vec![6, 2, 2], 2.708_05 + 2.0 * 1.734_601, 0.954_425), (vec![16, 2], 3.646_32 + 1.734_601, 0.875_112)]
         {
-            let plan = joint(&Schema::of_sizes(&sizes).unwrap(), epsilon).unwrap();
+            let plan = rr_joint(&Schema::of_sizes(&sizes).unwrap(), epsilon).unwrap();
             let pattern = match &plan.blocks()[0].channels()[0].1 {
                 candor::channel::Channel::Pattern(pattern) => pattern,
                 candor::channel::Channel::Matrix(_) => unreachable!(),
@@ -50,8 +50,8 @@ mod tests {
              [[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\"]\n",
         )
         .unwrap();
-        assert_eq!(joint(&schema, 1.0).unwrap().blocks()[0].attributes(), [1]);
+        assert_eq!(rr_joint(&schema, 1.0).unwrap().blocks()[0].attributes(), [1]);
         let public = Schema::from_toml("[[attribute]]\nname = \"p\"\npublic = true\ncategories = [\"x\"]\n").unwrap();
-        assert_eq!(joint(&public, 1.0), Err(DesignError::NothingPrivate));
+        assert_eq!(rr_joint(&public, 1.0), Err(DesignError::NothingPrivate));
     }
 }

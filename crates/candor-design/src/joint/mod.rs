@@ -1,0 +1,4 @@
+//! Designs that randomize all attributes of a record together.
+
+pub mod optimal;
+pub mod rr_joint;

@@ -1,0 +1,159 @@
+//! Threshold sets priced by a dual vector: the cutting planes of the program.
+
+use candor::channel::threshold::{Measure, measure};
+
+use super::levels::Levels;
+
+/// A threshold set `D = { S : sum of weights over S <= limit }` and its probabilities under a
+/// uniformly random answer.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// One weight per attribute.
+    pub weights: Vec<u64>,
+    /// The largest admitted sum.
+    pub limit: u64,
+    /// `P(D)`.
+    pub inside: f64,
+    /// `P(D and attribute i misses)`.
+    pub missing: Vec<f64>,
+}
+
+impl Cut {
+    /// `c_i = P(D, i hits) - g_i P(D, i misses)`: what the set gains for attribute `i`.
+    pub fn gain(&self, levels: &Levels, i: usize) -> f64 {
+        self.inside - levels.weight_of_price(i) * self.missing[i]
+    }
+
+    /// The set for attribute `i` resampled uniformly: its indicator averaged over that attribute's
+    /// answer is `1/a` of the first set returned plus `1 - 1/a` of the second, which is missing if
+    /// no pattern with `i` was in the set.
+    ///
+    /// The other attributes' gains, weighted in the same way, stay what they were.
+    pub fn resampled(&self, i: usize) -> (Threshold, Option<Threshold>) {
+        let mut weights = self.weights.clone();
+        let freed = std::mem::take(&mut weights[i]);
+        let tighter = self.limit.checked_sub(freed).map(|limit| (weights.clone(), limit));
+        ((weights, self.limit), tighter)
+    }
+}
+
+/// Weights and limit of a threshold set.
+pub type Threshold = (Vec<u64>, u64);
+
+/// What a dual vector says.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    /// The prices asked about.
+    pub asked: Vec<f64>,
+    /// The same, in other units, as they are after rounding the weights to integers.
+    pub prices: Vec<f64>,
+    /// The set that gains most at these prices.
+    pub cut: Cut,
+    /// Its gain, `E[(Y - Z)^+]`: no set gains more.
+    pub best_gain: f64,
+}
+
+impl Priced {
+    /// `sum of b_i y_i / E[(Y - Z)^+]`, a lower bound on `exp(epsilon) - 1` of every channel that
+    /// meets the levels.
+    pub fn bound(&self, levels: &Levels) -> f64 {
+        let paid: f64 = (0..levels.len()).map(|i| levels.need(i) * self.prices[i]).sum();
+        paid / self.best_gain
+    }
+}
+
+/// The number of attributes up to which weights may be of any size (see [`measure`]).
+pub const MAX_FINE: usize = 30;
+
+/// The sum of the prices in integer units, where weights may be of any size.
+const FINE: f64 = (1u64 << 40) as f64;
+
+/// Computes sets and their probabilities for one list of attributes.
+pub struct Pricer<'a> {
+    levels: &'a Levels,
+    ways: Vec<[f64; 2]>,
+    /// The sum of the prices in integer units.
+    resolution: f64,
+}
+
+impl<'a> Pricer<'a> {
+    /// For up to [`MAX_FINE`] attributes at a resolution that does not matter; beyond, with the sum
+    /// of the prices divided into `resolution` units.
+    pub fn new(levels: &'a Levels, resolution: u64) -> Pricer<'a> {
+        let resolution = if levels.len() <= MAX_FINE { FINE } else { resolution as f64 };
+        let ways = (0..levels.len()).map(|i| [1.0 / levels.size(i), levels.miss(i)]).collect();
+        Pricer { levels, ways, resolution }
+    }
+
+    /// The best set at the prices `y` (not negative, not all zero), after rounding the weights
+    /// `y_i (1 + g_i)` to integers; `nudge(i)` in `0..1` says where in a unit to round up.
+    ///
+    /// Cost: that of [`measure`].
+    pub fn price(&self, y: &[f64], nudge: impl Fn(usize) -> f64) -> Priced {
+        let scale = self.resolution / y.iter().sum::<f64>();
+        let (mut weights, mut prices) = (Vec::with_capacity(y.len()), Vec::with_capacity(y.len()));
+        for (i, &y) in y.iter().enumerate() {
+            let ideal = y * scale * self.levels.weight_of_price(i);
+            if ideal > 2.0 * self.resolution {
+                // Out of every set, whatever the exact weight: the price need not be rounded.
+                weights.push(2 * self.resolution as u64 + 2);
+                prices.push(y * scale);
+            } else {
+                let weight = (ideal + nudge(i)).floor();
+                weights.push(weight as u64);
+                prices.push(weight / self.levels.weight_of_price(i));
+            }
+        }
+        let total: f64 = prices.iter().sum();
+        let limit = total.floor() as u64;
+        for weight in &mut weights {
+            *weight = (*weight).min(limit + 1);
+        }
+        let cut = self.measure((weights, limit));
+        // A weight that was cut back to the limit is in no set: it has nothing missing.
+        let missed: f64 = cut.weights.iter().zip(&cut.missing).map(|(&weight, missing)| weight as f64 * missing).sum();
+        let best_gain = total * cut.inside - missed;
+        Priced { asked: y.to_vec(), prices, cut, best_gain }
+    }
+
+    /// A given set with its probabilities.
+    pub fn measure(&self, (weights, limit): Threshold) -> Cut {
+        match measure(&weights, limit, &self.ways) {
+            Some(Measure { inside, missing, .. }) => Cut { weights, limit, inside, missing },
+            // Too unlikely for floats: no use to anybody.
+            None => Cut { missing: vec![0.0; weights.len()], weights, limit, inside: 0.0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_set_gains_more_than_the_priced_one(
+            attributes in prop::collection::vec((2usize..6, 0.05f64..4.0, 0.0f64..1.0), 2..7),
+            other in any::<u64>(),
+        ) {
+            let sizes: Vec<usize> = attributes.iter().map(|a| a.0).collect();
+            let levels = Levels::new(sizes, attributes.iter().map(|a| a.1).collect()).unwrap();
+            let y: Vec<f64> = attributes.iter().map(|a| a.2 + 1e-3).collect();
+            let priced = Pricer::new(&levels, 0).price(&y, |_| 0.5);
+            let value = |gain: &dyn Fn(usize) -> f64| (0..levels.len()).map(|i| priced.prices[i] * gain(i)).sum::<f64>();
+            let best = value(&|i| priced.cut.gain(&levels, i));
+            prop_assert!((best - priced.best_gain).abs() < 1e-9 * priced.best_gain.abs().max(1.0));
+            // Any set of patterns, not only thresholds: here the bits of a number decide.
+            let k = levels.len();
+            let gain = |i: usize| {
+                let member = |s: usize| other.rotate_left(s as u32 * 7) & 1 == 1;
+                (0..1usize << k).filter(|&s| member(s)).map(|s| {
+                    let p: f64 = (0..k).map(|j| if s >> j & 1 == 1 { levels.miss(j) } else { 1.0 - levels.miss(j) }).product();
+                    if s >> i & 1 == 1 { p - levels.weight_of_price(i) * p } else { p }
+                }).sum::<f64>()
+            };
+            prop_assert!(value(&gain) <= priced.best_gain * (1.0 + 1e-12));
+        }
+    }
+}

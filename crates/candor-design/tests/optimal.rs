@@ -1,0 +1,198 @@
+//! The privacy-optimal design against golden optima, closed forms and its own certificate.
+
+use candor::plan::Plan;
+use candor::schema::Schema;
+use candor_design::joint::optimal::levels::Levels;
+use candor_design::joint::optimal::search::{Effort, search};
+use candor_design::joint::optimal::{Bounded, alike_epsilon, optimal, optimal_within};
+use proptest::prelude::*;
+
+struct Golden {
+    sizes: Vec<usize>,
+    epsilons: Vec<f64>,
+    optimum: f64,
+}
+
+fn golden() -> Vec<Golden> {
+    let cases: serde_json::Value = serde_json::from_str(include_str!("golden/joint_optimum.json")).unwrap();
+    let case = |case: &serde_json::Value| Golden {
+        sizes: case["categories"].as_array().unwrap().iter().map(|a| a.as_u64().unwrap() as usize).collect(),
+        epsilons: case["attribute_epsilons"].as_array().unwrap().iter().map(|e| e.as_f64().unwrap()).collect(),
+        optimum: case["optimal_epsilon"].as_f64().unwrap(),
+    };
+    cases.as_array().unwrap().iter().map(case).collect()
+}
+
+/// Without a time limit, to the level of rounding.
+const EFFORT: Effort = Effort { gap: 1e-10, deadline: None };
+
+fn design(sizes: &[usize], epsilons: &[f64]) -> Bounded {
+    optimal(&Schema::of_sizes(sizes).unwrap(), epsilons, EFFORT).unwrap()
+}
+
+fn certified(plan: &Plan) -> f64 {
+    plan.guarantee().epsilon().get()
+}
+
+/// Each level met to 1e-9 and never exceeded, the bound below the certificate.
+fn is_honest(found: &Bounded, epsilons: &[f64]) {
+    assert!(found.lower_bound <= certified(&found.plan), "{} above {}", found.lower_bound, certified(&found.plan));
+    for (attribute, &asked) in found.plan.guarantee().attributes().iter().zip(epsilons) {
+        let marginal = attribute.marginal.unwrap().get();
+        assert!(marginal <= asked && marginal > asked - 1e-9, "{marginal} for {asked}");
+        assert!(attribute.conditional.get() <= certified(&found.plan) + 1e-12);
+    }
+}
+
+#[test]
+fn golden_optima() {
+    let cases = golden();
+    assert_eq!(cases.len(), 46);
+    for Golden { sizes, epsilons, optimum } in cases {
+        let found = design(&sizes, &epsilons);
+        is_honest(&found, &epsilons);
+        assert!((certified(&found.plan) - optimum).abs() < 1e-6, "{} for {optimum}", certified(&found.plan));
+        assert!((found.lower_bound - optimum).abs() < 1e-6, "{} for {optimum}", found.lower_bound);
+    }
+}
+
+/// Numbers in a range, the same on every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn within(&mut self, low: f64, high: f64) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        low + (high - low) * ((self.0 >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
+    fn instance(&mut self, k: usize, low: f64, high: f64) -> (Vec<usize>, Vec<f64>) {
+        let sizes = (0..k).map(|_| self.within(2.0, 6.0) as usize).collect();
+        (sizes, (0..k).map(|_| self.within(low, high)).collect())
+    }
+}
+
+#[test]
+fn gaps_of_larger_instances() {
+    let mut numbers = Numbers(12_345);
+    for (k, low, high, gap) in
+        [(16, 0.2, 2.0, 1e-6), (16, 1.0, 10.0, 1e-6), (20, 0.2, 2.0, 1e-6), (24, 0.2, 2.0, 1e-6), (31, 0.2, 1.2, 1e-3)]
+    {
+        let (sizes, epsilons) = numbers.instance(k, low, high);
+        let found = design(&sizes, &epsilons);
+        is_honest(&found, &epsilons);
+        assert!(
+            certified(&found.plan) - found.lower_bound <= gap,
+            "{k}: {}",
+            certified(&found.plan) - found.lower_bound
+        );
+    }
+}
+
+#[test]
+fn a_hundred_attributes() {
+    let (sizes, epsilons) = Numbers(7).instance(100, 0.1, 0.5);
+    let found = design(&sizes, &epsilons);
+    is_honest(&found, &epsilons);
+    let epsilon = certified(&found.plan);
+    assert!((epsilon - found.lower_bound) / epsilon <= 0.003, "{epsilon} {}", found.lower_bound);
+}
+
+#[test]
+fn alike_attributes_have_a_closed_form() {
+    for (k, categories, epsilon) in [(2, 3, 1.0), (4, 5, 1.0), (9, 2, 0.3), (25, 4, 0.5), (200, 5, 0.1)] {
+        let found = design(&vec![categories; k], &vec![epsilon; k]);
+        is_honest(&found, &vec![epsilon; k]);
+        let closed = alike_epsilon(k, categories, epsilon).unwrap();
+        assert!((certified(&found.plan) - closed).abs() < 1e-8, "{k}: {} for {closed}", certified(&found.plan));
+        assert!(certified(&found.plan) - found.lower_bound < 1e-8);
+        assert_eq!(found.plan.to_json().matches("threshold").count(), 1, "one set is enough");
+        // The general search knows nothing of the closed form.
+        if k < 30 {
+            let levels = Levels::new(vec![categories; k], vec![epsilon; k]).unwrap();
+            let general = search(&levels, EFFORT);
+            assert!((general.upper - closed).abs() < 1e-7 && general.lower <= closed + 1e-9);
+        }
+    }
+    // Theory channels.md, fact 2: a = 5, k = 4, levels 1: marginal 1, conditional 2.24.
+    let found = design(&[5; 4], &[1.0; 4]);
+    let attribute = &found.plan.guarantee().attributes()[0];
+    assert!((attribute.conditional.get() - 2.24).abs() < 0.005, "{}", attribute.conditional);
+}
+
+#[test]
+fn obvious_answers() {
+    // One attribute: k-ary randomized response. Epsilon 0: nothing is told.
+    assert!((certified(&design(&[4], &[1.5]).plan) - 1.5).abs() < 1e-9);
+    assert_eq!(certified(&design(&[4, 2], &[0.0, 0.0]).plan), 0.0);
+    let half = design(&[4, 2, 3], &[1.0, 0.0, 0.5]);
+    is_honest(&half, &[1.0, 0.0, 0.5]);
+    assert_eq!(half.plan.guarantee().attributes()[1].conditional.get(), 0.0);
+    assert!((certified(&half.plan) - certified(&design(&[4, 3], &[1.0, 0.5]).plan)).abs() < 1e-8);
+}
+
+#[test]
+fn what_is_no_privacy_loss_is_refused() {
+    let schema = Schema::of_sizes(&[2, 3]).unwrap();
+    for bad in [-1.0, f64::NAN, f64::INFINITY, 1e9] {
+        let error = optimal(&schema, &[1.0, bad], EFFORT).unwrap_err().to_string();
+        assert!(error.contains("epsilon is"), "{error}");
+    }
+    let error = optimal(&schema, &[1.0], EFFORT).unwrap_err().to_string();
+    assert!(error.contains("1 value, but there are 2"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Never more than the sum of the levels, never below the largest; honest; and the order of the attributes
+    /// does not matter.
+    #[test]
+    fn random_instances(instance in prop::collection::vec((2usize..9, 0.05f64..8.0), 2..9)) {
+        let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
+        let found = design(&sizes, &epsilons);
+        is_honest(&found, &epsilons);
+        let epsilon = certified(&found.plan);
+        prop_assert!(epsilon <= epsilons.iter().sum::<f64>() + 1e-9);
+        prop_assert!(epsilon >= epsilons.iter().copied().fold(0.0, f64::max) - 1e-9);
+        prop_assert!(epsilon - found.lower_bound < 1e-6, "{} {}", epsilon, found.lower_bound);
+        let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().rev().copied().unzip();
+        prop_assert!((certified(&design(&sizes, &epsilons).plan) - epsilon).abs() < 1e-7);
+    }
+
+    /// More misses are never likelier: X(S) >= X(T) for S inside T.
+    #[test]
+    fn likelihoods_fall_with_misses(instance in prop::collection::vec((2usize..6, 0.05f64..6.0), 2..6)) {
+        let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
+        let found = design(&sizes, &epsilons);
+        let candor::channel::Channel::Pattern(pattern) = &found.plan.blocks()[0].channels()[0].1 else { unreachable!() };
+        let all: Vec<usize> = (0..sizes.len()).collect();
+        let masses = pattern.marginal(&all);
+        let likelihood = |s: usize| {
+            let answers: f64 = all.iter().filter(|&&i| s >> i & 1 == 1).map(|&i| sizes[i] as f64 - 1.0).product();
+            masses.probabilities()[s] / answers
+        };
+        for s in 0..1usize << sizes.len() {
+            for i in all.iter().filter(|&&i| s >> i & 1 == 0) {
+                prop_assert!(likelihood(s) >= likelihood(s | 1 << i) * (1.0 - 1e-9));
+            }
+        }
+    }
+
+    /// The budget turned round: within the total, close to it, in the ratio asked for.
+    #[test]
+    fn totals_are_met(
+        instance in prop::collection::vec((2usize..7, 0.2f64..3.0), 2..7),
+        total in 0.1f64..8.0,
+    ) {
+        let (sizes, ratio): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
+        let found = optimal_within(&Schema::of_sizes(&sizes).unwrap(), total, &ratio, EFFORT).unwrap();
+        let epsilon = certified(&found.plan);
+        prop_assert!(epsilon <= total && epsilon > total - 1e-6, "{} for {}", epsilon, total);
+        let marginal = |i: usize| found.plan.guarantee().attributes()[i].marginal.unwrap().get();
+        for i in 1..sizes.len() {
+            prop_assert!((marginal(i) / marginal(0) - ratio[i] / ratio[0]).abs() < 1e-6 * ratio[i] / ratio[0]);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Probabilities of threshold sets over many attributes, in floats with a proven error.
+//!
+//! Attributes miss independently; a threshold set holds the patterns whose missing attributes weigh
+//! at most a limit together. Everything below is made of sums and products of positive numbers, so
+//! that the relative error is at most the number of roundings, times `2^-53`: see [`Measure::error`].
+
+/// The number of attributes up to which sums of two halves of the attributes are listed, with
+/// weights of any size.
+const MAX_HALVES: usize = 30;
+
+/// The largest number of attributes times sums that are tabulated beyond [`MAX_HALVES`] attributes.
+const MAX_TABLE: u128 = 1 << 26;
+
+/// Probabilities below this are not told from underflow.
+const SMALLEST: f64 = 1e-290;
+
+/// Half a unit in the last place, relative.
+const ROUNDING: f64 = f64::EPSILON / 2.0;
+
+/// How likely a threshold set is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// The probability of the set.
+    pub inside: f64,
+    /// The probability that the pattern is in the set and attribute `i` misses.
+    pub missing: Vec<f64>,
+    /// The true values are within this relative distance of the ones given.
+    pub error: f64,
+}
+
+/// Measures the set of patterns with `sum of weights over the missing attributes <= limit`, where
+/// attribute `i` hits with relative frequency `ways[i][0]` and misses with `ways[i][1]`.
+///
+/// `None` if the table of sums would be too large or the set is too unlikely for floats. Cost: about
+/// `k 2^(k/2)` for up to 30 attributes, beyond `k` times the limit.
+pub fn measure(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> Option<Measure> {
+    assert_eq!(weights.len(), ways.len(), "one weight per attribute");
+    let k = weights.len();
+    let (inside, missing, roundings) = if k <= MAX_HALVES {
+        let (inside, missing) = by_halves(weights, limit, ways);
+        (inside, missing, 4 * k + (2 << k.div_ceil(2)))
+    } else if (k as u128 + 1) * (u128::from(limit) + 1) <= MAX_TABLE {
+        let (inside, missing) = by_sums(weights, limit as usize, ways);
+        (inside, missing, 6 * k + 2 * (limit as usize + 1))
+    } else {
+        return None;
+    };
+    // One more than needed for the bound's own rounding.
+    let error = (roundings + 64) as f64 * ROUNDING;
+    (inside >= SMALLEST).then_some(Measure { inside, missing, error })
+}
+
+/// All patterns over one half of the attributes, by their sums.
+struct Half {
+    /// Sum and pattern, in increasing order of the sums, up to the limit.
+    sorted: Vec<(u64, u32)>,
+    /// Probability of each pattern, by number.
+    probability: Vec<f64>,
+}
+
+impl Half {
+    fn new(weights: &[u64], ways: &[[f64; 2]], limit: u64) -> Half {
+        let (mut sorted, mut probability) = (vec![(0u64, 0u32)], vec![1.0]);
+        for (i, (&weight, [hit, miss])) in weights.iter().zip(ways).enumerate() {
+            sorted = merged(&sorted, weight, 1 << i, limit);
+            let with: Vec<f64> = probability.iter().map(|p| p * miss).collect();
+            probability.iter_mut().for_each(|p| *p *= hit);
+            probability.extend(with);
+        }
+        Half { sorted, probability }
+    }
+
+    /// The probability of each pattern of this half together with a sum within the limit.
+    fn joint(&self, other: &Half, limit: u64) -> Vec<f64> {
+        let mut cumulated = Vec::with_capacity(other.sorted.len() + 1);
+        cumulated.push(0.0);
+        let mut sum = 0.0;
+        for &(_, pattern) in &other.sorted {
+            sum += other.probability[pattern as usize];
+            cumulated.push(sum);
+        }
+        let mut joint = vec![0.0; self.probability.len()];
+        let mut within = other.sorted.len();
+        for &(sum, pattern) in &self.sorted {
+            while within > 0 && other.sorted[within - 1].0 > limit - sum {
+                within -= 1;
+            }
+            joint[pattern as usize] = self.probability[pattern as usize] * cumulated[within];
+        }
+        joint
+    }
+}
+
+/// The sorted sums with and without one more attribute; sums beyond the limit are left out.
+fn merged(sorted: &[(u64, u32)], weight: u64, bit: u32, limit: u64) -> Vec<(u64, u32)> {
+    let with = |&(sum, pattern): &(u64, u32)| {
+        let sum = sum.checked_add(weight).filter(|&sum| sum <= limit)?;
+        Some((sum, pattern | bit))
+    };
+    let mut with = sorted.iter().map_while(with).peekable();
+    let mut all = Vec::with_capacity(2 * sorted.len());
+    for &without in sorted {
+        while let Some(next) = with.next_if(|next| next.0 < without.0) {
+            all.push(next);
+        }
+        all.push(without);
+    }
+    all.extend(with);
+    all
+}
+
+fn by_halves(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
+    let middle = weights.len() / 2;
+    let low = Half::new(&weights[..middle], &ways[..middle], limit);
+    let high = Half::new(&weights[middle..], &ways[middle..], limit);
+    let mut missing = Vec::with_capacity(weights.len());
+    let mut inside = 0.0;
+    for (this, other, attributes) in [(&low, &high, middle), (&high, &low, weights.len() - middle)] {
+        let joint = this.joint(other, limit);
+        inside = joint.iter().sum();
+        for i in 0..attributes {
+            // Blocks of patterns with the attribute.
+            missing.push(joint.chunks(2 << i).map(|block| block[1 << i..].iter().sum::<f64>()).sum());
+        }
+    }
+    (inside, missing)
+}
+
+/// One forward and one backward pass over the sum.
+fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
+    let width = limit + 1;
+    let step = |i: usize| usize::try_from(weights[i]).unwrap_or(width).min(width);
+    // `ahead[i * width + s]`: the probability that the first `i` attributes sum to `s`.
+    let mut ahead = vec![0.0; width * (weights.len() + 1)];
+    ahead[0] = 1.0;
+    for (i, &[hit, miss]) in ways.iter().enumerate() {
+        let (before, after) = ahead.split_at_mut((i + 1) * width);
+        let (before, after) = (&before[i * width..], &mut after[..width]);
+        for (after, before) in after.iter_mut().zip(before) {
+            *after = hit * before;
+        }
+        for (after, before) in after[step(i)..].iter_mut().zip(before) {
+            *after += miss * before;
+        }
+    }
+    let inside = ahead[weights.len() * width..].iter().sum();
+    // `behind[s]`: the probability that the attributes after `i` stay within the limit from `s` on.
+    let mut behind = vec![1.0; width];
+    let mut missing = vec![0.0; weights.len()];
+    for (i, &[hit, miss]) in ways.iter().enumerate().rev() {
+        let before = &ahead[i * width..(i + 1) * width];
+        missing[i] = miss * before.iter().zip(&behind[step(i)..]).map(|(p, q)| p * q).sum::<f64>();
+        for s in 0..width {
+            let missed = behind.get(s + step(i)).copied().unwrap_or(0.0);
+            behind[s] = hit * behind[s] + miss * missed;
+        }
+    }
+    (inside, missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same by listing all patterns.
+    fn by_patterns(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
+        let k = weights.len();
+        let (mut inside, mut missing) = (0.0, vec![0.0; k]);
+        for s in 0..1usize << k {
+            let sum: u64 = (0..k).filter(|&i| s >> i & 1 == 1).map(|i| weights[i]).sum();
+            let p: f64 = (0..k).map(|i| ways[i][s >> i & 1]).product();
+            if sum <= limit {
+                inside += p;
+                (0..k).filter(|&i| s >> i & 1 == 1).for_each(|i| missing[i] += p);
+            }
+        }
+        (inside, missing)
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_of_counting_follow_the_definition(
+            attributes in prop::collection::vec((0u64..40, 2usize..6), 1..11),
+            limit in 0u64..120,
+        ) {
+            let (weights, sizes): (Vec<u64>, Vec<usize>) = attributes.into_iter().unzip();
+            let ways: Vec<[f64; 2]> = sizes.iter().map(|&a| [1.0 / a as f64, (a - 1) as f64 / a as f64]).collect();
+            let expected = by_patterns(&weights, limit, &ways);
+            for found in [by_halves(&weights, limit, &ways), by_sums(&weights, limit as usize, &ways)] {
+                prop_assert!((found.0 - expected.0).abs() < 1e-13 * expected.0);
+                for (found, expected) in found.1.iter().zip(&expected.1) {
+                    prop_assert!((found - expected).abs() <= 1e-13 * expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn errors_hold_where_the_truth_is_known() {
+        // Fair coins: at most j of k, as a ratio of integers.
+        for (k, j) in [(25u64, 9), (30, 4), (60, 22), (120, 40)] {
+            let found = measure(&vec![1; k as usize], j, &vec![[0.5, 0.5]; k as usize]).unwrap();
+            let mut ways = 1.0f64;
+            let mut count = 1.0;
+            for i in 0..j {
+                ways = ways * (k - i) as f64 / (i + 1) as f64;
+                count += ways;
+            }
+            let truth = count / 2f64.powi(k as i32);
+            assert!((found.inside - truth).abs() <= (found.error + 1e-14) * truth, "{k} {j}");
+            assert!(found.error < 1e-10);
+        }
+    }
+
+    #[test]
+    fn what_floats_cannot_tell_is_refused() {
+        assert!(measure(&[1; 100], 1 << 30, &[[0.5, 0.5]; 100]).is_none(), "too large a table");
+        assert!(measure(&[1; 1100], 0, &[[0.5, 0.5]; 1100]).is_none(), "2^-1100");
+        let huge = measure(&[u64::MAX, 1], u64::MAX, &[[0.5, 0.5]; 2]).unwrap();
+        assert_eq!(huge.inside, 0.75);
+    }
+}
