@@ -72,6 +72,26 @@ pub enum DesignError {
         /// What it may be, and why.
         range: String,
     },
+    /// A method for two attributes was given another number.
+    #[error("this closed form is for two attributes, but there are {0}; use optimal")]
+    TwoAttributes(usize),
+    /// An order that leaves attributes out or repeats them.
+    #[error("the order must name each of the {0} attributes once")]
+    Order(usize),
+    /// The reduced program has no solution.
+    #[error(
+        "the reduced program has no solution here: telling single misses apart is not enough for these epsilons. Use \
+         --method optimal"
+    )]
+    Infeasible,
+    /// More attributes than a method lists all patterns of.
+    #[error("{method} takes at most 20 attributes, but there are {attributes}; leave it out for a lottery")]
+    TooMany {
+        /// The method or flag.
+        method: &'static str,
+        /// How many attributes are to be randomized.
+        attributes: usize,
+    },
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),

@@ -1,7 +1,8 @@
 //! Which tables matter: the one syntax for workloads, everywhere.
 //!
 //! `a,b;c` names the two-way table of `a` and `b` and the one-way table of `c`; `marginals`, `pairs`
-//! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all.
+//! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all; words and
+//! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice.
 
 use crate::schema::{Schema, SchemaError};
 
@@ -32,19 +33,35 @@ impl Tables {
     /// # Errors
     /// If an attribute does not exist or is named twice, or a table is too large.
     pub fn parse(text: &str, schema: &Schema) -> Result<Tables, TablesError> {
-        let private = schema.private();
-        let tables = match text.trim() {
-            "marginals" => subsets(&private, 1),
-            "pairs" => subsets(&private, 2),
-            "triples" => subsets(&private, 3),
-            "joint" => vec![private],
-            named => named.split(';').map(|table| parse_one(table, schema)).collect::<Result<_, _>>()?,
-        };
-        if tables.is_empty() {
-            return Err(TablesError::TooFew(text.trim().to_owned()));
+        let mut tables = Vec::new();
+        for item in text.split(';').map(str::trim) {
+            tables.extend(parse_item(item, schema)?);
         }
         tables.iter().try_for_each(|table| check_size(table, schema))?;
         Ok(Tables(tables))
+    }
+
+    /// The same with a weight for each table, 1 where none is said.
+    ///
+    /// # Errors
+    /// As [`Tables::parse`], or if a weight is not a positive number.
+    pub fn parse_weighted(text: &str, schema: &Schema) -> Result<(Tables, Vec<f64>), TablesError> {
+        let (mut tables, mut weights) = (Vec::new(), Vec::new());
+        for item in text.split(';').map(str::trim) {
+            // A colon may also be part of a name.
+            let (names, weight) = match item.rsplit_once(':') {
+                Some((names, weight)) if parse_item(item, schema).is_err() => {
+                    let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
+                    (names.trim(), weight.ok_or_else(|| TablesError::Weight(item.to_owned()))?)
+                }
+                _ => (item, 1.0),
+            };
+            let listed = parse_item(names, schema)?;
+            weights.extend(vec![weight; listed.len()]);
+            tables.extend(listed);
+        }
+        tables.iter().try_for_each(|table| check_size(table, schema))?;
+        Ok((Tables(tables), weights))
     }
 
     /// All one-way tables of the attributes that are randomized.
@@ -56,6 +73,19 @@ impl Tables {
     pub fn lists(&self) -> &[Vec<usize>] {
         &self.0
     }
+}
+
+/// The tables that a word stands for, or the one named.
+fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TablesError> {
+    let private = schema.private();
+    let tables = match item {
+        "marginals" => subsets(&private, 1),
+        "pairs" => subsets(&private, 2),
+        "triples" => subsets(&private, 3),
+        "joint" => vec![private],
+        named => vec![parse_one(named, schema)?],
+    };
+    if tables.is_empty() { Err(TablesError::TooFew(item.to_owned())) } else { Ok(tables) }
 }
 
 fn parse_one(table: &str, schema: &Schema) -> Result<Vec<usize>, TablesError> {
@@ -105,6 +135,9 @@ pub enum TablesError {
         /// The attribute.
         attribute: String,
     },
+    /// A weight that is none.
+    #[error("\"{0}\": the weight of a table, after the colon, is a positive number")]
+    Weight(String),
     /// Fewer attributes than a word asks for.
     #[error("there are not enough randomized attributes for \"{0}\"")]
     TooFew(String),
@@ -140,6 +173,14 @@ mod tests {
         assert_eq!(message("a1,b2"), "there is no attribute \"b2\"; did you mean \"a2\"?");
         assert!(message("a1,a1").contains("twice"));
         assert!(message("").contains("no attribute"));
+        assert_eq!(parse("marginals;a4,a1").unwrap(), [vec![0], vec![1], vec![2], vec![3], vec![3, 0]]);
+        assert!(message("a1,a2:2").contains("no attribute"));
+        let weighted = |text: &str| Tables::parse_weighted(text, &schema);
+        let (tables, weights) = weighted("pairs:0.5; a1 :3;a2").unwrap();
+        assert_eq!((tables.0.len(), weights), (8, [vec![0.5; 6], vec![3.0, 1.0]].concat()));
+        for bad in ["a1:0", "a1:-1", "a1:x", "a1:", "a1:inf"] {
+            assert!(weighted(bad).unwrap_err().to_string().contains("a positive number"), "{bad}");
+        }
         let two = Schema::of_sizes(&[2, 3]).unwrap();
         assert!(Tables::parse("triples", &two).unwrap_err().to_string().contains("not enough"));
         let large = Schema::of_sizes(&[60_000, 60_000]).unwrap();

@@ -2,3 +2,5 @@
 
 pub mod optimal;
 pub mod rr_joint;
+pub mod single_miss;
+pub mod workload;

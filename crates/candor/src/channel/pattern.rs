@@ -211,13 +211,27 @@ impl Pattern {
     /// # Errors
     /// If epsilon is negative, infinite or not a number, or as [`Pattern::new`].
     pub fn k_ary(axes: Vec<Axis>, epsilon: f64) -> Result<Pattern, ChannelError> {
+        Pattern::two_level(axes, PatternSet::no_miss(), epsilon)
+    }
+
+    /// `set + all`: an answer whose pattern is in the set, uniformly, with some probability, else a
+    /// uniformly random answer, at the largest certified epsilon that does not exceed the one asked
+    /// for. Answers in the set are `exp(epsilon)` times as likely as the others; these channels are the
+    /// extreme points among all of their epsilon.
+    ///
+    /// # Errors
+    /// As [`Pattern::k_ary`]; also if the set cannot be counted exactly.
+    pub fn two_level(axes: Vec<Axis>, set: PatternSet, epsilon: f64) -> Result<Pattern, ChannelError> {
         if !(epsilon.is_finite() && epsilon >= 0.0) {
             return Err(ChannelError::Epsilon(epsilon));
         }
-        let all = Pattern::new(axes, vec![Part { set: PatternSet::All, weight: 1 }])?;
+        let all = Pattern::new(axes, vec![Part { set: set.clone(), weight: 1 }])?;
         let choices = all.choices();
         let all_answers: BigUint = choices.iter().map(|choice| &choice.hit + &choice.miss).product();
-        let true_answers: BigUint = choices.iter().map(|choice| choice.hit.clone()).product();
+        let Size::Exact(true_answers) = &all.sizes[0] else { return Err(ChannelError::TooLarge { part: 0 }) };
+        if *true_answers == all_answers {
+            return Pattern::with_weight(all.axes, set, 0);
+        }
         let certified = |weight: u64| {
             let uniform = Rational::new((FULL_WEIGHT - u128::from(weight)).into(), all_answers.clone());
             let truth = Rational::new(weight.into(), true_answers.clone());
@@ -235,7 +249,7 @@ impl Pattern {
             let middle = fitting + (beyond - fitting) / 2;
             *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
         }
-        Pattern::with_weight(all.axes, PatternSet::no_miss(), fitting)
+        Pattern::with_weight(all.axes, set, fitting)
     }
 
     /// `set` with the given probability, else a uniformly random answer; the probability is

@@ -1,0 +1,131 @@
+//! The best weights of given channels.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Weights of channels, what they give together, and the error that leaves.
+#[derive(Clone, Debug)]
+pub struct Balance {
+    /// One per channel; positive, with sum 1.
+    pub weights: Vec<f64>,
+    /// For each component, what all channels give together.
+    pub totals: Vec<f64>,
+    /// `sum of cost / total^power`.
+    pub value: f64,
+}
+
+/// Information adds up: the error is `cost / information`.
+pub const LOTTERY: f64 = 1.0;
+
+/// Eigenvalues average: the error is `cost / eigenvalue^2`.
+pub const SINGLE: f64 = 2.0;
+
+/// Minimises `sum over U of cost_U / total_U^power` over weights that sum to 1, `total_U = sum over c of weight_c
+/// gives_cU`, to a relative gap of `gap`; `start` is thought to be within `known` of it.
+///
+/// The function is convex where all totals are positive, as they must be at `start`. A barrier method: Newton steps on
+/// the error minus `barrier` times the sum of the logarithms of the weights, with the barrier lowered until what it can hide is
+/// below the gap. Cost: the cube of the number of channels per step, and a few dozen steps.
+pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, known: f64, gap: f64) -> Balance {
+    let whole: f64 = start.iter().sum();
+    let mut weights = DVector::from_iterator(start.len(), start.iter().map(|weight| weight / whole));
+    let gives = DMatrix::from_fn(costs.len(), gives.len(), |u, c| gives[c][u]);
+    let mut value = error(costs, &(&gives * &weights), power);
+    let mut barrier = known * value / weights.len() as f64;
+    while value.is_finite() {
+        for _ in 0..12 {
+            let (step, decrement) = newton_step(costs, &gives, power, &weights, barrier);
+            let merit =
+                |weights: &DVector<f64>, value: f64| value - barrier * weights.iter().map(|w| w.ln()).sum::<f64>();
+            let before = merit(&weights, value);
+            // As far as all weights stay positive.
+            let room =
+                weights.iter().zip(&step).filter(|(_, s)| **s < 0.0).map(|(w, s)| -w / s).fold(f64::INFINITY, f64::min);
+            let mut length = (0.95 * room).min(1.0);
+            while length > 1e-12 {
+                let next = &weights + length * &step;
+                let next_value = error(costs, &(&gives * &next), power);
+                if merit(&next, next_value) <= before - 1e-4 * length * decrement {
+                    (weights, value) = (next, next_value);
+                    break;
+                }
+                length *= 0.5;
+            }
+            if length <= 1e-12 || decrement < 1e-3 * barrier {
+                break;
+            }
+        }
+        if barrier * weights.len() as f64 <= gap * value {
+            break;
+        }
+        barrier *= 0.15;
+    }
+    let totals = &gives * &weights;
+    Balance { weights: weights.iter().copied().collect(), totals: totals.iter().copied().collect(), value }
+}
+
+/// The Newton step within the plane of constant sum, and how much it promises.
+fn newton_step(
+    costs: &[f64],
+    gives: &DMatrix<f64>,
+    power: f64,
+    weights: &DVector<f64>,
+    barrier: f64,
+) -> (DVector<f64>, f64) {
+    let totals = gives * weights;
+    let first = DVector::from_fn(costs.len(), |u, _| -power * costs[u] / totals[u].powf(power + 1.0));
+    let gradient = gives.tr_mul(&first) - weights.map(|w| barrier / w);
+    let second = |u: usize| (power * (power + 1.0) * costs[u] / totals[u].powf(power + 2.0)).sqrt();
+    let scaled = DMatrix::from_fn(gives.nrows(), gives.ncols(), |u, c| second(u) * gives[(u, c)]);
+    let mut hessian = scaled.tr_mul(&scaled);
+    for c in 0..weights.len() {
+        hessian[(c, c)] += barrier / (weights[c] * weights[c]);
+    }
+    let none = DVector::zeros(weights.len());
+    let Some(factors) = hessian.cholesky() else { return (none, 0.0) };
+    let ones = DVector::from_element(weights.len(), 1.0);
+    let (plain, along) = (factors.solve(&gradient), factors.solve(&ones));
+    let step = &along * (plain.sum() / along.sum()) - plain;
+    let decrement = -step.dot(&gradient);
+    if decrement.is_finite() { (step, decrement.max(0.0)) } else { (none, 0.0) }
+}
+
+/// Infinite where something that matters is not given at all.
+fn error(costs: &[f64], totals: &DVector<f64>, power: f64) -> f64 {
+    let one = |(cost, total): (&f64, &f64)| if *total > 0.0 { cost / total.powf(power) } else { f64::INFINITY };
+    costs.iter().zip(totals).map(one).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disjoint_channels_have_a_closed_form() {
+        // cost / (w give): w proportional to sqrt(cost / give).
+        let (costs, give) = ([1.0, 4.0, 9.0], [0.5, 0.25, 1.0]);
+        let gives: Vec<Vec<f64>> =
+            (0..3).map(|c| (0..3).map(|u| if u == c { give[c] } else { 0.0 }).collect()).collect();
+        let found = balance(&costs, &gives, LOTTERY, vec![1.0; 3], 0.1, 1e-9);
+        let roots: Vec<f64> = (0..3).map(|c| (costs[c] / give[c]).sqrt()).collect();
+        let whole: f64 = roots.iter().sum();
+        assert!((found.value - whole * whole).abs() < 1e-6);
+        for (weight, root) in found.weights.iter().zip(&roots) {
+            assert!((weight - root / whole).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn one_eigenvalue_may_be_negative() {
+        let found = balance(&[1.0, 1.0], &[vec![0.8, -0.1], vec![0.2, 0.5]], SINGLE, vec![0.1, 0.9], 0.1, 1e-9);
+        let at = |w: f64| (0.8 * w + 0.2 * (1.0 - w)).powi(-2) + (-0.1 * w + 0.5 * (1.0 - w)).powi(-2);
+        let best = (0..8_000).map(|i| at(f64::from(i) / 10_000.0)).fold(f64::INFINITY, f64::min);
+        assert!((found.value - best).abs() < 1e-4 * best, "{} for {best}", found.value);
+    }
+
+    #[test]
+    fn useless_channels_get_hardly_any_weight() {
+        let gives = [vec![1.0, 0.5], vec![0.5, 1.0], vec![0.1, 0.1]];
+        let found = balance(&[1.0, 1.0], &gives, LOTTERY, vec![1.0; 3], 0.1, 1e-9);
+        assert!(found.weights[2] < 1e-7 && (found.weights[0] - 0.5).abs() < 1e-4, "{found:?}");
+    }
+}
