@@ -6,8 +6,10 @@
 #![warn(missing_docs)]
 
 pub mod exhibit;
+mod genome;
+mod optimized_rr;
 
 use exhibit::Paper;
 
 /// Every paper with something to regenerate.
-pub const PAPERS: &[Paper] = &[];
+pub const PAPERS: &[Paper] = &[optimized_rr::PAPER];

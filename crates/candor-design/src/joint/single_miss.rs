@@ -61,6 +61,15 @@ pub fn heuristic(schema: &Schema, epsilons: &[f64], order: &[usize]) -> Result<H
     Ok(Heuristic { plan: plan(schema, "heuristic", axes, &weights, epsilons, &achieved)?, altered })
 }
 
+/// The record epsilon that [`heuristic`] comes to and the attribute epsilons it alters, without making a plan: at any number of
+/// attributes, in one step each.
+pub fn heuristic_outcome(levels: &Levels, order: &[usize]) -> (f64, Vec<(usize, f64)>) {
+    let (weights, altered) = induct(levels, order);
+    // exp(epsilon) = 1 + w_0 / P(no miss), over the logarithm.
+    let x = weights.none.ln() + (0..levels.len()).map(|i| levels.size(i).ln()).sum::<f64>();
+    (if x > 30.0 { x } else { x.exp().ln_1p() }, altered)
+}
+
 fn induct(levels: &Levels, order: &[usize]) -> (Weights, Vec<(usize, f64)>) {
     let mut weights = Weights { none: 0.0, only: vec![0.0; levels.len()] };
     let (first, rest) = order.split_at(order.len().min(2));
@@ -249,6 +258,9 @@ mod tests {
             let found = heuristic(&schema, &epsilons, &(0..sizes.len()).collect::<Vec<_>>()).unwrap();
             let certified = found.plan.guarantee().epsilon().get();
             prop_assert!((certified - values[0].ln()).abs() < 1e-6, "{} for {}", certified, values[0].ln());
+            let levels = Levels::new(sizes.clone(), epsilons.clone()).unwrap();
+            let (outcome, altered) = heuristic_outcome(&levels, &(0..sizes.len()).collect::<Vec<_>>());
+            prop_assert!((outcome - certified).abs() < 1e-6 && altered.len() == found.altered.len());
             for (attribute, achieved) in found.plan.guarantee().attributes().iter().zip(&achieved) {
                 prop_assert!((attribute.marginal.unwrap().get() - achieved).abs() < 1e-6);
             }

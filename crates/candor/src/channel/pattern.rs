@@ -17,7 +17,8 @@
 //! uniformly random one. That is how optimised designs bring a single attribute down to exactly the
 //! epsilon asked for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -25,7 +26,7 @@ use num_traits::{One, Zero};
 use super::ChannelError;
 use super::epsilon::{Epsilon, Rational, choose, exact, nearest, parity};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
-use super::threshold::{Measure, measure};
+use super::threshold::{Measure, inside, measure};
 
 /// How one attribute enters a pattern channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,18 @@ pub struct Pattern {
     sizes: Vec<Size>,
     /// For each attribute, out of 2^64: how often its answer is replaced by a uniformly random one.
     resampling: Vec<u64>,
+    masses: Remembered,
+}
+
+/// The probability of every pattern before resampling, once somebody asked for it.
+#[derive(Clone, Debug, Default)]
+struct Remembered(OnceLock<Arc<Vec<f64>>>);
+
+impl PartialEq for Remembered {
+    /// What follows from the rest makes no difference.
+    fn eq(&self, _: &Remembered) -> bool {
+        true
+    }
 }
 
 /// The number of answers a part draws among.
@@ -177,7 +190,7 @@ impl Pattern {
             return Err(ChannelError::TotalWeight);
         }
         let resampling = vec![0; axes.len()];
-        Ok(Pattern { axes, parts, sizes, resampling })
+        Ok(Pattern { axes, parts, sizes, resampling, masses: Remembered::default() })
     }
 
     /// The same channel with attribute `i`'s answer replaced by a uniformly random one with
@@ -239,7 +252,9 @@ impl Pattern {
         };
         // Kept back so that the certified epsilon of several blocks, rounded upward once more, does
         // not exceed the sum of what was asked of each either.
-        let target = epsilon * (1.0 - 2f64.powi(-48));
+        // With many attributes likelihoods are certified as floats, rounded upward further.
+        let margin = if all.axes.len() > MAX_EXACT { 2f64.powi(-40) } else { 0.0 };
+        let target = epsilon * (1.0 - 2f64.powi(-48)) - margin;
         let fits = |weight| certified(weight).get() <= target;
         let (mut fitting, mut beyond) = (0u64, u64::MAX);
         if fits(beyond) {
@@ -290,14 +305,18 @@ impl Pattern {
     /// The largest ratio of likelihoods of the whole answer, `max X / min X` over the possible
     /// patterns; `None` if infinite. Its logarithm is the record epsilon.
     ///
-    /// Exact for up to [`MAX_ENUMERATED`] attributes, but for a relative 1e-13 upward if answers are
-    /// resampled. Beyond, an upper bound: tight to 1e-9 in a mixture of thresholds with `all`, and
+    /// Exact for up to 12 attributes, unless answers are resampled; for up to [`MAX_ENUMERATED`], and with resampling,
+    /// up to a relative 1e-12 upward. Beyond, an upper bound: tight to 1e-9 in a mixture of thresholds with `all`, and
     /// without regard to resampling. Cost: `2^k` per part, or `parts^2` beyond.
     pub fn parity(&self) -> Option<Rational> {
-        let (largest, smallest) = match self.likelihoods() {
-            Some(likelihoods) if self.is_resampled() => self.softened(&likelihoods).extremes(),
-            Some(likelihoods) => likelihoods.extremes(),
-            None => self.extremes_by_structure(&self.rates()),
+        let (largest, smallest) = match self.view() {
+            View::Exact(likelihoods) => likelihoods.extremes(),
+            // Without resampling the extremes of sets that are closed under taking away misses are known.
+            View::Floats(_) if !self.is_resampled() && self.parts.iter().all(|part| part.set.is_down_closed()) => {
+                self.extremes_by_structure(&self.rates())
+            }
+            View::Floats(floats) => floats.extremes(),
+            View::Structure => self.extremes_by_structure(&self.rates()),
         };
         parity(&largest, &smallest)
     }
@@ -315,13 +334,10 @@ impl Pattern {
     /// and attribute, or one sum over the parts for each attribute beyond.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
         let attributes = 0..self.axes.len();
-        match self.likelihoods() {
-            Some(likelihoods) if self.is_resampled() => {
-                let softened = self.softened(&likelihoods);
-                attributes.map(|attribute| softened.conditional(attribute)).collect()
-            }
-            Some(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
-            None => self.conditional_by_structure(),
+        match self.view() {
+            View::Exact(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
+            View::Floats(floats) => attributes.map(|attribute| floats.conditional(attribute)).collect(),
+            View::Structure => self.conditional_by_structure(),
         }
     }
 
@@ -351,8 +367,8 @@ impl Pattern {
     /// The law of the pattern over the given attributes alone. By symmetry a marginal of a
     /// pattern channel is a pattern channel again: this is it.
     ///
-    /// Cost: `2^k` for up to [`MAX_ENUMERATED`] attributes; beyond, for each threshold `2^t` measures
-    /// for `t` given attributes (one for a single attribute).
+    /// Cost: `2^k` for up to [`MAX_ENUMERATED`] attributes (and `2^k` per part the first time); beyond, for each
+    /// threshold `2^t` times its measure for `t > 1` given attributes.
     ///
     /// # Panics
     /// If an attribute is out of range or repeated, or more than [`MAX_ENUMERATED`] are given.
@@ -361,9 +377,14 @@ impl Pattern {
         let distinct: HashSet<_> = attributes.iter().collect();
         assert!(distinct.len() == attributes.len(), "attributes must not repeat");
         let axes: Vec<Axis> = attributes.iter().map(|&i| self.axes[i]).collect();
-        let mut masses = match self.likelihoods() {
-            Some(likelihoods) => self.fold_masses(&likelihoods, attributes),
-            None => self.add_masses(attributes),
+        let mut masses = if self.axes.len() <= MAX_ENUMERATED {
+            let mut masses = vec![0.0; 1 << attributes.len()];
+            for (pattern, mass) in self.all_masses().iter().enumerate() {
+                masses[attributes.iter().enumerate().map(|(at, &i)| (pattern >> i & 1) << at).sum::<usize>()] += mass;
+            }
+            masses
+        } else {
+            self.add_masses(attributes)
         };
         for (at, &attribute) in attributes.iter().enumerate().filter(|&(_, &i)| self.resampling[i] > 0) {
             soften(&mut masses, at, self.axes[attribute], self.resampling[attribute]);
@@ -437,10 +458,19 @@ impl Pattern {
         })
     }
 
-    /// `X(S)` of every pattern before resampling, or `None` with too many attributes to enumerate.
+    /// How the likelihoods of all patterns are looked at.
+    fn view(&self) -> View {
+        match self.likelihoods() {
+            Some(likelihoods) if !self.is_resampled() => View::Exact(likelihoods),
+            _ if self.axes.len() <= MAX_ENUMERATED => View::Floats(self.floats()),
+            _ => View::Structure,
+        }
+    }
+
+    /// `X(S)` of every pattern before resampling, or `None` with too many attributes for exact numbers.
     pub(crate) fn likelihoods(&self) -> Option<Likelihoods> {
         let k = self.axes.len();
-        if k > MAX_ENUMERATED {
+        if k > MAX_EXACT {
             return None;
         }
         let fixed = (0..k).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
@@ -449,11 +479,11 @@ impl Pattern {
         for (part, size) in self.parts.iter().zip(&self.sizes) {
             let Size::Exact(count) = size else { unreachable!("shares are for more attributes") };
             let rate = Rational::new(part.weight.into(), count.clone());
-            let mut renumbered = HashMap::new();
+            let mut renumbered = vec![[None; 2]; values.len()];
             let mut refined = Vec::new();
             for (class, member) in class.iter_mut().zip(part.set.members(k)) {
                 let Some(class) = class else { continue };
-                *class = *renumbered.entry((*class, member)).or_insert_with(|| {
+                *class = *renumbered[*class as usize][usize::from(member)].get_or_insert_with(|| {
                     let value = &values[*class as usize];
                     refined.push(if member { value + &rate } else { value.clone() });
                     refined.len() as u32 - 1
@@ -464,12 +494,30 @@ impl Pattern {
         Some(Likelihoods { class, values })
     }
 
-    /// `X(S)` of every pattern after resampling.
-    fn softened(&self, likelihoods: &Likelihoods) -> Softened {
+    /// `X(S)` of every pattern before resampling, as floats: sums of one rounded rate per part.
+    fn plain_floats(&self) -> Vec<f64> {
+        let k = self.axes.len();
         let total = BigUint::from(self.total_weight());
-        let value: Vec<f64> = likelihoods.values.iter().map(|x| nearest(&(x / &total))).collect();
-        let mut values: Vec<f64> =
-            likelihoods.class.iter().map(|class| class.map_or(f64::NAN, |class| value[class as usize])).collect();
+        let mut values = vec![0.0; 1 << k];
+        for (part, size) in self.parts.iter().zip(&self.sizes) {
+            let Size::Exact(count) = size else { unreachable!("shares are for more attributes") };
+            let rate = nearest(&Rational::new(part.weight.into(), count * &total));
+            for (value, member) in values.iter_mut().zip(part.set.members(k)) {
+                *value += if member { rate } else { 0.0 };
+            }
+        }
+        values
+    }
+
+    /// `X(S)` of every pattern after resampling; NaN for impossible ones.
+    fn floats(&self) -> Floats {
+        let mut values = self.plain_floats();
+        let fixed = (0..self.axes.len()).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
+        values
+            .iter_mut()
+            .enumerate()
+            .filter(|(pattern, _)| pattern & fixed != 0)
+            .for_each(|(_, value)| *value = f64::NAN);
         for (i, axis) in self.axes.iter().enumerate().filter(|&(i, _)| self.resampling[i] > 0 && !self.cannot_miss(i)) {
             let (kept, random) = keeping(self.resampling[i]);
             let [hit, miss] = axis.ways();
@@ -480,8 +528,8 @@ impl Pattern {
                 values[pattern | 1 << i] = kept * with + random * mean;
             }
         }
-        let error = (8 * self.axes.len() + 16) as f64 * f64::EPSILON;
-        Softened { values, error }
+        let error = (self.parts.len() + 8 * self.axes.len() + 16) as f64 * f64::EPSILON;
+        Floats { values, error }
     }
 
     /// `X` of one answer in each part's set, `W / N(D)`, as multiples of a common unit.
@@ -544,18 +592,19 @@ impl Pattern {
         (0..self.axes.len()).map(bound).collect()
     }
 
-    fn fold_masses(&self, likelihoods: &Likelihoods, attributes: &[usize]) -> Vec<f64> {
-        let total = BigUint::from(self.total_weight());
-        let value: Vec<f64> = likelihoods.values.iter().map(|x| nearest(&(x / &total))).collect();
-        let ways: Vec<[f64; 2]> = self.choices().iter().map(|c| [float(&c.hit), float(&c.miss)]).collect();
-        let mut masses = vec![0.0; 1 << attributes.len()];
-        for (pattern, class) in likelihoods.class.iter().enumerate() {
-            let Some(class) = class else { continue };
-            let answers: f64 = ways.iter().enumerate().map(|(i, ways)| ways[pattern >> i & 1]).product();
-            let kept = attributes.iter().enumerate().map(|(at, &i)| (pattern >> i & 1) << at).sum::<usize>();
-            masses[kept] += answers * value[*class as usize];
-        }
-        masses
+    /// The probability of every pattern before resampling, for few attributes.
+    fn all_masses(&self) -> &[f64] {
+        self.masses.0.get_or_init(|| {
+            let mut masses = self.plain_floats();
+            let mut answers = vec![1.0];
+            for choice in self.choices() {
+                let (hit, miss) = (float(&choice.hit), float(&choice.miss));
+                answers = [hit, miss].iter().flat_map(|ways| answers.iter().map(move |n| n * ways)).collect();
+            }
+            // Patterns that cannot occur have no answers.
+            masses.iter_mut().zip(answers).for_each(|(mass, answers)| *mass *= answers);
+            Arc::new(masses)
+        })
     }
 
     /// The masses part by part, each by its structure.
@@ -587,7 +636,7 @@ impl Pattern {
                             for (at, &i) in attributes.iter().enumerate() {
                                 ways[i][1 - misses(at)] = 0.0;
                             }
-                            measure(weights, *limit, &ways).map_or(0.0, |within| within.inside / share.inside)
+                            inside(weights, *limit, &ways) / share.inside
                         }
                         (PatternSet::Threshold { .. } | PatternSet::Bitmap(_), _) => {
                             unreachable!("thresholds over many attributes have shares, bitmaps are for few")
@@ -662,13 +711,26 @@ pub(crate) struct Likelihoods {
     pub(crate) values: Vec<Rational>,
 }
 
+/// The largest number of attributes for which every likelihood is held as an exact number.
+const MAX_EXACT: usize = 12;
+
+/// What is known of the likelihoods of all patterns.
+enum View {
+    /// Exact numbers, of few attributes without resampling.
+    Exact(Likelihoods),
+    /// Floats with a proven error, of up to [`MAX_ENUMERATED`] attributes.
+    Floats(Floats),
+    /// The shape of the sets alone.
+    Structure,
+}
+
 /// `X(S)` of every possible pattern as floats with a relative error; NaN for impossible patterns.
-struct Softened {
+struct Floats {
     values: Vec<f64>,
     error: f64,
 }
 
-impl Softened {
+impl Floats {
     fn extremes(&self) -> (Rational, Rational) {
         // `min` and `max` pass over NaN.
         let (low, high) = self.values.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &x| (l.min(x), h.max(x)));

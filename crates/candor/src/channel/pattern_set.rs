@@ -124,13 +124,15 @@ struct RemainingSums {
 }
 
 impl RemainingSums {
-    /// How many sums are listed for an attribute.
+    /// How many sums are listed for an attribute at most.
     const MAX: usize = 1 << 16;
 
     fn of(set: &PatternSet, attributes: usize) -> RemainingSums {
         let PatternSet::Threshold { weights, limit } = set else {
             return RemainingSums { lists: vec![None; attributes + 1], limit: 0 };
         };
+        // Where more sums remain than states were reached, merging would not pay.
+        let most = RemainingSums::MAX.min(2 << (attributes / 2).min(16));
         let mut lists = vec![Some(vec![0])];
         for i in (0..attributes).rev() {
             let longer = |sums: &Vec<u64>| {
@@ -138,7 +140,7 @@ impl RemainingSums {
                 let mut all: Vec<u64> = sums.iter().copied().chain(with).collect();
                 all.sort_unstable();
                 all.dedup();
-                (all.len() <= RemainingSums::MAX).then_some(all)
+                (all.len() <= most).then_some(all)
             };
             lists.push(lists.last().and_then(|sums| sums.as_ref().and_then(longer)));
         }

@@ -50,6 +50,27 @@ pub fn measure(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> Option<Measure
     (inside >= SMALLEST).then_some(Measure { inside, missing, error })
 }
 
+/// [`Measure::inside`] alone, for a set that can be measured; faster.
+pub fn inside(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> f64 {
+    assert_eq!(weights.len(), ways.len(), "one weight per attribute");
+    if weights.len() <= MAX_HALVES {
+        let middle = weights.len() / 2;
+        let low = Half::new(&weights[..middle], &ways[..middle], limit);
+        return low.joint(&Half::new(&weights[middle..], &ways[middle..], limit), limit).iter().sum();
+    }
+    let width = limit as usize + 1;
+    let mut sums = vec![0.0; width];
+    sums[0] = 1.0;
+    for (&weight, [hit, miss]) in weights.iter().zip(ways) {
+        let step = usize::try_from(weight).unwrap_or(width).min(width);
+        for s in (0..width).rev() {
+            let missed = if s >= step { miss * sums[s - step] } else { 0.0 };
+            sums[s] = hit * sums[s] + missed;
+        }
+    }
+    sums.iter().sum()
+}
+
 /// All patterns over one half of the attributes, by their sums.
 struct Half {
     /// Sum and pattern, in increasing order of the sums, up to the limit.
@@ -187,6 +208,7 @@ mod tests {
             let (weights, sizes): (Vec<u64>, Vec<usize>) = attributes.into_iter().unzip();
             let ways: Vec<[f64; 2]> = sizes.iter().map(|&a| [1.0 / a as f64, (a - 1) as f64 / a as f64]).collect();
             let expected = by_patterns(&weights, limit, &ways);
+            prop_assert!((inside(&weights, limit, &ways) - expected.0).abs() < 1e-13 * expected.0);
             for found in [by_halves(&weights, limit, &ways), by_sums(&weights, limit as usize, &ways)] {
                 prop_assert!((found.0 - expected.0).abs() < 1e-13 * expected.0);
                 for (found, expected) in found.1.iter().zip(&expected.1) {
@@ -210,6 +232,7 @@ mod tests {
             let truth = count / 2f64.powi(k as i32);
             assert!((found.inside - truth).abs() <= (found.error + 1e-14) * truth, "{k} {j}");
             assert!(found.error < 1e-10);
+            assert!((inside(&vec![1; k as usize], j, &vec![[0.5, 0.5]; k as usize]) - truth).abs() < 1e-12 * truth);
         }
     }
 

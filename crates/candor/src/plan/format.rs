@@ -67,6 +67,25 @@ fn canonical(value: &Value) -> String {
     }
 }
 
+/// Indented JSON with every list of plain values on one line: a plan for a thousand attributes has lists of a thousand
+/// weights. (A line that ends with a bracket begins a list; strings end with a quotation mark.)
+fn compact(pretty: &str) -> String {
+    let mut text = String::with_capacity(pretty.len());
+    let mut lines = pretty.lines();
+    while let Some(line) = lines.next() {
+        text += line;
+        if line.ends_with('[') {
+            let ahead: Vec<&str> = lines.clone().take_while(|line| !line.trim_start().starts_with(']')).collect();
+            if !ahead.iter().any(|line| line.ends_with(['[', '{'])) {
+                text += &ahead.iter().map(|line| line.trim_start()).collect::<Vec<_>>().join(" ");
+                text += lines.nth(ahead.len()).map_or("", str::trim_start);
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn string(text: &str) -> String {
     Value::from(text).to_string()
 }
@@ -373,7 +392,7 @@ impl Plan {
             schema: self.schema.to_json(),
             blocks: self.blocks.iter().map(|block| BlockJson::of(&self.schema, block)).collect(),
         };
-        serde_json::to_string_pretty(&file).expect("plain data") + "\n"
+        compact(&serde_json::to_string_pretty(&file).expect("plain data"))
     }
 
     /// Reads a plan file, and refuses one that was edited: its fingerprint and every stated

@@ -1,25 +1,47 @@
 //! From flags to a plan.
 
-use candor::plan::Plan;
+use std::time::{Duration, Instant};
+
 use candor::schema::Schema;
+use candor::tables::Tables;
+use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::{optimal, rr_joint, single_miss, workload};
 use candor_design::matrix::Inputs;
-use candor_design::{budget, independent, joint, k_ary, matrix};
+use candor_design::{DesignError, budget, independent, k_ary, matrix};
 use clap::ValueEnum;
 
+use super::designed::{Alternative, Designed};
 use super::{DesignArgs, InputsArg, Method};
 use crate::failure::Failure;
+use crate::show::plural;
+
+/// The gap at which the search for an optimum ends: beyond 20 attributes every digit costs.
+fn gap(attributes: usize) -> f64 {
+    if attributes <= 20 { 1e-9 } else { 1e-7 }
+}
 
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
 pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
+    use Method::{
+        Frapp, Heuristic, Independent, Joint, Matrix, Optimal, Reduced, Sampling, TwoAttribute, Up, Warner, Workload,
+    };
     let flags = [
-        ("--epsilon", args.epsilon.is_some(), &[Method::Independent, Method::Joint][..]),
-        ("--ratio", args.ratio.is_some(), &[Method::Independent]),
-        ("--attribute-epsilon", args.attribute_epsilon.is_some(), &[Method::Independent]),
-        ("--p", args.p.is_some(), &[Method::Warner]),
-        ("--q", args.q.is_some(), &[Method::Up]),
-        ("--lambda", args.lambda.is_some(), &[Method::Frapp]),
-        ("--file", args.file.is_some(), &[Method::Matrix]),
-        ("--inputs", args.inputs.is_some(), &[Method::Matrix]),
+        ("--epsilon", args.epsilon.is_some(), &[Independent, Joint, Optimal, Workload, Sampling][..]),
+        ("--ratio", args.ratio.is_some(), &[Independent, Optimal]),
+        (
+            "--attribute-epsilon",
+            args.attribute_epsilon.is_some(),
+            &[Independent, Optimal, Heuristic, Reduced, TwoAttribute],
+        ),
+        ("--single", args.single, &[Workload]),
+        ("--order", args.order.is_some(), &[Heuristic]),
+        ("--allow-weaker", args.allow_weaker, &[Heuristic]),
+        ("--time-limit", args.time_limit.is_some(), &[Optimal, Workload]),
+        ("--p", args.p.is_some(), &[Warner]),
+        ("--q", args.q.is_some(), &[Up]),
+        ("--lambda", args.lambda.is_some(), &[Frapp]),
+        ("--file", args.file.is_some(), &[Matrix]),
+        ("--inputs", args.inputs.is_some(), &[Matrix]),
     ];
     let name = |method: Method| method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
     match flags.iter().find(|(_, given, methods)| *given && !methods.contains(&args.method)) {
@@ -32,30 +54,79 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
     }
 }
 
+/// The tables asked for, with their weights.
+pub fn asked_tables(args: &DesignArgs, schema: &Schema) -> Result<(Tables, Vec<f64>), Failure> {
+    let for_tables = matches!(args.method, Method::Workload | Method::Sampling);
+    let default = if for_tables && schema.private().len() > 1 { "pairs" } else { "marginals" };
+    let text = args.tables.as_deref().unwrap_or(default);
+    let parsed = match for_tables {
+        true => Tables::parse_weighted(text, schema),
+        false => Tables::parse(text, schema).map(|tables| {
+            let weights = vec![1.0; tables.lists().len()];
+            (tables, weights)
+        }),
+    };
+    parsed.map_err(|error| Failure::about("--tables", error))
+}
+
 /// The plan asked for.
-pub fn design(args: &DesignArgs, schema: &Schema) -> Result<Plan, Failure> {
+pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f64]) -> Result<Designed, Failure> {
     let needs = |flag: &str| Failure::Usage(format!("this method needs {flag}"));
+    let attributes = schema.private().len();
+    let ratio = || args.ratio.clone().unwrap_or_else(|| vec![1.0; attributes]);
+    let each = || args.attribute_epsilon.as_deref().ok_or_else(|| needs("--attribute-epsilon (one per attribute)"));
+    let total = || args.epsilon.ok_or_else(|| needs("--epsilon (a total)"));
+    let effort = Effort { gap: gap(attributes), deadline: args.time_limit.map(deadline) };
     Ok(match args.method {
         Method::Independent => {
             let epsilons = match (&args.attribute_epsilon, args.epsilon) {
                 (Some(epsilons), _) => epsilons.clone(),
                 (None, Some(total)) => {
-                    let attributes = schema.private().len();
-                    let ratio = args.ratio.clone().unwrap_or_else(|| vec![1.0; attributes]);
+                    let ratio = ratio();
                     if ratio.len() != attributes {
                         let (what, found, expected) = ("--ratio", ratio.len(), attributes);
-                        return Err(candor_design::DesignError::Count { what, found, expected }.into());
+                        return Err(DesignError::Count { what, found, expected }.into());
                     }
                     budget::share(total, &ratio)?
                 }
                 (None, None) => return Err(needs("--epsilon (a total) or --attribute-epsilon (one per attribute)")),
             };
-            independent::independent(schema, &epsilons)?
+            let designed = Designed::from(independent::independent(schema, &epsilons)?);
+            Designed { recommend_workload: args.epsilon.is_some() && attributes > 1, ..designed }
         }
-        Method::Joint => joint::rr_joint::rr_joint(schema, args.epsilon.ok_or_else(|| needs("--epsilon"))?)?,
-        Method::Warner => k_ary::warner(schema, args.p.ok_or_else(|| needs("--p"))?)?,
-        Method::Up => k_ary::up(schema, args.q.ok_or_else(|| needs("--q"))?)?,
-        Method::Frapp => k_ary::frapp(schema, args.lambda.ok_or_else(|| needs("--lambda"))?)?,
+        Method::Joint => {
+            let designed = Designed::from(rr_joint::rr_joint(schema, total()?)?);
+            Designed { recommend_workload: attributes > 1, ..designed }
+        }
+        Method::Optimal => {
+            let found = match (&args.attribute_epsilon, args.epsilon) {
+                (Some(epsilons), _) => optimal::optimal(schema, epsilons, effort)?,
+                (None, Some(total)) => optimal::optimal_within(schema, total, &ratio(), effort)?,
+                (None, None) => return Err(needs("--attribute-epsilon (one per attribute) or --epsilon (a total)")),
+            };
+            let epsilons: Vec<f64> = found.plan.origin().requested.iter().map(|e| e.unwrap_or(0.0)).collect();
+            Designed {
+                lower_bound: Some(found.lower_bound),
+                out_of_time: found.out_of_time,
+                alternatives: alternatives(schema, &epsilons),
+                ..Designed::from(found.plan)
+            }
+        }
+        Method::Heuristic => heuristic(args, schema, each()?)?,
+        Method::Reduced => single_miss::reduced(schema, each()?)?.into(),
+        Method::TwoAttribute => single_miss::two_attribute(schema, each()?)?.into(),
+        Method::Workload => {
+            let make = if args.single { workload::single } else { workload::lottery };
+            let found = make(schema, total()?, tables, weights, effort)?;
+            Designed::for_tables(found, schema, total()?, tables, weights, effort.is_over())
+        }
+        Method::Sampling => {
+            let found = workload::sampling(schema, total()?, tables, weights)?;
+            Designed { recommend_workload: true, ..Designed::from(found.plan) }
+        }
+        Method::Warner => k_ary::warner(schema, args.p.ok_or_else(|| needs("--p"))?)?.into(),
+        Method::Up => k_ary::up(schema, args.q.ok_or_else(|| needs("--q"))?)?.into(),
+        Method::Frapp => k_ary::frapp(schema, args.lambda.ok_or_else(|| needs("--lambda"))?)?.into(),
         Method::Matrix => {
             let path = args.file.as_ref().ok_or_else(|| needs("--file"))?;
             let inputs = args.inputs.map(|inputs| match inputs {
@@ -64,6 +135,97 @@ pub fn design(args: &DesignArgs, schema: &Schema) -> Result<Plan, Failure> {
             });
             matrix::matrix(schema, &candor_tables::input::cells(path)?, inputs)
                 .map_err(|error| Failure::about(&path.display().to_string(), error))?
+                .into()
         }
     })
+}
+
+/// When a time limit that begins now ends.
+fn deadline(seconds: f64) -> Instant {
+    // A limit beyond the clock's range is none.
+    let now = Instant::now();
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .and_then(|limit| now.checked_add(limit))
+        .unwrap_or(now + Duration::from_secs(1 << 32))
+}
+
+/// What the same attribute epsilons would cost otherwise.
+fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<Alternative> {
+    let sizes = schema.private().into_iter().map(|a| schema.attributes()[a].categories().len() as f64);
+    let positive: Vec<(f64, f64)> = sizes.zip(epsilons.iter().copied()).filter(|(_, e)| *e > 0.0).collect();
+    // {no miss} must gain what the neediest attribute needs: exp(epsilon) - 1 = max b / P(no miss).
+    let need = positive.iter().map(|(a, e)| e.exp_m1() / a).fold(0.0, f64::max);
+    let everything: f64 = positive.iter().map(|(a, _)| a.ln()).sum();
+    let joint = if need > 0.0 { softplus(need.ln() + everything) } else { 0.0 };
+    let mut all = vec![
+        Alternative { method: "independent (Kronecker)", epsilon: epsilons.iter().sum(), altered: 0, raised: 0 },
+        Alternative { method: "joint (RR-Joint)", epsilon: joint, altered: 0, raised: 0 },
+    ];
+    if let Ok(found) = single_miss::heuristic(schema, epsilons, &by_need(schema, epsilons)) {
+        let raised = found.altered.iter().filter(|&&(i, achieved)| achieved > epsilons[i]).count();
+        let epsilon = found.plan.guarantee().epsilon().get();
+        all.push(Alternative { method: "heuristic", epsilon, altered: found.altered.len(), raised });
+    }
+    all
+}
+
+/// `ln(1 + exp(x))`.
+fn softplus(x: f64) -> f64 {
+    if x > 30.0 { x } else { x.exp().ln_1p() }
+}
+
+/// The attributes by decreasing need: the first two fix what the others can have, so the neediest come first.
+fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
+    let private = schema.private();
+    let need = |i: usize| epsilons[i].exp_m1() / schema.attributes()[private[i]].categories().len() as f64;
+    let mut order: Vec<usize> = (0..epsilons.len().min(private.len())).collect();
+    order.sort_by(|&a, &b| need(b).total_cmp(&need(a)));
+    order
+}
+
+fn heuristic(args: &DesignArgs, schema: &Schema, epsilons: &[f64]) -> Result<Designed, Failure> {
+    let private = schema.private();
+    let order = match &args.order {
+        None => by_need(schema, epsilons),
+        Some(names) => {
+            let place = |name: &String| {
+                let attribute = schema.position(name.trim()).map_err(|error| Failure::about("--order", error))?;
+                private
+                    .iter()
+                    .position(|&a| a == attribute)
+                    .ok_or_else(|| Failure::Input(format!("--order: \"{name}\" is public, so it is not randomized")))
+            };
+            names.iter().map(place).collect::<Result<_, _>>()?
+        }
+    };
+    let found = single_miss::heuristic(schema, epsilons, &order)?;
+    let name = |i: usize| schema.attributes()[private[i]].name();
+    let raised: Vec<String> = found
+        .altered
+        .iter()
+        .filter(|&&(i, achieved)| achieved > epsilons[i])
+        .map(|&(i, achieved)| format!("{} {:.4} instead of {}", name(i), achieved, epsilons[i]))
+        .collect();
+    if !raised.is_empty() && !args.allow_weaker {
+        return Err(Failure::Input(format!(
+            "the heuristic would give {} of {} attributes a weaker protection than asked for: {}. Use --method optimal, which \
+             meets every attribute epsilon at the least record epsilon, another --order, or say --allow-weaker",
+            raised.len(),
+            epsilons.len(),
+            raised.join(", ")
+        )));
+    }
+    let names: Vec<&str> = order.iter().map(|&i| name(i)).collect();
+    let schema_order: Vec<usize> = (0..order.len()).collect();
+    let mut remark = format!("The attributes were taken in the order {}; the result depends on it", names.join(", "));
+    if order != schema_order
+        && let Ok(other) = single_miss::heuristic(schema, epsilons, &schema_order)
+    {
+        let (epsilon, altered) = (other.plan.guarantee().epsilon(), plural(other.altered.len(), "attribute epsilon"));
+        remark += &format!(": in the schema's order the record epsilon would be {epsilon}, with {altered} altered");
+    }
+    remark += ".";
+    let altered = found.altered.iter().map(|&(i, achieved)| (name(i).to_owned(), epsilons[i], achieved)).collect();
+    Ok(Designed { altered, remarks: vec![remark], ..Designed::from(found.plan) })
 }

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use candor::plan::Plan;
-use candor::tables::Tables;
 use serde_json::{Value, json};
 
+use super::designed::Designed;
+use super::pairs::Pairs;
 use crate::show::{count, paragraph, plural, probability, table};
 
 /// A difference between epsilon asked for and certified that is worth mentioning.
@@ -80,8 +81,22 @@ pub struct Expectation {
     answer_errors: Option<(f64, f64)>,
 }
 
+impl Expectation {
+    /// The predicted root mean square error, if there is one.
+    pub fn error(&self) -> Option<f64> {
+        self.standard_error.as_ref().ok().copied()
+    }
+}
+
+/// The root mean square error over all cells of all tables; `None` if one of them cannot be estimated.
+pub fn overall_error(expected: &[Expectation]) -> Option<f64> {
+    let cells: usize = expected.iter().map(|e| e.cells).sum();
+    let squares = expected.iter().map(|e| Some(e.cells as f64 * e.error()?.powi(2))).sum::<Option<f64>>()?;
+    Some((squares / cells as f64).sqrt())
+}
+
 /// What to expect of each table, if the truth is uniform.
-pub fn expectations(plan: &Plan, tables: &Tables, respondents: f64) -> Vec<Expectation> {
+pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
     let one = |table: &Vec<usize>| {
         let sizes = table.iter().map(|&attribute| plan.schema().attributes()[attribute].categories().len());
         let estimator = TableEstimator::new(plan, table);
@@ -94,10 +109,10 @@ pub fn expectations(plan: &Plan, tables: &Tables, respondents: f64) -> Vec<Expec
             standard_error: predicted.map(|estimate| estimate.root_mean_square_error()),
         }
     };
-    tables.lists().iter().map(one).collect()
+    tables.iter().map(one).collect()
 }
 
-fn table_name(plan: &Plan, attributes: &[usize]) -> String {
+pub fn table_name(plan: &Plan, attributes: &[usize]) -> String {
     attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect::<Vec<_>>().join(",")
 }
 
@@ -123,7 +138,8 @@ pub fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents:
     text
 }
 
-pub fn describe_json(plan: &Plan, expected: &[Expectation], seconds: f64) -> Value {
+pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Option<&Pairs>, seconds: f64) -> Value {
+    let plan = &designed.plan;
     let names =
         |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect() };
     let expectation = |e: &Expectation| {
@@ -139,7 +155,10 @@ pub fn describe_json(plan: &Plan, expected: &[Expectation], seconds: f64) -> Val
     json!({
         "expected": expected.iter().map(expectation).collect::<Vec<_>>(),
         "method": plan.origin().method,
-        "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": null},
+        "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": designed.lower_bound},
+        "alternatives": designed.alternatives_json(),
+        "workload": designed.workload_json(),
+        "pairs": pairs.map(|pairs| pairs.json(plan)),
         "attributes": attributes_json(plan),
         "fingerprint": plan.fingerprint().as_str(),
         "seconds": seconds,

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
@@ -16,10 +15,13 @@ use crate::show::{emit, remark};
 
 mod choose;
 mod describe;
+mod designed;
+mod pairs;
 
-use choose::{check_flags, design};
+use choose::{asked_tables, check_flags, design};
 pub use describe::{attribute_rows, attributes_json, describe, expectations};
 use describe::{describe_expectations, describe_json};
+use pairs::Pairs;
 
 /// The number of respondents for which standard errors are given in JSON if none is said.
 const DEFAULT_RESPONDENTS: f64 = 10_000.0;
@@ -29,6 +31,9 @@ const DEFAULT_RESPONDENTS: f64 = 10_000.0;
 Examples:
   candor design schema.toml --epsilon 4 -o plan.json
   candor design schema.toml --attribute-epsilon 1,0.5,0.5 -o plan.json
+  candor design schema.toml --method workload --epsilon 4 --tables pairs --respondents 20000
+  candor design schema.toml --method optimal --attribute-epsilon 1,0.8,0.5 -o plan.json
+  candor design schema.toml --method optimal --epsilon 4 --ratio 2,1,1
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
   candor design --categories 3 --method matrix --file M.csv")]
@@ -42,15 +47,27 @@ pub struct DesignArgs {
     /// How to randomize
     #[arg(long, value_enum, default_value_t = Method::Independent)]
     method: Method,
-    /// Total epsilon of the record [independent, joint]
+    /// Total epsilon of the record [independent, joint, optimal, workload, sampling]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// How to share the total out over the attributes; equally by default [independent]
+    /// How to share the total out over the attributes; equally by default [independent, optimal]
     #[arg(long, value_delimiter = ',', value_name = "R,..", requires = "epsilon", allow_negative_numbers = true)]
     ratio: Option<Vec<f64>>,
-    /// One epsilon per attribute, instead of a total [independent]
+    /// One epsilon per attribute, instead of a total [independent, optimal, heuristic, reduced, two-attribute]
     #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
     attribute_epsilon: Option<Vec<f64>>,
+    /// One channel for everybody instead of a lottery [workload]
+    #[arg(long)]
+    single: bool,
+    /// Names in the order in which the heuristic takes the attributes; those of the largest need first by default [heuristic]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    order: Option<Vec<String>>,
+    /// Accept attribute epsilons above those asked for [heuristic]
+    #[arg(long)]
+    allow_weaker: bool,
+    /// Stop searching after this many seconds, with the best plan so far [optimal, workload]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
+    time_limit: Option<f64>,
     /// Probability of keeping the truth [warner]
     #[arg(long, allow_negative_numbers = true)]
     p: Option<f64>,
@@ -75,9 +92,10 @@ pub struct DesignArgs {
     /// Show the standard errors to expect from this many respondents
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
-    /// For which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
-    #[arg(long, default_value = "marginals")]
-    tables: String,
+    /// For which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\", for a workload also with weights such
+    /// as \"a,b:2;c\" [default: marginals; for workload and sampling: pairs]
+    #[arg(long)]
+    tables: Option<String>,
     /// Where to write the plan (JSON); - for standard output
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
@@ -100,6 +118,18 @@ enum Method {
     Independent,
     /// The whole record kept or replaced at once (RR-Joint)
     Joint,
+    /// The least error of the --tables at a total epsilon: a public lottery of channels
+    Workload,
+    /// The least record epsilon for given attribute epsilons, with a proof
+    Optimal,
+    /// The heuristic of the optimum's paper
+    Heuristic,
+    /// The optimum among channels that tell single misses apart only
+    Reduced,
+    /// The optimum for two attributes in closed form
+    TwoAttribute,
+    /// Each respondent answers one of the --tables only, drawn by a public lottery
+    Sampling,
     /// One attribute: keep the truth with probability --p
     Warner,
     /// One attribute: keep the truth with probability --q, else draw uniformly
@@ -134,20 +164,27 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
     };
-    let tables = Tables::parse(&args.tables, &schema).map_err(|error| Failure::about("--tables", error))?;
-    let plan = design(&args, &schema)?;
-    refuse_what_protects_nobody(&args, &plan)?;
-    let expected = expectations(&plan, &tables, args.respondents.unwrap_or(DEFAULT_RESPONDENTS));
+    let (tables, weights) = asked_tables(&args, &schema)?;
+    let designed = design(&args, &schema, &tables, &weights)?;
+    let plan = &designed.plan;
+    refuse_what_protects_nobody(&args, plan)?;
+    let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
+    let expected = expectations(plan, tables.lists(), respondents);
+    let pairs = Pairs::of(plan, respondents);
     if let Some(path) = &args.output {
         output::write(&Target::new(path), plan.to_json().as_bytes())?;
     }
     if args.json {
-        return emit(&format!("{}\n", describe_json(&plan, &expected, started.elapsed().as_secs_f64())));
+        let json = describe_json(&designed, &expected, pairs.as_ref(), started.elapsed().as_secs_f64());
+        return emit(&format!("{json}\n"));
     }
-    let mut text = describe(&plan, args.epsilon);
-    if let Some(respondents) = args.respondents {
-        text += &describe_expectations(&plan, &expected, respondents);
+    let mut text = describe(plan, args.epsilon);
+    text += &designed.findings();
+    if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
+        text += &describe_expectations(plan, &expected, respondents);
     }
+    text += &pairs.map_or(String::new(), |pairs| pairs.describe(respondents));
+    text += &designed.recommendation();
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());

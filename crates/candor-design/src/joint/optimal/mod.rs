@@ -20,7 +20,7 @@ use candor::schema::Schema;
 use crate::{DesignError, private};
 use cut::{MAX_FINE, Threshold};
 use levels::Levels;
-use search::{Effort, search};
+use search::{Effort, Found, search, search_coarse};
 
 /// A plan, and what no plan can be better than.
 #[derive(Clone, Debug)]
@@ -141,6 +141,10 @@ pub fn alike_epsilon(attributes: usize, categories: usize, epsilon: f64) -> Resu
     Ok(alike::alike(&levels).lambda.ln_1p())
 }
 
+/// Thresholds over many attributes that are rarer than this are counted exactly to be drawn, which takes coarse weights
+/// (docs/sampling.md; here with something to spare).
+const RARE: f64 = 1.01 / 4096.0;
+
 /// Sets with their probabilities relative to that of a uniform answer, and a lower bound.
 struct Mixture {
     sets: Vec<(f64, Threshold)>,
@@ -160,7 +164,11 @@ fn mixture(levels: &Levels, effort: Effort) -> Mixture {
         let lower = (lambda * (1.0 - 1e-11)).ln_1p();
         return Mixture { sets: vec![(lambda * share, (weights, most))], lower };
     }
-    let found = search(levels, effort);
+    let mut found = search(levels, effort);
+    if levels.len() > MAX_FINE && found.sets.iter().any(|(_, cut)| cut.inside < RARE) {
+        let coarse = search_coarse(levels, effort);
+        found = Found { lower: found.lower.max(coarse.lower), ..coarse };
+    }
     // The levels once more, from the sets and not from the program.
     let met = |i: usize| found.sets.iter().map(|(lambda, cut)| lambda * cut.gain(levels, i)).sum::<f64>();
     let short = (0..levels.len()).map(|i| levels.need(i) / met(i)).fold(1.0, f64::max);

@@ -100,7 +100,19 @@ impl Search<'_> {
 /// swinging. Cost: per set `k 2^(k/2)` up to [`MAX_FINE`] attributes, beyond `k` times a few
 /// thousand.
 pub fn search(levels: &Levels, effort: Effort) -> Found {
-    let pricer = Pricer::new(levels, resolution(levels.len()));
+    search_at(levels, resolution(levels.len()), effort)
+}
+
+/// [`search`] with weights so coarse that plans can hold the sets however rare they are.
+pub fn search_coarse(levels: &Levels, effort: Effort) -> Found {
+    search_at(levels, (MAX_SUMS / (levels.len() as u64 + 1)).saturating_sub(2).max(16), effort)
+}
+
+/// How many sums a threshold may have over all attributes, if it is too rare to be drawn by rejection.
+const MAX_SUMS: u64 = 1 << 18;
+
+fn search_at(levels: &Levels, resolution: u64, effort: Effort) -> Found {
+    let pricer = Pricer::new(levels, resolution);
     let mut search = Search { levels, cuts: Vec::new(), master: None, bound: 0.0, best: Vec::new() };
     let evaluations = if levels.len() <= MAX_FINE { 40 } else { 80 };
     climb(levels, &pricer, evaluations, |priced| {

@@ -28,6 +28,9 @@ pub const SINGLE: f64 = 2.0;
 pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, known: f64, gap: f64) -> Balance {
     let whole: f64 = start.iter().sum();
     let mut weights = DVector::from_iterator(start.len(), start.iter().map(|weight| weight / whole));
+    if gives.len() > MAX_NEWTON {
+        return by_multiplying(costs, gives, power, weights, gap);
+    }
     let gives = DMatrix::from_fn(costs.len(), gives.len(), |u, c| gives[c][u]);
     let mut value = error(costs, &(&gives * &weights), power);
     let mut barrier = known * value / weights.len() as f64;
@@ -61,6 +64,43 @@ pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, k
     }
     let totals = &gives * &weights;
     Balance { weights: weights.iter().copied().collect(), totals: totals.iter().copied().collect(), value }
+}
+
+/// With more channels than this, Newton steps cost too much.
+const MAX_NEWTON: usize = 160;
+
+/// The same by `weight *= (price / mean price)^(1 / (1 + power))`, which never raises the error where channels give
+/// nothing negative; it ends when no price exceeds the mean by more than the gap, or after a thousand rounds.
+fn by_multiplying(costs: &[f64], gives: &[Vec<f64>], power: f64, start: DVector<f64>, gap: f64) -> Balance {
+    let mut weights: Vec<f64> = start.iter().copied().collect();
+    let totals = |weights: &[f64]| {
+        let mut totals = vec![0.0; costs.len()];
+        for (gives, weight) in gives.iter().zip(weights) {
+            totals.iter_mut().zip(gives).for_each(|(total, give)| *total += weight * give);
+        }
+        DVector::from_vec(totals)
+    };
+    let mut total = totals(&weights);
+    let mut value = error(costs, &total, power);
+    for _ in 0..1_000 {
+        let slopes: Vec<f64> = costs.iter().zip(&total).map(|(cost, total)| cost / total.powf(power + 1.0)).collect();
+        let price = |gives: &Vec<f64>| gives.iter().zip(&slopes).map(|(give, slope)| give * slope).sum::<f64>();
+        let prices: Vec<f64> = gives.iter().map(price).collect();
+        if prices.iter().all(|price| *price <= value * (1.0 + gap)) {
+            break;
+        }
+        let factor = |price: f64| (price / value).max(1e-6).powf(1.0 / (1.0 + power));
+        let mut next: Vec<f64> = weights.iter().zip(&prices).map(|(weight, &price)| weight * factor(price)).collect();
+        let whole: f64 = next.iter().sum();
+        next.iter_mut().for_each(|weight| *weight /= whole);
+        let next_total = totals(&next);
+        let next_value = error(costs, &next_total, power);
+        if next_value >= value {
+            break;
+        }
+        (weights, total, value) = (next, next_total, next_value);
+    }
+    Balance { weights, totals: total.iter().copied().collect(), value }
 }
 
 /// The Newton step within the plane of constant sum, and how much it promises.
@@ -112,6 +152,17 @@ mod tests {
         for (weight, root) in found.weights.iter().zip(&roots) {
             assert!((weight - root / whole).abs() < 1e-4);
         }
+    }
+
+    #[test]
+    fn many_channels_come_to_the_same() {
+        let costs: Vec<f64> = (0..20).map(|u| 1.0 + f64::from(u)).collect();
+        let give =
+            |c: u32, u: u32| (f64::from(c * 7 + u * u * 3) * 0.618).fract() * if (c + u) % 3 == 0 { 1.0 } else { 0.05 };
+        let gives: Vec<Vec<f64>> = (0..60).map(|c| (0..20).map(|u| give(c, u)).collect()).collect();
+        let newton = balance(&costs, &gives, LOTTERY, vec![1.0; 60], 0.1, 1e-8);
+        let multiplied = by_multiplying(&costs, &gives, LOTTERY, DVector::from_element(60, 1.0 / 60.0), 1e-8);
+        assert!((newton.value - multiplied.value).abs() < 1e-3 * newton.value);
     }
 
     #[test]

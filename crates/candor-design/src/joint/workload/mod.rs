@@ -46,7 +46,7 @@ const NEGLIGIBLE: f64 = 1e-7;
 const MAX_ALL_SETS: usize = 4;
 
 /// The number of attributes up to which a lottery may draw from any set of patterns.
-pub const MAX_LISTED: usize = 16;
+pub const MAX_LISTED: usize = 12;
 
 /// How many searches of their own there are before the last one.
 const RUNS: usize = 3;
@@ -123,7 +123,8 @@ fn grow(setting: &Setting, pool: &mut Pool, offset: usize, effort: Effort) -> (B
     let all = setting.is_small();
     let mut balanced = pool.balance(balance::LOTTERY, COARSE);
     let (mut lower, mut in_vain) = (0.0, 0);
-    for round in offset..offset + ROUNDS {
+    let rounds = if setting.is_listed() { ROUNDS } else { ROUNDS / 5 };
+    for round in offset..offset + rounds {
         let worth = goal_slopes(&setting.goal, &balanced.totals);
         let found = if all { all_sets(&setting.space) } else { local_searches(setting, pool, &worth, round) };
         let mut priced: Vec<(f64, Support)> =
@@ -361,6 +362,13 @@ impl<'a> Pool<'a> {
         kept
     }
 
+    /// The channels of the largest weights.
+    fn heaviest(&self, most: usize) -> impl Iterator<Item = usize> {
+        let mut order: Vec<usize> = (0..self.supports.len()).collect();
+        order.sort_by(|&a, &b| self.weights[b].unwrap_or(0.0).total_cmp(&self.weights[a].unwrap_or(0.0)));
+        order.into_iter().take(most)
+    }
+
     /// Forgets channels of hardly any weight.
     fn forget_useless(&mut self, negligible: f64) {
         let keep: Vec<bool> =
@@ -396,6 +404,9 @@ fn all_sets(space: &Space) -> Vec<Support> {
     (1..(1u64 << patterns) - 1).map(|set| Support::Listed((0..patterns).map(|p| set >> p & 1 == 1).collect())).collect()
 }
 
+/// How many sets are grown in each round, with many attributes.
+const GROWN: usize = 24;
+
 /// How many new directions are tried in each round.
 const DIRECTIONS: usize = 96;
 
@@ -403,7 +414,7 @@ const DIRECTIONS: usize = 96;
 fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -> Vec<Support> {
     let Setting { space, goal, .. } = setting;
     if !setting.is_listed() {
-        return pool.supports.iter().map(|support| grown(setting, pool, support, worth)).collect();
+        return pool.heaviest(GROWN).map(|at| grown(setting, pool, &pool.supports[at], worth)).collect();
     }
     let climb = |start: &[f64]| {
         // The price is convex in the eigenvalues, so the set that is best for its linearisation gains.
@@ -421,10 +432,8 @@ fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -
     };
     // What one start costs doubles with every attribute.
     let most = (DIRECTIONS << 8 >> space.attributes()).clamp(4, DIRECTIONS);
-    let mut heaviest: Vec<usize> = (0..pool.supports.len()).collect();
-    heaviest.sort_by(|&a, &b| pool.weights[b].unwrap_or(0.0).total_cmp(&pool.weights[a].unwrap_or(0.0)));
     let mut starts: Vec<Vec<f64>> =
-        heaviest.iter().take(2 * most).map(|&at| space.eigenvalues(&pool.supports[at], &goal.components)).collect();
+        pool.heaviest(2 * most).map(|at| space.eigenvalues(&pool.supports[at], &goal.components)).collect();
     // Directions of either sign for every component (only squares count), other ones in every round, the same on every run.
     for trial in round * most..(round + 1) * most {
         let place = |u: usize| (trial as f64 * 0.754_877_666_246_693 + (u * u) as f64 * 0.569_840_290_998_053).fract();
