@@ -90,6 +90,23 @@ fn gaps_of_larger_instances() {
     }
 }
 
+/// Attributes that are nearly alike make nearly singular programs; the gap must not suffer.
+#[test]
+fn gaps_of_nearly_alike_attributes() {
+    let mut numbers = Numbers(99);
+    let mut check = |sizes: Vec<usize>| {
+        let levels = Levels::new(sizes.clone(), vec![3.0; sizes.len()]).unwrap();
+        let found = search(&levels, EFFORT);
+        assert!(found.upper - found.lower < 1e-6, "{sizes:?}: {} {}", found.upper, found.lower);
+    };
+    // Two that were off by 1e-3 and 1e-5 once.
+    check(vec![12, 2, 14, 15, 9, 16, 19, 5, 20, 20, 18, 20, 14, 5, 2, 19]);
+    check(vec![15, 18, 18, 4, 16, 4, 18, 10, 15, 9, 3, 8, 2, 11, 3, 6]);
+    for _ in 0..100 {
+        check((0..16).map(|_| numbers.within(2.0, 21.0) as usize).collect());
+    }
+}
+
 #[test]
 fn a_hundred_attributes() {
     let (sizes, epsilons) = Numbers(7).instance(100, 0.1, 0.5);

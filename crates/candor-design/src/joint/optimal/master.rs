@@ -38,8 +38,15 @@ pub struct Master {
 /// How much a reduced cost may be on the wrong side.
 const TOLERANCE: f64 = 1e-12;
 
-/// Pivots after which the inverse is computed afresh.
-const REFRESH: usize = 100;
+/// Pivots after which the inverse is computed afresh. With few rows that costs little, and attributes that are nearly alike
+/// make bases nearly singular: every time.
+fn refresh_after(rows: usize) -> usize {
+    match rows {
+        0..=32 => 1,
+        33..=100 => 10,
+        _ => 100,
+    }
+}
 
 impl Master {
     /// A program that starts with one column, whose entries (gain over need) must all be positive.
@@ -148,11 +155,13 @@ impl Master {
             }
         };
         let size = direction.iter().fold(0.0f64, |size, d| size.max(d.abs()));
-        let ratio = |&r: &usize| self.values[r].max(0.0) / direction[r];
-        let limiting = (0..self.rows).filter(|&r| direction[r] > 1e-11 * size);
-        // Among equal ratios the largest pivot: it is the accurate one.
-        let leaving =
-            limiting.min_by(|a, b| ratio(a).total_cmp(&ratio(b)).then(direction[*b].total_cmp(&direction[*a])));
+        let limiting: Vec<usize> = (0..self.rows).filter(|&r| direction[r] > 1e-11 * size).collect();
+        // Ratios that differ by rounding only are ties, and among ties the largest pivot is the accurate one.
+        let slack = 1e-13 * self.values.iter().fold(0.0f64, |largest, v| largest.max(v.abs()));
+        let ratio = |r: usize, slack: f64| (self.values[r].max(0.0) + slack) / direction[r];
+        let least = limiting.iter().map(|&r| ratio(r, slack)).fold(f64::INFINITY, f64::min);
+        let tied = limiting.into_iter().filter(|&r| ratio(r, 0.0) <= least);
+        let leaving = tied.max_by(|&a, &b| direction[a].total_cmp(&direction[b]));
         let Some(leaving) = leaving else { return false };
         self.basis[leaving] = entering;
         let pivot = direction[leaving];
@@ -164,7 +173,7 @@ impl Master {
             self.values[r] -= direction[r] * value;
         }
         self.pivots += 1;
-        if self.pivots >= REFRESH {
+        if self.pivots >= refresh_after(self.rows) {
             self.refresh();
         }
         true
