@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::estimate::{EstimateError, TableEstimator, Target};
 use candor::plan::{Block, Content, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
+use candor::randomize::{AnswerColumn, Randomizer, Sets};
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor::tally::{Codes, Group, Rows, TableTally};
@@ -89,9 +89,8 @@ fn tag_probability(plan: &Plan, tags: &[usize]) -> f64 {
 fn tally(plan: &Plan, estimator: &TableEstimator<'_>, responses: &[(&Possible, f64)]) -> TableTally {
     let columns = plan.columns();
     let weights: Vec<f64> = responses.iter().map(|(_, weight)| *weight).collect();
-    let sets: Vec<Vec<Vec<u16>>> = (0..columns.len())
-        .map(|at| responses.iter().map(|(response, _)| response.columns[at].clone()).collect())
-        .collect();
+    let sets: Vec<Sets> =
+        (0..columns.len()).map(|at| responses.iter().map(|(response, _)| &response.columns[at]).collect()).collect();
     let ones: Vec<Vec<u16>> = sets.iter().map(|column| column.iter().map(|set| set[0]).collect()).collect();
     let codes: Vec<Codes<'_>> = columns
         .iter()
@@ -603,16 +602,6 @@ fn simulated_surveys() {
         let mut sums: Vec<Vec<[f64; 3]>> = vec![Vec::new(); tables.len()];
         for survey in 0..surveys {
             let answers = randomizer.batch(&columns, &mut source.stream(survey)).unwrap();
-            let sets: Vec<Vec<Vec<Vec<u16>>>> = answers
-                .iter()
-                .map(|block| {
-                    let column = |column: &AnswerColumn| match column {
-                        AnswerColumn::Set(sets) => sets.iter().map(<[u16]>::to_vec).collect(),
-                        AnswerColumn::One(_) => Vec::new(),
-                    };
-                    block.columns.iter().map(column).collect()
-                })
-                .collect();
             let codes: Vec<Codes<'_>> = plan
                 .columns()
                 .iter()
@@ -621,7 +610,7 @@ fn simulated_surveys() {
                     Content::Tag { block } => Codes::One(&answers[block].tags),
                     Content::Answer { block, place, .. } => match &answers[block].columns[place] {
                         AnswerColumn::One(codes) => Codes::One(codes),
-                        AnswerColumn::Set(_) => Codes::Set(&sets[block][place]),
+                        AnswerColumn::Set(sets) => Codes::Set(sets),
                     },
                 })
                 .collect();
