@@ -22,7 +22,10 @@ pub mod budget;
 pub mod independent;
 pub mod joint;
 pub mod k_ary;
+pub mod l_diversity;
 pub mod matrix;
+pub mod minimax;
+pub mod rappor;
 
 use candor::channel::ChannelError;
 use candor::plan::PlanError;
@@ -98,5 +101,14 @@ fn only(schema: &Schema, method: &'static str) -> Result<(usize, usize), DesignE
     match private(schema)?[..] {
         [one] => Ok(one),
         ref several => Err(DesignError::OneAttribute { method, attributes: several.len() }),
+    }
+}
+
+/// One value for each attribute, from as many or from one for all.
+fn repeated<T: Copy>(what: &'static str, values: &[T], attributes: usize) -> Result<Vec<T>, DesignError> {
+    match *values {
+        [one] => Ok(vec![one; attributes]),
+        ref each if each.len() == attributes => Ok(each.to_vec()),
+        ref each => Err(DesignError::Count { what, found: each.len(), expected: attributes }),
     }
 }

@@ -19,6 +19,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
+use crate::codes::text_dictionary_type;
 use crate::{BATCH, TableError};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -359,18 +360,21 @@ fn parquet_batches<T: ChunkReader + 'static>(
 /// Asks for text columns as dictionaries, which is how Parquet usually stores them: then each
 /// label is looked up once, not once per row.
 fn with_dictionaries(metadata: &ArrowReaderMetadata, positions: &[usize]) -> ArrowReaderMetadata {
+    let is_text = |data_type: &DataType| match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, value) => **value == DataType::Utf8,
+        _ => false,
+    };
     let field = |(i, field): (usize, &Arc<Field>)| {
-        let text = match field.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-            DataType::Dictionary(_, value) => **value == DataType::Utf8,
-            _ => false,
+        let wanted = match field.data_type() {
+            text if is_text(text) => text_dictionary_type(),
+            DataType::List(item) if is_text(item.data_type()) => {
+                DataType::List(Arc::new(item.as_ref().clone().with_data_type(text_dictionary_type())))
+            }
+            other => other.clone(),
         };
-        let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-        if text && positions.contains(&i) {
-            field.as_ref().clone().with_data_type(dictionary)
-        } else {
-            field.as_ref().clone()
-        }
+        let field = field.as_ref().clone();
+        if positions.contains(&i) { field.with_data_type(wanted) } else { field }
     };
     let fields: Vec<Field> = metadata.schema().fields().iter().enumerate().map(field).collect();
     let schema = Arc::new(ArrowSchema::new(fields));
