@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod blackwell;
 pub mod budget;
 pub mod independent;
 pub mod joint;

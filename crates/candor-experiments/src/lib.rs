@@ -6,8 +6,9 @@
 #![warn(missing_docs)]
 
 pub mod exhibit;
+pub mod l_diversity;
 
 use exhibit::Paper;
 
 /// Every paper with something to regenerate.
-pub const PAPERS: &[Paper] = &[];
+pub const PAPERS: &[Paper] = &[l_diversity::PAPER];

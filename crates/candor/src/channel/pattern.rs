@@ -42,6 +42,12 @@ impl Axis {
         Axis { categories, answer }
     }
 
+    /// The probability that a uniformly random answer hits, `q/a`, and that it misses.
+    pub(crate) fn shares(self) -> [f64; 2] {
+        let (a, q) = (self.categories as f64, self.answer as f64);
+        [q / a, (a - q) / a]
+    }
+
     fn choices(self) -> Choices {
         Choices { hit: choose(self.categories - 1, self.answer - 1), miss: choose(self.categories - 1, self.answer) }
     }
@@ -354,16 +360,24 @@ impl Pattern {
         (largest, smallest)
     }
 
+    /// `X(S)` times the number of all answers, over the total weight: how much likelier an answer of that pattern is
+    /// than under a uniformly random answer. By class of likelihoods; floats of ordinary size, whatever the
+    /// number of answers.
+    pub(crate) fn relative(&self, likelihoods: &Likelihoods) -> Vec<f64> {
+        let answers = self.choices().iter().fold(BigUint::one(), |n, choices| n * (&choices.hit + &choices.miss));
+        let scale = Rational::new(answers, self.total_weight().into());
+        likelihoods.values.iter().map(|x| nearest(&(x * &scale))).collect()
+    }
+
     fn fold_masses(&self, likelihoods: &Likelihoods, attributes: &[usize]) -> Vec<f64> {
-        let total = BigUint::from(self.total_weight());
-        let value: Vec<f64> = likelihoods.values.iter().map(|x| nearest(&(x / &total))).collect();
-        let ways: Vec<[f64; 2]> = self.choices().iter().map(|c| [float(&c.hit), float(&c.miss)]).collect();
+        let relative = self.relative(likelihoods);
+        let shares: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.shares()).collect();
         let mut masses = vec![0.0; 1 << attributes.len()];
         for (pattern, class) in likelihoods.class.iter().enumerate() {
             let Some(class) = class else { continue };
-            let answers: f64 = ways.iter().enumerate().map(|(i, ways)| ways[pattern >> i & 1]).product();
+            let share: f64 = shares.iter().enumerate().map(|(i, shares)| shares[pattern >> i & 1]).product();
             let kept = attributes.iter().enumerate().map(|(at, &i)| (pattern >> i & 1) << at).sum::<usize>();
-            masses[kept] += answers * value[*class as usize];
+            masses[kept] += share * relative[*class as usize];
         }
         masses
     }
@@ -385,10 +399,6 @@ impl Pattern {
 
 fn count(set: &PatternSet, choices: &[Choices]) -> BigUint {
     set.completions(choices).expect("no larger than when the channel was made").total().clone()
-}
-
-fn float(n: &BigUint) -> f64 {
-    nearest(&Rational::new(n.clone(), BigUint::one()))
 }
 
 fn check_fits(set: &PatternSet, part: usize, attributes: usize) -> Result<(), ChannelError> {

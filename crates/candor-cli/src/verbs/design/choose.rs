@@ -3,7 +3,7 @@
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_design::matrix::Inputs;
-use candor_design::{budget, independent, joint, k_ary, matrix};
+use candor_design::{budget, independent, joint, k_ary, l_diversity, matrix, minimax};
 use clap::ValueEnum;
 
 use super::{DesignArgs, InputsArg, Method};
@@ -14,7 +14,9 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
     let flags = [
         ("--epsilon", args.epsilon.is_some(), &[Method::Independent, Method::Joint][..]),
         ("--ratio", args.ratio.is_some(), &[Method::Independent]),
-        ("--attribute-epsilon", args.attribute_epsilon.is_some(), &[Method::Independent]),
+        ("--attribute-epsilon", args.attribute_epsilon.is_some(), &[Method::Independent, Method::Minimax]),
+        ("--parity", args.parity.is_some(), &[Method::Minimax]),
+        ("--l", args.l.is_some(), &[Method::LDiversity]),
         ("--p", args.p.is_some(), &[Method::Warner]),
         ("--q", args.q.is_some(), &[Method::Up]),
         ("--lambda", args.lambda.is_some(), &[Method::Frapp]),
@@ -56,6 +58,12 @@ pub fn design(args: &DesignArgs, schema: &Schema) -> Result<Plan, Failure> {
         Method::Warner => k_ary::warner(schema, args.p.ok_or_else(|| needs("--p"))?)?,
         Method::Up => k_ary::up(schema, args.q.ok_or_else(|| needs("--q"))?)?,
         Method::Frapp => k_ary::frapp(schema, args.lambda.ok_or_else(|| needs("--lambda"))?)?,
+        Method::LDiversity => l_diversity::l_diversity(schema, args.l.as_ref().ok_or_else(|| needs("--l"))?)?,
+        Method::Minimax => match (&args.parity, &args.attribute_epsilon) {
+            (Some(parities), _) => minimax::minimax_by_parity(schema, parities)?,
+            (None, Some(epsilons)) => minimax::minimax(schema, epsilons)?,
+            (None, None) => return Err(needs("--parity or --attribute-epsilon")),
+        },
         Method::Matrix => {
             let path = args.file.as_ref().ok_or_else(|| needs("--file"))?;
             let inputs = args.inputs.map(|inputs| match inputs {

@@ -31,6 +31,8 @@ Examples:
   candor design schema.toml --attribute-epsilon 1,0.5,0.5 -o plan.json
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
+  candor design --categories 20 --method l-diversity --l 5
+  candor design --categories 20 --method minimax --parity 14.19
   candor design --categories 3 --method matrix --file M.csv")]
 pub struct DesignArgs {
     /// The schema (TOML); see candor schema infer
@@ -48,9 +50,21 @@ pub struct DesignArgs {
     /// How to share the total out over the attributes; equally by default [independent]
     #[arg(long, value_delimiter = ',', value_name = "R,..", requires = "epsilon", allow_negative_numbers = true)]
     ratio: Option<Vec<f64>>,
-    /// One epsilon per attribute, instead of a total [independent]
+    /// One epsilon per attribute, instead of a total [independent, minimax: or one for all]
     #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
     attribute_epsilon: Option<Vec<f64>>,
+    /// The largest ratio of likelihoods, one per attribute or one for all; 1 or more [minimax]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "G,..",
+        conflicts_with = "attribute_epsilon",
+        allow_negative_numbers = true
+    )]
+    parity: Option<Vec<f64>>,
+    /// How many categories are reported, one per attribute or one for all; 2 or more [l-diversity]
+    #[arg(long, value_delimiter = ',', value_name = "L,..")]
+    l: Option<Vec<usize>>,
     /// Probability of keeping the truth [warner]
     #[arg(long, allow_negative_numbers = true)]
     p: Option<f64>,
@@ -106,6 +120,10 @@ enum Method {
     Up,
     /// One attribute: the truth --lambda times as likely as any other category
     Frapp,
+    /// Each attribute: report --l categories, the true one and others at random; they stay equally plausible
+    LDiversity,
+    /// Each attribute: report the number of categories that estimates best at a given --parity or epsilon
+    Minimax,
     /// Any column-stochastic matrix from --file
     Matrix,
 }
@@ -172,6 +190,8 @@ fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Fai
         )));
     }
     match certified {
+        // What l-diversity certifies is l, not an epsilon.
+        None if args.method == Method::LDiversity => Ok(()),
         None if !args.allow_unbounded => Err(Failure::Input(
             "this plan has no finite epsilon: some answers rule out some truths. If that is meant, say --allow-unbounded"
                 .to_owned(),
