@@ -7,7 +7,7 @@ mod inclusion;
 pub use cover::count_categories;
 pub use inclusion::count_inclusions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::channel::Channel;
 use crate::plan::{Content, Plan};
@@ -128,7 +128,12 @@ impl CountLayout {
 pub struct TableTally {
     layout: CountLayout,
     groups: BTreeMap<Vec<u16>, Group>,
+    /// By tags, if kept.
+    sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
 }
+
+/// How many responses (or which sum of weights) gave each set of categories.
+pub type SetCounts = HashMap<Box<[u16]>, f64>;
 
 /// What each row of responses stands for.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +158,7 @@ pub enum Codes<'a> {
 impl TableTally {
     /// No responses yet.
     pub fn new(layout: CountLayout) -> TableTally {
-        TableTally { layout, groups: BTreeMap::new() }
+        TableTally { layout, groups: BTreeMap::new(), sets: None }
     }
 
     /// Counts made elsewhere.
@@ -165,7 +170,23 @@ impl TableTally {
         let fits =
             |(tags, group): (&Vec<u16>, &Group)| tags.len() == layout.tagged.len() && group.counts.len() == cells;
         assert!(groups.iter().all(fits), "groups of this layout");
-        TableTally { layout, groups }
+        TableTally { layout, groups, sets: None }
+    }
+
+    /// The same, and the different sets that are answered are kept, too: the likelihood needs them, counts of
+    /// inclusions do not hold it. Only for tables of one attribute that is answered with sets; others stay as they are.
+    #[must_use]
+    pub fn keeping_sets(mut self, plan: &Plan) -> TableTally {
+        let set = |at: &usize| matches!(plan.columns()[*at].content, Content::Answer { set: true, .. });
+        if self.layout.axes.len() == 1 && self.layout.columns(plan).iter().any(set) {
+            self.sets = Some(BTreeMap::new());
+        }
+        self
+    }
+
+    /// The sets that were answered, by tags, if kept.
+    pub fn sets(&self) -> Option<&BTreeMap<Vec<u16>, SetCounts>> {
+        self.sets.as_ref()
     }
 
     /// How the counts are laid out.
@@ -254,6 +275,9 @@ impl TableTally {
             };
             group.total += weight;
             group.squares += square;
+            if let (Some(kept), [(Codes::Set(sets), _)]) = (&mut self.sets, &sources[..]) {
+                *kept.entry(key.clone()).or_default().entry(sets.get(row).into()).or_insert(0.0) += weight;
+            }
             hits.clear();
             hits.push(0);
             for ((codes, tag), &size) in sources.iter().zip(&dims) {
@@ -290,6 +314,12 @@ impl TableTally {
     /// If they are laid out differently.
     pub fn merge(&mut self, other: TableTally) {
         assert_eq!(self.layout, other.layout, "counts of the same table");
+        if let Some(kept) = &mut self.sets {
+            for (key, counts) in other.sets.unwrap_or_default() {
+                let held = kept.entry(key).or_default();
+                counts.into_iter().for_each(|(set, count)| *held.entry(set).or_insert(0.0) += count);
+            }
+        }
         for (key, group) in other.groups {
             match self.groups.get_mut(&key) {
                 None => {
