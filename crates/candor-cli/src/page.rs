@@ -24,14 +24,14 @@ pub enum Part {
 /// Readable on a phone, in print, without colour and by a screen reader; follows the reader's light or dark mode.
 const STYLE: &str = "\
 :root { color-scheme: light dark; }
-body { font: 1.125rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
+body { font: 1.125rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.75rem; line-height: 1.25; }
 h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
 p, ul { margin: .5rem 0; }
 li { margin: .4rem 0; }
 table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
 caption { text-align: left; margin-bottom: .5rem; }
-th, td { border-bottom: 1px solid; padding: .35rem .5rem; text-align: right; overflow-wrap: anywhere; }
+th, td { border-bottom: 1px solid; padding: .35rem .5rem; text-align: right; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 @media print { body { font-size: 11pt; max-width: none; padding: 0; } }";
 

@@ -95,11 +95,18 @@ fn question<'a>(plan: &'a Plan, priors: &[String], requirements: Vec<Requirement
 /// A requirement that does not hold, and what is there instead.
 fn requirement(finding: &Finding) -> String {
     let required = finding.required.map_or(String::new(), |required| required.to_string());
-    format!("{}={required} (it is {})", finding.name, shown(finding.value))
+    format!("{}={required} (it is {})", finding.name, shown(finding.name, finding.value))
 }
 
-fn shown(value: Option<f64>) -> String {
-    value.map_or("unbounded".to_owned(), rounded_up)
+/// A value for people: bounds that are certified are rounded up, whole numbers are whole.
+fn shown(name: &str, value: Option<f64>) -> String {
+    match (name, value) {
+        (_, None) => "unbounded".to_owned(),
+        ("ldp" | "parity" | "beta-factor", Some(value)) => rounded_up(value),
+        ("l-diversity", Some(value)) => value.to_string(),
+        (_, Some(value)) if value > 0.0 && value < 0.001 => format!("{value:.3e}"),
+        (_, Some(value)) => format!("{value:.4}"),
+    }
 }
 
 /// Several plans, answered by the same people.
@@ -190,6 +197,12 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
         "About any one question, even for somebody who knows all your other answers: {}",
         lower_first(&respondent_sentence(worst))
     ));
+    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
+        text += &paragraph(&format!(
+            "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
+        ));
+    }
     if public > 0 {
         let names = attributes.iter().filter(|a| a.is_public()).map(|a| a.name()).collect::<Vec<_>>().join(", ");
         text += &paragraph(&format!("Published as it is, without any protection: {names}."));
@@ -201,10 +214,10 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
             (Some(required), _) => format!("   {required} required: DOES NOT HOLD"),
             (None, _) => String::new(),
         };
-        let _ = writeln!(text, "\n  {} {}{verdict}", finding.name, shown(finding.value));
+        let _ = writeln!(text, "\n  {} {}{verdict}", finding.name, shown(finding.name, finding.value));
         text += &paragraph(&finding.sentence);
         if finding.details.len() > 1 {
-            text += &paragraph(&details(&finding.details));
+            text += &paragraph(&details(finding.name, &finding.details));
         }
         if let Some(warning) = &finding.warning {
             text += &paragraph(&format!("WARNING: {warning}"));
@@ -224,8 +237,8 @@ fn lower_first(sentence: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn details(details: &[Detail]) -> String {
-    let one = |detail: &Detail| format!("{}: {}", detail.about, shown(detail.value));
+fn details(name: &str, details: &[Detail]) -> String {
+    let one = |detail: &Detail| format!("{}: {}", detail.about, shown(name, detail.value));
     let mut parts: Vec<String> = details.iter().take(SHOWN_DETAILS).map(one).collect();
     if details.len() > SHOWN_DETAILS {
         parts.push(format!("and {} more in --json", details.len() - SHOWN_DETAILS));

@@ -18,7 +18,14 @@ pub struct CompareArgs {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=65_535))]
     categories: u32,
     /// What the randomization may add to the variance: summed over the categories, for one respondent
-    #[arg(long, value_name = "V", required_unless_present = "l", conflicts_with = "l", value_parser = parse_variance)]
+    #[arg(
+        long,
+        value_name = "V",
+        required_unless_present = "l",
+        conflicts_with = "l",
+        allow_negative_numbers = true,
+        value_parser = parse_variance
+    )]
     added_variance: Option<f64>,
     /// The variance that local l-diversity adds with this l
     #[arg(long, value_name = "L")]

@@ -310,7 +310,7 @@ fn describe(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Publi
         let _ = write!(text, ", weighted by {weights}");
     }
     text.push('\n');
-    for Published { group, analysis } in published {
+    for Published { group, analysis, .. } in published {
         let names = names(plan, analysis);
         let group: Vec<String> = group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
         let heading = if group.is_empty() {
@@ -349,7 +349,7 @@ fn cell_table(names: &[String], categories: &[Vec<String>], cells: &[Cell]) -> S
 /// One row per cell of all tables; those without numbers are told of.
 fn long_rows(plan: &Plan, published: &[Published]) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
-    for Published { group, analysis } in published {
+    for Published { group, analysis, .. } in published {
         let table = names(plan, analysis).join(",");
         let cells = match &analysis.cells {
             Ok(cells) => cells,

@@ -1,7 +1,7 @@
 //! `candor explain`: one page that tells a participant what is sent and what it reveals at most.
 
 use candor::channel::{Channel, Epsilon, Pattern};
-use candor::plan::{Block, Plan};
+use candor::plan::{AttributeGuarantee, Block, Plan};
 use candor::privacy::{Finding, Question, audit, belief_bounds, times};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
@@ -59,9 +59,9 @@ fn page(plan: &Plan) -> Page {
         plan.schema().attributes().iter().filter(|a| a.is_public()).map(|a| quoted(a.name())).collect();
     let mut parts = vec![
         Part::Paragraph(
-            "Your answers are changed by chance before they are sent. What arrives is sometimes true and sometimes not, and \
-             nobody, not even those who ask, can tell which. From the answers of many people together they can still work out \
-             how common each answer is, because they know the rules of the chance."
+            "Before anything is sent, chance changes your answers or mixes others in with them. Nobody, not even those who ask, can \
+             see from what arrives what you answered. From the answers of many people together they can still work out how common \
+             each answer is, because they know the rules of the chance."
                 .to_owned(),
         ),
         Part::Heading("What is sent".to_owned()),
@@ -210,9 +210,9 @@ fn revealed(plan: &Plan, findings: &[Finding]) -> Vec<String> {
             ));
             let (_, after) = belief_bounds(worst, 0.1);
             lines.push(format!(
-                "For example: somebody who thinks beforehand that there is a 1 in 10 chance that a certain answer is yours can \
-                 think so at most {} after reading what was sent.",
-                chances(after)
+                "For example: somebody who thinks beforehand that the chance of a certain answer being yours is 10 in 100 can, after \
+                 reading what was sent, think it is {} in 100 at most.",
+                trimmed((1000.0 * after - 1e-9).ceil() / 10.0)
             ));
         }
         None => {
@@ -245,7 +245,11 @@ fn revealed(plan: &Plan, findings: &[Finding]) -> Vec<String> {
 
 /// A worked example about the first question that is changed.
 fn example(plan: &Plan) -> Vec<Part> {
-    let Some(block) = plan.blocks().first() else { return Vec::new() };
+    let telling = |block: &&Block| {
+        let tells = |a: &AttributeGuarantee| block.attributes()[0] == a.attribute && a.conditional != Epsilon::ZERO;
+        plan.guarantee().attributes().iter().any(tells)
+    };
+    let Some(block) = plan.blocks().iter().find(telling).or(plan.blocks().first()) else { return Vec::new() };
     let labels = categories(plan, block, 0);
     let about = name(plan, block, 0);
     let truth = labels.len() / 2;

@@ -10,7 +10,7 @@ pub(super) fn beta_factor(question: &Question<'_>) -> Finding {
     let sentence = match times(epsilon) {
         Some(times) => format!(
             "Whatever somebody believes beforehand, nothing about a person becomes more than {times} times as probable by \
-             reading the response, nor less than one {times}th."
+             reading the response, nor falls below 1/{times} of what it was."
         ),
         None => {
             "Reading a response can make something about a person many times as probable, without limit.".to_owned()

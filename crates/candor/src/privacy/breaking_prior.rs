@@ -58,7 +58,12 @@ fn of_table(columns: &[Vec<f64>], prior: &[f64], bound: f64) -> Option<(f64, Vec
         for j in (0..row.len()).filter(|&j| row[j] > 0.0) {
             let mut missing = bound * sum - row[j] * prior[j];
             let gain = |l: usize| (1.0 - bound) * row[j] + bound * row[l];
-            let least = missing / gain(order[0]);
+            // No less than this: all of the most telling category, then at the next one's rate.
+            let mut others = order.iter().copied().filter(|&l| l != j);
+            let (first, next) = (others.next().unwrap_or(j), others.next().unwrap_or(j));
+            let all = gain(first) * prior[first];
+            let least =
+                if missing <= all { missing / gain(first) } else { prior[first] + (missing - all) / gain(next) };
             if best.as_ref().is_some_and(|(distance, ..)| *distance <= least.max(0.0)) {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Strict information privacy: how far any belief can move (Chai and Nayak 2018; paper 002, eq. 2.3).
 
-use super::rho::percent;
+use super::rho::{percent, percent_down};
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
 use crate::channel::Epsilon;
 
@@ -19,7 +19,7 @@ pub(super) fn information_bounds(question: &Question<'_>) -> Finding {
         "Something about a person that somebody thinks {} likely is, after reading the response, between {} and {} likely \
          for them.",
         percent(event),
-        percent(low),
+        percent_down(low),
         percent(high)
     );
     let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
@@ -37,5 +37,5 @@ pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
     let inverse = (-epsilon.get()).exp();
     let after = |p: f64| if p > 0.0 { p / (inverse + (1.0 - inverse) * p) } else { 0.0 };
-    (1.0 - after(1.0 - before), after(before))
+    ((1.0 - after(1.0 - before)).max(0.0), after(before))
 }

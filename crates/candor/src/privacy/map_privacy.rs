@@ -11,9 +11,10 @@ pub(super) fn map_privacy(question: &Question<'_>) -> Finding {
     let least = details.iter().min_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
     let (value, about) = least.map_or((None, String::new()), |d| (d.value, d.about.clone()));
     let sentence = format!(
-        "The best guess at one answer, \"{about}\", of {} who reads that answer is wrong with probability {:.4}.",
-        question.prior_in_words(),
-        value.unwrap_or(0.0)
+        "Even the best guess at \"{about}\" is wrong with probability {:.4}, for {} who reads the answer about it; guesses at \
+         other attributes no less often.",
+        value.unwrap_or(0.0),
+        question.prior_in_words()
     );
     Finding::new("map-privacy", value, sentence).with_details(details).judged(question, |required| {
         matches!((required, value), (Requirement::MapPrivacy(least), Some(value)) if value >= least - ROUNDING)

@@ -49,6 +49,10 @@ fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
 
 /// A probability for people, rounded up to a tenth of a per cent.
 pub(super) fn percent(p: f64) -> String {
-    let tenths = (1000.0 * p - 1e-9).ceil() / 10.0;
-    format!("{tenths} %")
+    format!("{} %", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
+}
+
+/// A lower bound for people, rounded down to a tenth of a per cent.
+pub(super) fn percent_down(p: f64) -> String {
+    format!("{} %", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
 }
