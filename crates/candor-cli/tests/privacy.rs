@@ -64,6 +64,40 @@ fn l_diversity_from_design_to_estimates() {
 }
 
 #[test]
+fn l_diversity_on_a_cross_classification() {
+    let sandbox = Sandbox::new();
+    sandbox.people("people.csv", 6_000);
+    sandbox.plan();
+    let made = sandbox
+        .run("design schema.toml --method l-diversity --l 2 --cross smokes,age")
+        .refused(1, &["has bins of numbers"]);
+    assert!(made.out.is_empty());
+    sandbox.write(
+        "plain.toml",
+        "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"sometimes\", \"yes\"]\n\n\
+         [[attribute]]\nname = \"region\"\ncategories = [\"north\", \"south\"]\n",
+    );
+    let said = sandbox.run("design plain.toml --method l-diversity --l 3 --cross smokes,region -o cross.json").fine();
+    assert!(said.out.contains("smokes*region"), "{}", said.out);
+    // The table has both columns, not their combination; so has a record that comes alone.
+    sandbox.run("randomize cross.json people.csv -o responses.csv --seed 9").fine();
+    let first = sandbox.read("responses.csv").lines().nth(1).unwrap().to_owned();
+    assert!(first.split(';').count() == 3 && first.contains("no*north"), "{first}");
+    let one = sandbox
+        .run_with("randomize cross.json --one-by-one --seed 1", "{\"smokes\": \"yes\", \"region\": \"south\"}\n");
+    assert!(one.fine().out.contains("yes*south"));
+    let table = json(&sandbox.run("estimate cross.json responses.csv --json").fine().out);
+    for cell in table["tables"][0]["cells"].as_array().unwrap() {
+        let (share, se) = (cell["estimate"].as_f64().unwrap(), cell["standard_error"].as_f64().unwrap());
+        assert!((share - 1.0 / 6.0).abs() < 6.0 * se, "{cell}");
+    }
+    sandbox.run("audit cross.json --require l-diversity=3").fine();
+    sandbox.write("half.csv", "smokes\nyes\n");
+    sandbox.run("randomize cross.json half.csv -o out.csv").refused(1, &["region"]);
+    sandbox.run("design plain.toml --epsilon 1 --cross smokes,region").refused(2, &["--cross does not go with"]);
+}
+
+#[test]
 fn an_audit_answers_every_question() {
     let sandbox = Sandbox::new();
     sandbox.run("design --categories 20 --method l-diversity --l 5 -o l.json").fine();

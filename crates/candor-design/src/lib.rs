@@ -20,6 +20,7 @@
 
 pub mod blackwell;
 pub mod budget;
+pub mod cross;
 pub mod independent;
 pub mod joint;
 pub mod k_ary;
@@ -76,6 +77,9 @@ pub enum DesignError {
         /// What it may be, and why.
         range: String,
     },
+    /// Attributes that cannot be taken together.
+    #[error("--cross: {0}")]
+    Cross(String),
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),

@@ -17,6 +17,7 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
         ("--attribute-epsilon", args.attribute_epsilon.is_some(), &[Method::Independent, Method::Minimax]),
         ("--parity", args.parity.is_some(), &[Method::Minimax]),
         ("--l", args.l.is_some(), &[Method::LDiversity]),
+        ("--cross", args.cross.is_some(), &[Method::LDiversity, Method::Minimax]),
         ("--p", args.p.is_some(), &[Method::Warner]),
         ("--q", args.q.is_some(), &[Method::Up]),
         ("--lambda", args.lambda.is_some(), &[Method::Frapp]),

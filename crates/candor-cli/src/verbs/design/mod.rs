@@ -32,6 +32,7 @@ Examples:
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
   candor design --categories 20 --method l-diversity --l 5
+  candor design schema.toml --method l-diversity --l 5 --cross Sex,Diagnosis
   candor design --categories 20 --method minimax --parity 14.19
   candor design --categories 3 --method matrix --file M.csv")]
 pub struct DesignArgs {
@@ -65,6 +66,9 @@ pub struct DesignArgs {
     /// How many categories are reported, one per attribute or one for all; 2 or more [l-diversity]
     #[arg(long, value_delimiter = ',', value_name = "L,..")]
     l: Option<Vec<usize>>,
+    /// Attributes to be reported together, as one with all combinations for categories [l-diversity, minimax]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    cross: Option<Vec<String>>,
     /// Probability of keeping the truth [warner]
     #[arg(long, allow_negative_numbers = true)]
     p: Option<f64>,
@@ -151,6 +155,10 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (Some(path), _) => read_schema(path)?,
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
+    };
+    let schema = match &args.cross {
+        Some(names) => candor_design::cross::crossed(&schema, names)?,
+        None => schema,
     };
     let tables = Tables::parse(&args.tables, &schema).map_err(|error| Failure::about("--tables", error))?;
     let plan = design(&args, &schema)?;
