@@ -442,12 +442,12 @@ fn separating_reward(first: &Design, second: &Design) -> Result<Vec<Vec<f64>>, B
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let reward: Vec<Vec<Variable>> =
         (0..r).map(|i| (0..k).map(|x| problem.add_var(second[x][i], (-1.0, 1.0))).collect()).collect();
-    for j in 0..m {
+    for answer in 0..m {
+        let likelihoods: Vec<f64> = first.iter().map(|column| column[answer]).collect();
         let best = problem.add_var(-1.0, (f64::NEG_INFINITY, f64::INFINITY));
         for row in &reward {
-            let mut sum: Vec<(Variable, f64)> =
-                (0..k).filter(|&x| first[x][j] != 0.0).map(|x| (row[x], -first[x][j])).collect();
-            sum.push((best, 1.0));
+            let terms = row.iter().zip(&likelihoods).filter(|(_, p)| **p != 0.0);
+            let sum: Vec<(Variable, f64)> = terms.map(|(&r, &p)| (r, -p)).chain([(best, 1.0)]).collect();
             problem.add_constraint(sum, ComparisonOp::Ge, 0.0);
         }
     }

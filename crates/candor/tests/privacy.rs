@@ -243,7 +243,7 @@ fn by_attribute(name: &str, plan: &Plan, columns: &[Vec<f64>], findings: &[Findi
         // For somebody who knows the others: records that differ in this attribute only.
         let stride: usize = sizes[attribute + 1..].iter().product();
         let mut knowing: f64 = 0.0;
-        for base in (0..columns.len()).filter(|r| r / stride % size == 0) {
+        for base in (0..columns.len()).filter(|r| (r / stride).is_multiple_of(size)) {
             let alike: Vec<Vec<f64>> = (0..size).map(|c| columns[base + c * stride].clone()).collect();
             knowing = knowing.max(guess(&alike, &uniform(size)));
             for z in 0..columns[0].len() {

@@ -156,7 +156,7 @@ fn sent(plan: &Plan, block: &Block) -> Vec<String> {
         let attribute = block.attributes()[place];
         plan.guarantee().attributes().iter().find(|a| a.attribute == attribute).and_then(|a| a.keep_probability)
     };
-    for place in 0..places {
+    for (place, about) in names.iter().enumerate() {
         let all = categories(plan, block, place).len();
         let sizes: Vec<usize> = block
             .channels()
@@ -167,7 +167,6 @@ fn sent(plan: &Plan, block: &Block) -> Vec<String> {
             })
             .collect();
         let kept = guarantee(place).unwrap_or(0.0);
-        let about = &names[place];
         lines.push(match (sizes.iter().min(), sizes.iter().max()) {
             (Some(&1), Some(&1)) => format!(
                 "About {about}: one of {all} answers. {} it is your own, otherwise another one at random.",
