@@ -270,6 +270,7 @@ fn a_page_for_respondents() {
         let html = sandbox.run("explain plan.json --format html").fine().out;
         assert!(!html.contains("<b>") && !html.contains("<i>") && !html.contains("NaN"), "{design}");
         assert!(html.contains("z") || !design.starts_with("odd"), "{design}");
+        assert_eq!(html.contains("gives your answer away"), design.contains("--allow-unbounded"), "{design}");
     }
     sandbox.run("explain l.json -o l.json").refused(1, &["both input and output"]);
     sandbox.run("explain none.json").refused(1, &["cannot read none.json"]);

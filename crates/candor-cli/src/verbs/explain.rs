@@ -58,12 +58,14 @@ fn page(plan: &Plan) -> Page {
     let public: Vec<String> =
         plan.schema().attributes().iter().filter(|a| a.is_public()).map(|a| quoted(a.name())).collect();
     let mut parts = vec![
-        Part::Paragraph(
-            "Before anything is sent, chance changes your answers or mixes others in with them. Nobody, not even those who ask, can \
-             see from what arrives what you answered. From the answers of many people together they can still work out how common \
-             each answer is, because they know the rules of the chance."
-                .to_owned(),
-        ),
+        Part::Paragraph(format!(
+            "Before anything is sent, chance changes your answers or mixes others in with them. {} From the answers of many people \
+             together those who ask can work out how common each answer is, because they know the rules of the chance.",
+            match discloses(plan, &findings) {
+                false => "Nobody, not even those who ask, can be sure from what arrives what you answered.",
+                true => "But not always: some of what may be sent gives your answer away.",
+            }
+        )),
         Part::Heading("What is sent".to_owned()),
         Part::List(plan.blocks().iter().flat_map(|block| sent(plan, block)).collect()),
     ];
@@ -86,6 +88,14 @@ fn page(plan: &Plan) -> Page {
         plan.fingerprint()
     )));
     Page { title: "What happens to your answers".to_owned(), parts }
+}
+
+/// Whether some response rules out all answers but one.
+fn discloses(plan: &Plan, findings: &[Finding]) -> bool {
+    let worst = findings.iter().find(|finding| finding.name == "worst-posterior").and_then(|finding| finding.value);
+    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    let unbounded = plan.guarantee().epsilon().value().is_none();
+    unbounded && (worst.is_none_or(|p| p >= 1.0 - 1e-9) || diverse.is_none_or(|l| l < 2.0))
 }
 
 fn quoted(name: &str) -> String {
