@@ -4,6 +4,7 @@
 
 mod draw;
 mod failure;
+mod page;
 mod progress;
 mod show;
 mod verbs;
@@ -34,8 +35,12 @@ enum Verb {
     Design(verbs::design::DesignArgs),
     /// Say how many respondents a margin of error takes
     Size(verbs::size::SizeArgs),
-    /// Say what a plan guarantees
+    /// Put methods side by side at equal added variance
+    Compare(verbs::compare::CompareArgs),
+    /// Say what a plan guarantees, by every criterion
     Audit(verbs::audit::AuditArgs),
+    /// Write one page that tells respondents what a plan does with their answers
+    Explain(verbs::explain::ExplainArgs),
     /// Randomize tables, or records one by one, under a plan
     Randomize(verbs::randomize::RandomizeArgs),
     /// Print the query that counts responses in your own database
@@ -55,7 +60,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(args),
         Verb::Size(args) => verbs::size::run(args),
+        Verb::Compare(args) => verbs::compare::run(args),
         Verb::Audit(args) => verbs::audit::run(args),
+        Verb::Explain(args) => verbs::explain::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),
         Verb::Sql(args) => verbs::sql::run(args),
         Verb::Test(args) => verbs::test::run(args),

@@ -115,6 +115,9 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 3 --method matrix --file M.csv", 7f64.ln()),
         ("--categories 3 --method matrix --file rows.csv --inputs rows", 7f64.ln()),
         ("--categories 5 --epsilon 0", 0.0),
+        ("--categories 20 --method minimax --parity 14.19", 14.19f64.ln()),
+        ("--categories 20,9 --method minimax --parity 14.19,3", 14.19f64.ln() + 3f64.ln()),
+        ("--categories 20,9 --method minimax --attribute-epsilon 0.5", 1.0),
     ] {
         let json = sandbox.run(&format!("design {flags} --json -o plan.json")).fine().out;
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -149,6 +152,15 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 65535,65535 --method matrix --file M.csv", 1, "combinations"),
         ("--categories 4 --method warner --p 1", 1, "--p is 1; it must be above 0 and below 1"),
         ("--categories 4 --method warner", 2, "needs --p"),
+        ("--categories 20 --method l-diversity", 2, "needs --l"),
+        ("--categories 20 --method l-diversity --l 1", 1, "--l is 1; it must be 2 or more"),
+        ("--categories 20,4 --method l-diversity --l 5", 1, "at most 4, the number of categories of \"a2\""),
+        ("--categories 20 --method l-diversity --l 2,3", 1, "--l has 2 values, but there are 1"),
+        ("--categories 20 --epsilon 1 --l 5", 2, "--l does not go with --method independent"),
+        ("--categories 20 --method minimax", 2, "needs --parity or --attribute-epsilon"),
+        ("--categories 20 --method minimax --parity 0.5", 1, "--parity is 0.5; a parity is a ratio"),
+        ("--categories 20 --method minimax --parity -1", 1, "--parity is -1"),
+        ("--categories 20 --method minimax --parity 2 --attribute-epsilon 1", 2, "cannot be used with"),
         (
             "--categories 4 --method warner --q 0.5",
             2,
@@ -232,7 +244,9 @@ fn help_is_pinned() {
         "schema check",
         "design",
         "size",
+        "compare",
         "audit",
+        "explain",
         "randomize",
         "sql",
         "estimate",

@@ -18,11 +18,16 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod blackwell;
 pub mod budget;
+pub mod cross;
 pub mod independent;
 pub mod joint;
 pub mod k_ary;
+pub mod l_diversity;
 pub mod matrix;
+pub mod minimax;
+pub mod rappor;
 
 use candor::channel::ChannelError;
 use candor::plan::PlanError;
@@ -92,6 +97,9 @@ pub enum DesignError {
         /// How many attributes are to be randomized.
         attributes: usize,
     },
+    /// Attributes that cannot be taken together.
+    #[error("--cross: {0}")]
+    Cross(String),
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),
@@ -118,5 +126,14 @@ fn only(schema: &Schema, method: &'static str) -> Result<(usize, usize), DesignE
     match private(schema)?[..] {
         [one] => Ok(one),
         ref several => Err(DesignError::OneAttribute { method, attributes: several.len() }),
+    }
+}
+
+/// One value for each attribute, from as many or from one for all.
+fn repeated<T: Copy>(what: &'static str, values: &[T], attributes: usize) -> Result<Vec<T>, DesignError> {
+    match *values {
+        [one] => Ok(vec![one; attributes]),
+        ref each if each.len() == attributes => Ok(each.to_vec()),
+        ref each => Err(DesignError::Count { what, found: each.len(), expected: attributes }),
     }
 }

@@ -94,7 +94,7 @@ fn gaps_of_larger_instances() {
 #[test]
 fn gaps_of_nearly_alike_attributes() {
     let mut numbers = Numbers(99);
-    let mut check = |sizes: Vec<usize>| {
+    let check = |sizes: Vec<usize>| {
         let levels = Levels::new(sizes.clone(), vec![3.0; sizes.len()]).unwrap();
         let found = search(&levels, EFFORT);
         assert!(found.upper - found.lower < 1e-6, "{sizes:?}: {} {}", found.upper, found.lower);

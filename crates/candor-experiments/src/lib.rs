@@ -7,9 +7,10 @@
 
 pub mod exhibit;
 mod genome;
+pub mod l_diversity;
 mod optimized_rr;
 
 use exhibit::Paper;
 
 /// Every paper with something to regenerate.
-pub const PAPERS: &[Paper] = &[optimized_rr::PAPER];
+pub const PAPERS: &[Paper] = &[optimized_rr::PAPER, l_diversity::PAPER];

@@ -91,6 +91,11 @@ pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<&DictionaryArray<Int32
     (dictionary.values().data_type() == &DataType::Utf8).then_some(dictionary)
 }
 
+/// The type that [`text_dictionary`] looks for.
+pub(crate) fn text_dictionary_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
 pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     arrow_cast::cast(array, to).ok()
 }

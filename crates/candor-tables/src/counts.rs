@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 use candor::plan::{Content, Plan, SET_SEPARATOR};
+use candor::randomize::Sets;
 use candor::tables::Tables;
 use candor::tally::{Codes, CountLayout, Rows, TableTally};
 
@@ -132,7 +133,7 @@ impl CountFile {
     ) -> Result<(), TableError> {
         let columns = plan.columns();
         let mut ones: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
-        let mut sets: BTreeMap<usize, Vec<Vec<u16>>> = BTreeMap::new();
+        let mut sets: BTreeMap<usize, Sets> = BTreeMap::new();
         for (&at, &place) in needed.iter().zip(places) {
             let (labels, set): (Vec<String>, bool) = match &columns[at].content {
                 Content::Answer { labels, set, .. } => (labels.clone(), *set),

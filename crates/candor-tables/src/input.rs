@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use bytes::Bytes;
+use candor::plan::CROSS;
 use candor::schema::nearest;
 use flate2::bufread::MultiGzDecoder;
 use parquet::arrow::ProjectionMask;
@@ -19,6 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
+use crate::codes::{cast, text_dictionary_type};
 use crate::{BATCH, TableError};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -189,6 +192,32 @@ impl Input {
         })
     }
 
+    /// As [`Input::batches`], but a column `a*b` that is not there is made of the columns `a` and `b`: the values of a
+    /// cross-classification.
+    ///
+    /// # Errors
+    /// If a column, or one of its parts, is missing.
+    pub fn batches_with_crosses(self, columns: &[String]) -> Result<Batches, TableError> {
+        let mut read: Vec<String> = Vec::new();
+        let mut made = Vec::with_capacity(columns.len());
+        for column in columns {
+            let crossed = !self.header.contains(column) && column.contains(CROSS);
+            let parts: Vec<&str> = if crossed { column.split(CROSS).collect() } else { vec![column] };
+            let places = parts.into_iter().map(|part| {
+                let place = read.iter().position(|name| name == part);
+                place.unwrap_or_else(|| {
+                    read.push(part.to_owned());
+                    read.len() - 1
+                })
+            });
+            made.push((column.clone(), places.collect::<Vec<usize>>()));
+        }
+        let crosses = made.iter().any(|(_, places)| places.len() > 1);
+        let mut batches = self.batches(&read)?;
+        batches.made = crosses.then_some(made);
+        Ok(batches)
+    }
+
     /// The rows of the given columns, in that order, in batches of [`BATCH`].
     ///
     /// # Errors
@@ -226,7 +255,7 @@ impl Input {
                 BatchReader::Parquet { reader, order }
             }
         };
-        Ok(Batches { name: self.name, row: 0, reader })
+        Ok(Batches { name: self.name, row: 0, reader, made: None })
     }
 }
 
@@ -235,6 +264,8 @@ pub struct Batches {
     name: String,
     row: u64,
     reader: BatchReader,
+    /// Where some columns are cross-classifications: each column's name, and which of those read it is made of.
+    made: Option<Vec<(String, Vec<usize>)>>,
 }
 
 /// Some rows of a table.
@@ -281,12 +312,51 @@ impl Iterator for Batches {
                 }
             }
         };
+        let columns = columns.and_then(|columns| match &self.made {
+            Some(made) => crossed(&columns, made).ok_or_else(|| TableError::Type {
+                file: self.name.clone(),
+                column: made
+                    .iter()
+                    .filter(|(_, p)| p.len() > 1)
+                    .map(|(name, _)| name.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                found: "a type that cannot be a label".to_owned(),
+            }),
+            None => Ok(columns),
+        });
         Some(columns.map(|columns| {
             let before = self.row;
             self.row += columns.num_rows() as u64;
             Batch { file: self.name.clone(), before, columns }
         }))
     }
+}
+
+/// The columns as asked for: as read, or the texts of several joined. `None` if one cannot be text.
+fn crossed(read: &RecordBatch, made: &[(String, Vec<usize>)]) -> Option<RecordBatch> {
+    let mut fields = Vec::with_capacity(made.len());
+    let mut columns: Vec<ArrayRef> = Vec::with_capacity(made.len());
+    for (name, places) in made {
+        if let [place] = places[..] {
+            fields.push(read.schema().field(place).clone());
+            columns.push(read.column(place).clone());
+            continue;
+        }
+        let parts: Vec<ArrayRef> =
+            places.iter().map(|&place| cast(read.column(place), &DataType::Utf8)).collect::<Option<_>>()?;
+        let mut builder = StringBuilder::new();
+        for row in 0..read.num_rows() {
+            let value = |part: &ArrayRef| {
+                let text = part.as_string::<i32>();
+                if text.is_null(row) { "" } else { text.value(row) }.to_owned()
+            };
+            builder.append_value(parts.iter().map(value).collect::<Vec<String>>().join(&CROSS.to_string()));
+        }
+        fields.push(Field::new(name, DataType::Utf8, true));
+        columns.push(Arc::new(builder.finish()));
+    }
+    RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), columns).ok()
 }
 
 impl CsvBatches {
@@ -359,18 +429,21 @@ fn parquet_batches<T: ChunkReader + 'static>(
 /// Asks for text columns as dictionaries, which is how Parquet usually stores them: then each
 /// label is looked up once, not once per row.
 fn with_dictionaries(metadata: &ArrowReaderMetadata, positions: &[usize]) -> ArrowReaderMetadata {
+    let is_text = |data_type: &DataType| match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, value) => **value == DataType::Utf8,
+        _ => false,
+    };
     let field = |(i, field): (usize, &Arc<Field>)| {
-        let text = match field.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-            DataType::Dictionary(_, value) => **value == DataType::Utf8,
-            _ => false,
+        let wanted = match field.data_type() {
+            text if is_text(text) => text_dictionary_type(),
+            DataType::List(item) if is_text(item.data_type()) => {
+                DataType::List(Arc::new(item.as_ref().clone().with_data_type(text_dictionary_type())))
+            }
+            other => other.clone(),
         };
-        let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-        if text && positions.contains(&i) {
-            field.as_ref().clone().with_data_type(dictionary)
-        } else {
-            field.as_ref().clone()
-        }
+        let field = field.as_ref().clone();
+        if positions.contains(&i) { field.with_data_type(wanted) } else { field }
     };
     let fields: Vec<Field> = metadata.schema().fields().iter().enumerate().map(field).collect();
     let schema = Arc::new(ArrowSchema::new(fields));

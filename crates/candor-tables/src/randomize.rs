@@ -59,7 +59,7 @@ pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> R
             return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
         }
         total = total.zip(input.rows()).map(|(sum, rows)| sum + rows);
-        inputs.push(input.batches(&columns)?);
+        inputs.push(input.batches_with_crosses(&columns)?);
     }
     let mut batches = inputs.into_iter().flatten().peekable();
     // The types of kept columns are known from the first batch.

@@ -43,7 +43,26 @@ pub struct Tallied {
 ///
 /// # Errors
 /// If a table was made under another plan or cannot be read, or a value cannot be a response.
-pub fn tally(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+pub fn tally(job: &Job<'_>, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Counts, progress)
+}
+
+/// The same, keeping the different sets of attributes that are answered with sets: the likelihood method needs them.
+///
+/// # Errors
+/// As [`tally`].
+pub fn tally_keeping_sets(job: &Job<'_>, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Sets, progress)
+}
+
+/// What is kept of the responses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Counts,
+    Sets,
+}
+
+fn tally_with(job: &Job<'_>, keep: Keep, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
     let mut tallied = Tallied { groups: BTreeMap::new(), responses: 0, simulation: None, unmarked: Vec::new() };
     for location in job.inputs {
@@ -53,7 +72,7 @@ pub fn tally(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Resul
         if !fingerprinted {
             tallied.unmarked.push(location.name());
         }
-        let count = |_: u64, batch: Result<_, TableError>| count(job, &layouts, &decoder, &batch?);
+        let count = |_: u64, batch: Result<_, TableError>| count(job, keep, &layouts, &decoder, &batch?);
         in_order(batches, count, |counted: Result<_, TableError>| {
             let (groups, rows) = counted?;
             merge(&mut tallied.groups, groups);
@@ -83,6 +102,7 @@ fn merge(groups: &mut Groups, more: Groups) {
 
 fn count(
     job: &Job<'_>,
+    keep: Keep,
     layouts: &[CountLayout],
     decoder: &Decoder,
     batch: &crate::input::Batch,
@@ -96,7 +116,7 @@ fn count(
         })
         .collect();
     let rows_are = weights.as_deref().map_or(Rows::Single, Rows::Weighted);
-    if job.by.is_empty() {
+    if job.by.is_empty() && keep == Keep::Counts {
         let tallies = count_tables(job.plan, layouts, &codes, rows_are);
         return Ok((Groups::from([(Vec::new(), tallies)]), rows));
     }
@@ -104,6 +124,9 @@ fn count(
     let mut add = |key: Vec<u16>, take: &dyn Fn(usize) -> bool| {
         let tallies = layouts.iter().map(|layout| {
             let mut tally = TableTally::new(layout.clone());
+            if keep == Keep::Sets {
+                tally = tally.keeping_sets(job.plan);
+            }
             tally.add(job.plan, &codes, rows_are, take);
             tally
         });

@@ -94,10 +94,14 @@ fn records_bitmap(bencher: Bencher) {
     records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
 }
 
-/// One attribute of 100 categories, answered with sets of 10.
-#[divan::bench]
-fn records_subsets(bencher: Bencher) {
-    let channel = Pattern::k_ary(vec![Axis::set(100, 10)], 2.0).unwrap();
-    let plan = Plan::new(Schema::of_sizes(&[100]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
-    records(bencher, plan);
+/// One attribute answered with sets: local l-diversity, 10 of 100; subset selection, 10 of 100 at
+/// epsilon 2; and 500 of 10,000.
+#[divan::bench(args = [("l-diversity", 100, 10), ("minimax", 100, 10), ("l-diversity", 10_000, 500)])]
+fn records_subsets(bencher: Bencher, (method, categories, size): (&str, usize, usize)) {
+    let axes = vec![Axis::set(categories, size)];
+    let channel = match method {
+        "minimax" => Pattern::k_ary(axes, 2.0).unwrap(),
+        _ => Pattern::new(axes, vec![Part { set: PatternSet::no_miss(), weight: 1 }]).unwrap(),
+    };
+    records(bencher, Plan::new(Schema::of_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap());
 }

@@ -40,24 +40,13 @@ fn draw(shares: &[f64], sizes: &[usize], people: usize, rng: &mut impl Rng) -> V
 
 fn count(plan: &Plan, table: &[usize], answers: &[BlockAnswers]) -> TableTally {
     let columns = plan.columns();
-    let sets: Vec<Vec<Vec<u16>>> = columns
-        .iter()
-        .map(|column| match column.content {
-            Content::Answer { block, place, set: true, .. } => match &answers[block].columns[place] {
-                AnswerColumn::Set(sets) => sets.iter().map(<[u16]>::to_vec).collect(),
-                AnswerColumn::One(_) => Vec::new(),
-            },
-            _ => Vec::new(),
-        })
-        .collect();
     let codes: Vec<Codes<'_>> = columns
         .iter()
-        .zip(&sets)
-        .map(|(column, sets)| match column.content {
+        .map(|column| match column.content {
             Content::Tag { block } => Codes::One(&answers[block].tags),
             Content::Answer { block, place, .. } => match &answers[block].columns[place] {
                 AnswerColumn::One(codes) => Codes::One(codes),
-                AnswerColumn::Set(_) => Codes::Set(sets),
+                AnswerColumn::Set(sets) => Codes::Set(sets),
             },
             Content::Public { .. } => unreachable!("these plans have no public attributes"),
         })

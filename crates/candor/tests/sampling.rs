@@ -144,11 +144,17 @@ fn matrix(sizes: &[usize], columns: &[Vec<f64>]) -> Channel {
 /// Two truths that differ in every attribute are tried; `telling` is the response whose frequency
 /// under the first and the second bounds epsilon from below.
 fn prove(name: &str, lottery: Vec<(u64, Channel)>, telling: Option<Response>) {
+    prove_samplers(&[("bulk", bulk), ("one by one", one_by_one)], name, lottery, telling);
+}
+
+type Draw = fn(&Plan, &[u16], u64) -> HashMap<Response, usize>;
+
+fn prove_samplers(samplers: &[(&str, Draw)], name: &str, lottery: Vec<(u64, Channel)>, telling: Option<Response>) {
     let sizes = lottery[0].1.sizes();
     let block = Block::lottery((0..sizes.len()).collect(), lottery);
     let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![block]).unwrap();
     let truths: [Vec<u16>; 2] = [vec![0; sizes.len()], sizes.iter().map(|&size| size as u16 - 1).collect()];
-    for (sampler, draw) in [("bulk", bulk as fn(&Plan, &[u16], u64) -> _), ("one by one", one_by_one)] {
+    for (sampler, draw) in samplers {
         let seen: Vec<HashMap<Response, usize>> =
             truths.iter().zip(11..).map(|(truth, seed)| draw(&plan, truth, seed)).collect();
         for (truth, seen) in truths.iter().zip(&seen) {
@@ -293,6 +299,51 @@ fn sets() {
         (2, patterns(&[Axis::single(5)], &[(PatternSet::no_miss(), 1), (PatternSet::All, 2)])),
     ];
     prove("lottery of answer sizes", sizes, None);
+}
+
+/// Sets beyond the bulk sampler's kernel for small ones: many categories, and more than half of them. (One by one, all sizes
+/// are drawn alike, and large sets slowly.)
+#[test]
+fn large_sets() {
+    let prove = |name: &str, channel: Channel| prove_samplers(&[("bulk", bulk)], name, alone(channel), None);
+    prove("two of three hundred", patterns(&[Axis::set(300, 2)], &[(PatternSet::no_miss(), 1)]));
+    let most = patterns(&[Axis::set(44, 42)], &[(PatternSet::no_miss(), 3), (PatternSet::All, 1)]);
+    prove("all but two", most);
+    let missing = patterns(&[Axis::set(44, 42)], &[(PatternSet::Only(vec![0]), 1), (PatternSet::All, 1)]);
+    prove("all but two, the truth left out", missing);
+}
+
+/// Half of ten thousand categories, where answers cannot be listed: every set holds the truth, and every
+/// other category is in as many sets as it should, alone and together with its neighbour.
+#[test]
+fn half_of_ten_thousand() {
+    const CATEGORIES: usize = 10_000;
+    const SETS: usize = 2_000;
+    let channel = patterns(&[Axis::set(CATEGORIES, CATEGORIES / 2)], &[(PatternSet::no_miss(), 1)]);
+    let plan = Plan::new(Schema::of_sizes(&[CATEGORIES]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let truths = vec![(0..SETS).map(|i| (i * 7 % CATEGORIES) as u16).collect::<Vec<u16>>()];
+    let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
+    let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!("answers are sets") };
+    let (mut alone, mut together, mut others) = (vec![0.0; CATEGORIES], vec![0.0; CATEGORIES], vec![0.0; CATEGORIES]);
+    for (set, &truth) in sets.iter().zip(&truths[0]) {
+        assert_eq!(set.len(), CATEGORIES / 2);
+        assert!(set.is_sorted_by(|a, b| a < b) && set.binary_search(&truth).is_ok());
+        for pair in set.windows(2).filter(|pair| !pair.contains(&truth)) {
+            together[usize::from(pair[0])] += f64::from(u8::from(pair[0] + 1 == pair[1]));
+        }
+        set.iter().filter(|&&code| code != truth).for_each(|&code| alone[usize::from(code)] += 1.0);
+        (0..CATEGORIES).filter(|&code| code != usize::from(truth)).for_each(|code| others[code] += 1.0);
+    }
+    let p = (CATEGORIES as f64 / 2.0 - 1.0) / (CATEGORIES as f64 - 1.0);
+    let q = p * (CATEGORIES as f64 / 2.0 - 2.0) / (CATEGORIES as f64 - 2.0);
+    let z = Normal::standard().inverse_cdf(1.0 - ALPHA / 8.0 / CATEGORIES as f64);
+    for code in 0..CATEGORIES - 1 {
+        let n = others[code];
+        // Half a step of continuity, since counts are whole numbers.
+        assert!((alone[code] - n * p).abs() <= z * (n * p * (1.0 - p)).sqrt() + 0.5, "{code}: {}", alone[code]);
+        // Sets in which the neighbour is the truth are left out above, at most one here.
+        assert!((together[code] - n * q).abs() <= z * (n * q * (1.0 - q)).sqrt() + 1.5, "{code}: {}", together[code]);
+    }
 }
 
 /// The checks above can fail: a sampler that is off by half a percent does not pass them.

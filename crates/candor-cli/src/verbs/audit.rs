@@ -2,35 +2,178 @@
 
 use std::fmt::Write;
 
-use candor::channel::rounded_up;
+use candor::channel::{Epsilon, rounded_up};
 use candor::plan::Plan;
-use candor::privacy::{audit, respondent_sentence, times};
+use candor::privacy::{Detail, Finding, Question, Requirement, audit, compose, respondent_sentence, times};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::design::{attribute_rows, attributes_json};
-use super::read_plan;
+use super::{compare_plans, read_plan};
 use crate::failure::Failure;
 use crate::show::{emit, paragraph, plural, table};
 
+/// With more details than this, the text shows the first ones only.
+const SHOWN_DETAILS: usize = 8;
+
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor audit plan.json
+  candor audit plan.json --require ldp=1 --require rho=0.1:0.5 --require l-diversity=5
+  candor audit plan.json --prior smokes=0.7,0.2,0.1 --require worst-posterior=0.75
+  candor audit first.json second.json              what holds for people who answer both
+  candor audit --compare a.json b.json             is one at least as informative as the other?
+
+Criteria: ldp, parity, beta-factor, rho (rho1:rho2), information-bounds (event:low:high), average-security,
+map-privacy, worst-posterior, l-diversity, guessing, mutual-information; docs/privacy.md says what each means.")]
 pub struct AuditArgs {
-    /// The plan (JSON); - for standard input
-    plan: String,
+    /// The plan (JSON); - for standard input. Several: what holds for people who answer all of them
+    #[arg(required = true)]
+    plans: Vec<String>,
+    /// What a reader believes beforehand about one attribute: a probability for each category; uniform by default
+    #[arg(long, value_name = "NAME=P,..")]
+    prior: Vec<String>,
+    /// A threshold that must hold, such as ldp=1; if one does not, the exit code is 1. May be repeated
+    #[arg(long, value_name = "CRITERION=VALUE")]
+    require: Vec<String>,
+    /// Two plans: is one at least as informative as the other? With a proof either way
+    #[arg(long, conflicts_with_all = ["prior", "require"])]
+    compare: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: AuditArgs) -> Result<(), Failure> {
-    let plan = read_plan(&args.plan)?;
+    if args.compare {
+        return match &args.plans[..] {
+            [a, b] => compare_plans::run(a, b, args.json),
+            _ => Err(Failure::Usage("--compare takes two plans".to_owned())),
+        };
+    }
+    let requirements = args
+        .require
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<Vec<Requirement>, _>>()
+        .map_err(wrong("--require"))?;
+    let [path] = &args.plans[..] else { return together(&args, &requirements) };
+    let plan = read_plan(path)?;
+    let question = question(&plan, &args.prior, requirements)?;
+    let findings = audit(&question);
     match args.json {
-        true => emit(&format!("{}\n", describe_json(&plan))),
-        false => emit(&describe(&plan)),
+        true => emit(&format!("{}\n", describe_json(&plan, &findings)))?,
+        false => emit(&describe(&plan, &findings))?,
+    }
+    let broken: Vec<String> = findings.iter().filter(|finding| finding.holds == Some(false)).map(requirement).collect();
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Input(format!("{path} does not meet {}", broken.join(", nor ")))),
     }
 }
 
-pub fn describe(plan: &Plan) -> String {
+fn wrong<E: std::fmt::Display>(flag: &str) -> impl Fn(E) -> Failure {
+    move |error| Failure::about(flag, error)
+}
+
+fn question<'a>(plan: &'a Plan, priors: &[String], requirements: Vec<Requirement>) -> Result<Question<'a>, Failure> {
+    let mut question = Question::new(plan);
+    for text in priors {
+        let form = || Failure::Usage(format!("--prior {text}: write NAME=P,P,.. with a probability for each category"));
+        let (name, numbers) = text.split_once('=').ok_or_else(form)?;
+        let numbers: Vec<f64> =
+            numbers.split(',').map(|p| p.trim().parse().map_err(|_| form())).collect::<Result<_, _>>()?;
+        question = question.with_prior(name.trim(), &numbers).map_err(wrong("--prior"))?;
+    }
+    for requirement in requirements {
+        question = question.requiring(requirement).map_err(wrong("--require"))?;
+    }
+    Ok(question)
+}
+
+/// A requirement that does not hold, and what is there instead.
+fn requirement(finding: &Finding) -> String {
+    let required = finding.required.map_or(String::new(), |required| required.to_string());
+    format!("{}={required} (it is {})", finding.name, shown(finding.name, finding.value))
+}
+
+/// A value for people: bounds that are certified are rounded up, whole numbers are whole.
+fn shown(name: &str, value: Option<f64>) -> String {
+    match (name, value) {
+        (_, None) => "unbounded".to_owned(),
+        ("ldp" | "parity" | "beta-factor", Some(value)) => rounded_up(value),
+        ("l-diversity", Some(value)) => value.to_string(),
+        (_, Some(value)) if value > 0.0 && value < 0.001 => format!("{value:.3e}"),
+        (_, Some(value)) => format!("{value:.4}"),
+    }
+}
+
+/// Several plans, answered by the same people.
+fn together(args: &AuditArgs, requirements: &[Requirement]) -> Result<(), Failure> {
+    let about_one =
+        |flag: &str| Failure::Usage(format!("{flag} is about one plan; of several together, only ldp can be required"));
+    if !args.prior.is_empty() {
+        return Err(about_one("--prior"));
+    }
+    let limit = match requirements {
+        [] => None,
+        [Requirement::Ldp(limit)] => Some(*limit),
+        _ => return Err(about_one("--require")),
+    };
+    let plans = args.plans.iter().map(|path| read_plan(path)).collect::<Result<Vec<Plan>, _>>()?;
+    let composition = compose(&plans.iter().collect::<Vec<_>>());
+    let epsilon = composition.epsilon;
+    let holds = limit.map(|limit| epsilon.get() <= limit);
+    let sentence = match times(epsilon) {
+        Some(times) => format!(
+            "Whatever a person's record is, all responses together are at most {times} times as likely under it as under any \
+             other record (epsilon {epsilon})."
+        ),
+        None => {
+            "Together, some responses are possible under some records and impossible under others: there is no epsilon."
+                .to_owned()
+        }
+    };
+    if args.json {
+        let plan = |(path, plan): (&String, &Plan)| json!({"plan": path, "fingerprint": plan.fingerprint().as_str(), "epsilon": plan.guarantee().epsilon().value()});
+        let attribute = |(name, epsilon, plans): &(String, Epsilon, usize)| json!({"name": name, "conditional_epsilon": epsilon.value(), "plans": plans});
+        let json = json!({
+            "plans": args.plans.iter().zip(&plans).map(plan).collect::<Vec<_>>(),
+            "epsilon": epsilon.value(),
+            "attributes": composition.attributes.iter().map(attribute).collect::<Vec<_>>(),
+            "criteria": [{"name": "ldp", "value": epsilon.value(), "required": limit, "holds": holds, "sentence": sentence}],
+        });
+        emit(&format!("{json}\n"))?;
+    } else {
+        let mut rows: Vec<Vec<String>> = args
+            .plans
+            .iter()
+            .zip(&plans)
+            .map(|(path, plan)| vec![path.clone(), plan.guarantee().epsilon().to_string()])
+            .collect();
+        rows.push(vec!["all of them".to_owned(), epsilon.to_string()]);
+        let mut text = format!("{} answered by the same people\n\n", plural(plans.len(), "plan"));
+        text += &table(&["plan", "record epsilon"], &rows);
+        text.push('\n');
+        let row = |(name, epsilon, plans): &(String, Epsilon, usize)| {
+            vec![name.clone(), plans.to_string(), epsilon.to_string()]
+        };
+        text += &table(
+            &["attribute", "plans", "conditional epsilon"],
+            &composition.attributes.iter().map(row).collect::<Vec<_>>(),
+        );
+        text.push('\n');
+        text += &paragraph(&sentence);
+        emit(&text)?;
+    }
+    match limit.filter(|_| holds == Some(false)) {
+        Some(limit) => Err(Failure::Input(format!("the plans together do not meet ldp={limit} (it is {epsilon})"))),
+        None => Ok(()),
+    }
+}
+
+fn describe(plan: &Plan, findings: &[Finding]) -> String {
     let guarantee = plan.guarantee();
     let attributes = plan.schema().attributes();
     let public = attributes.len() - guarantee.attributes().len();
@@ -49,21 +192,36 @@ pub fn describe(plan: &Plan) -> String {
         ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
     text += &table(&header, &rows);
     text += "\nWhat to tell respondents\n";
-    let worst =
-        guarantee.attributes().iter().map(|a| a.conditional).fold(candor::channel::Epsilon::ZERO, |a, b| a.max(b));
+    let worst = guarantee.attributes().iter().map(|a| a.conditional).fold(Epsilon::ZERO, |a, b| a.max(b));
     text += &paragraph(&format!(
         "About any one question, even for somebody who knows all your other answers: {}",
         lower_first(&respondent_sentence(worst))
     ));
+    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
+        text += &paragraph(&format!(
+            "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
+        ));
+    }
     if public > 0 {
         let names = attributes.iter().filter(|a| a.is_public()).map(|a| a.name()).collect::<Vec<_>>().join(", ");
         text += &paragraph(&format!("Published as it is, without any protection: {names}."));
     }
     text += "\nCriteria\n";
-    for finding in audit(plan) {
-        let value = finding.value.map_or("unbounded".to_owned(), rounded_up);
-        let _ = writeln!(text, "  {:<8} {value}", finding.name);
+    for finding in findings {
+        let verdict = match (finding.required, finding.holds) {
+            (Some(required), Some(true)) => format!("   {required} required: holds"),
+            (Some(required), _) => format!("   {required} required: DOES NOT HOLD"),
+            (None, _) => String::new(),
+        };
+        let _ = writeln!(text, "\n  {} {}{verdict}", finding.name, shown(finding.name, finding.value));
         text += &paragraph(&finding.sentence);
+        if finding.details.len() > 1 {
+            text += &paragraph(&details(finding.name, &finding.details));
+        }
+        if let Some(warning) = &finding.warning {
+            text += &paragraph(&format!("WARNING: {warning}"));
+        }
     }
     text += "\nWhy two epsilons\n";
     text += &paragraph(
@@ -79,16 +237,42 @@ fn lower_first(sentence: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn describe_json(plan: &Plan) -> Value {
+fn details(name: &str, details: &[Detail]) -> String {
+    let one = |detail: &Detail| format!("{}: {}", detail.about, shown(name, detail.value));
+    let mut parts: Vec<String> = details.iter().take(SHOWN_DETAILS).map(one).collect();
+    if details.len() > SHOWN_DETAILS {
+        parts.push(format!("and {} more in --json", details.len() - SHOWN_DETAILS));
+    }
+    format!("[{}]", parts.join("; "))
+}
+
+fn describe_json(plan: &Plan, findings: &[Finding]) -> Value {
     let mut attributes = attributes_json(plan);
     for (json, a) in attributes.iter_mut().zip(plan.guarantee().attributes()) {
         json["keep_probability"] = a.keep_probability.into();
     }
-    let criterion = |f: candor::privacy::Finding| json!({"name": f.name, "value": f.value, "required": null, "holds": null, "sentence": f.sentence});
+    let detail = |detail: &Detail| json!({"about": detail.about, "value": detail.value});
+    let criterion = |f: &Finding| {
+        let required = f.required.map(|required| match required.to_string().parse::<f64>() {
+            Ok(number) => json!(number),
+            Err(_) => json!(required.to_string()),
+        });
+        let breaking = f.breaking_prior.as_ref();
+        json!({
+            "name": f.name,
+            "value": f.value,
+            "required": required,
+            "holds": f.holds,
+            "sentence": f.sentence,
+            "details": f.details.iter().map(detail).collect::<Vec<_>>(),
+            "warning": f.warning,
+            "closest_breaking_prior": breaking.map(|b| json!({"attribute": b.attribute, "distance": b.distance, "prior": b.prior})),
+        })
+    };
     json!({
         "fingerprint": plan.fingerprint().as_str(),
         "epsilon": plan.guarantee().epsilon().value(),
         "attributes": attributes,
-        "criteria": audit(plan).into_iter().map(criterion).collect::<Vec<_>>(),
+        "criteria": findings.iter().map(criterion).collect::<Vec<_>>(),
     })
 }

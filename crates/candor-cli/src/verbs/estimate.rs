@@ -2,15 +2,18 @@
 
 use std::fmt::Write;
 
-use candor::estimate::{Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, Target, analyse};
+use candor::estimate::{
+    Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, analyse,
+};
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::Tables;
+use candor::tally::TableTally;
 use candor_tables::counts::tally_counts;
 use candor_tables::estimates::{EstimateRow, write_estimates};
 use candor_tables::input::Location;
 use candor_tables::output;
-use candor_tables::tally::{Job, Tallied, tally};
+use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -51,6 +54,9 @@ pub struct EstimateArgs {
     /// Whose table: the population the respondents come from, or the very table that was randomized
     #[arg(long, value_enum, default_value_t = TargetArg::Population)]
     target: TargetArg,
+    /// In JSON, also the covariance of the estimates of each one-way table, for a population [unbiased]
+    #[arg(long)]
+    covariance: bool,
     /// Public attributes by which to estimate separately
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     by: Vec<String>,
@@ -123,15 +129,22 @@ const ILL_CONDITIONED: f64 = 1e3;
 struct Published {
     group: Vec<(String, String)>,
     analysis: Analysis,
+    /// Of the cells, if asked for and to be had.
+    covariance: Option<Vec<Vec<f64>>>,
 }
 
 pub fn run(args: EstimateArgs) -> Result<(), Failure> {
+    let in_json = args.json || args.format == FormatArg::Json;
+    if args.covariance && !(in_json && args.method == MethodArg::Unbiased) {
+        return Err(Failure::Usage("--covariance goes with --json and the unbiased method".to_owned()));
+    }
     let plan = read_plan(&args.plan)?;
     let schema = plan.schema();
     let tables = Tables::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
     let by = public_attributes(schema, &args.by)?;
     let tallied = if args.counts.is_empty() {
-        read_responses(&plan, &args.responses, args.delimiter, &tables, &by, args.weights.as_deref())?
+        let keep_sets = args.method == MethodArg::Iterative;
+        count_responses(keep_sets, &plan, &args.responses, args.delimiter, &tables, &by, args.weights.as_deref())?
     } else {
         read_counts(&plan, &args.counts, args.delimiter, &tables)?
     };
@@ -147,7 +160,9 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
             })
             .collect();
         for tally in tallies {
-            published.push(Published { group: group.clone(), analysis: analyse(&plan, tally, &options) });
+            let analysis = analyse(&plan, tally, &options);
+            let covariance = if args.covariance { covariance(&plan, tally, &analysis) } else { None };
+            published.push(Published { group: group.clone(), analysis, covariance });
         }
     }
     if published.iter().any(|published| published.analysis.implausible) {
@@ -177,6 +192,12 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     }
 }
 
+/// The covariance of a one-way table.
+fn covariance(plan: &Plan, tally: &TableTally, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
+    let shares: Vec<f64> = analysis.cells.as_ref().ok()?.iter().map(|cell| cell.estimate).collect();
+    TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)
+}
+
 /// Counts responses, and tells what should be known of them.
 pub fn read_responses(
     plan: &Plan,
@@ -186,10 +207,23 @@ pub fn read_responses(
     by: &[usize],
     weights: Option<&str>,
 ) -> Result<Tallied, Failure> {
+    count_responses(false, plan, paths, delimiter, tables, by, weights)
+}
+
+fn count_responses(
+    keep_sets: bool,
+    plan: &Plan,
+    paths: &[String],
+    delimiter: Option<u8>,
+    tables: &Tables,
+    by: &[usize],
+    weights: Option<&str>,
+) -> Result<Tallied, Failure> {
     let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
     let bar = Progress::new();
-    let tallied =
-        tally(&Job { plan, inputs: &inputs, delimiter, tables, by, weights }, |done, all| bar.show(done, all));
+    let job = Job { plan, inputs: &inputs, delimiter, tables, by, weights };
+    let progress = |done, all| bar.show(done, all);
+    let tallied = if keep_sets { tally_keeping_sets(&job, progress) } else { tally(&job, progress) };
     bar.clear();
     let tallied = tallied?;
     for file in &tallied.unmarked {
@@ -276,7 +310,7 @@ fn describe(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Publi
         let _ = write!(text, ", weighted by {weights}");
     }
     text.push('\n');
-    for Published { group, analysis } in published {
+    for Published { group, analysis, .. } in published {
         let names = names(plan, analysis);
         let group: Vec<String> = group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
         let heading = if group.is_empty() {
@@ -315,7 +349,7 @@ fn cell_table(names: &[String], categories: &[Vec<String>], cells: &[Cell]) -> S
 /// One row per cell of all tables; those without numbers are told of.
 fn long_rows(plan: &Plan, published: &[Published]) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
-    for Published { group, analysis } in published {
+    for Published { group, analysis, .. } in published {
         let table = names(plan, analysis).join(",");
         let cells = match &analysis.cells {
             Ok(cells) => cells,
@@ -353,7 +387,7 @@ fn csv(plan: &Plan, published: &[Published]) -> String {
 }
 
 fn describe_json(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[Published]) -> Value {
-    let one = |Published { group, analysis }: &Published| {
+    let one = |Published { group, analysis, covariance }: &Published| {
         let identifiable = !matches!(analysis.cells, Err(NoAnswer::Estimate(EstimateError::NotIdentifiable(_))));
         let cell = |(categories, cell): (Vec<String>, &Cell)| {
             let u = cell.uncertainty;
@@ -369,7 +403,7 @@ fn describe_json(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[
             Ok(cells) => categories(plan, analysis).into_iter().zip(cells).map(cell).collect(),
             Err(_) => Vec::new(),
         };
-        json!({
+        let mut table = json!({
             "attributes": names(plan, analysis),
             "group": group.iter().cloned().collect::<std::collections::BTreeMap<String, String>>(),
             "respondents": analysis.respondents,
@@ -378,7 +412,11 @@ fn describe_json(args: &EstimateArgs, plan: &Plan, responses: u64, published: &[
             "identifiable": identifiable,
             "reason": analysis.cells.as_ref().err().map(ToString::to_string),
             "cells": cells,
-        })
+        });
+        if let Some(covariance) = covariance {
+            table["covariance"] = json!(covariance);
+        }
+        table
     };
     json!({
         "respondents": responses,

@@ -1,9 +1,12 @@
 //! One file per verb.
 
 pub mod audit;
+pub mod compare;
+mod compare_plans;
 pub mod demo;
 pub mod design;
 pub mod estimate;
+pub mod explain;
 pub mod randomize;
 pub mod reproduce;
 pub mod schema;

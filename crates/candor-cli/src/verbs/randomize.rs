@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 use std::time::Instant;
 
 use candor::channel::Answer;
-use candor::plan::{Content, Plan};
+use candor::plan::{CROSS, Content, Plan};
 use candor::randomize::Client;
 use candor::randomness::Source;
 use candor_tables::input::Location;
@@ -170,20 +170,28 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The value of a field as text.
+fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
+    match fields.get(name).ok_or_else(|| format!("the field \"{name}\" is missing"))? {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(flag) => Ok(flag.to_string()),
+        Value::Null => Ok(String::new()),
+        Value::Array(_) | Value::Object(_) => Err(format!("the field \"{name}\" must be a string or a number")),
+    }
+}
+
 /// The codes of a record given as JSON.
 fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> {
     let code = |attribute: &candor::schema::Attribute| {
         let name = attribute.name();
-        let value = fields.get(name).ok_or_else(|| format!("the field \"{name}\" is missing"))?;
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            Value::Bool(flag) => flag.to_string(),
-            Value::Null => String::new(),
-            Value::Array(_) | Value::Object(_) => {
-                return Err(format!("the field \"{name}\" must be a string or a number"));
-            }
+        // A cross-classification may be given by its parts.
+        let parts: Vec<&str> = match fields.contains_key(name) {
+            true => vec![name],
+            false => name.split(CROSS).collect(),
         };
+        let texts = parts.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
+        let text = texts.join(&CROSS.to_string());
         attribute.code_of_value(&text).ok_or_else(|| {
             let hint = attribute.nearest_category(&text);
             let hint = hint.map_or(String::new(), |hint| format!("; did you mean \"{hint}\"?"));

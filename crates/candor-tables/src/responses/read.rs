@@ -1,15 +1,16 @@
 //! Responses read back as codes.
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, ListArray, StringArray};
 use arrow_schema::DataType;
 use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
+use candor::randomize::Sets;
 
 use super::provenance;
 use crate::TableError;
-use crate::codes::{cast, text_dictionary};
+use crate::codes::{cast, text_dictionary, text_dictionary_type};
 use crate::error::BadValue;
 use crate::input::{Batch, Batches, Input, Location};
 
@@ -49,7 +50,7 @@ pub enum ResponseCodes {
     /// One category (or tag) each.
     One(Vec<u16>),
     /// A set of categories each, in increasing order.
-    Set(Vec<Vec<u16>>),
+    Set(Sets),
 }
 
 impl Responses {
@@ -112,9 +113,8 @@ impl Decoder {
                     Channel::Matrix(_) => 1,
                 }
             };
-            let wrong = |(row, set): &(usize, &Vec<u16>)| {
-                set.len() != size(*row) || set.windows(2).any(|pair| pair[0] == pair[1])
-            };
+            let wrong =
+                |(row, set): &(usize, &[u16])| set.len() != size(*row) || set.windows(2).any(|pair| pair[0] == pair[1]);
             if let Some((row, set)) = sets.iter().enumerate().find(wrong) {
                 return Err(TableError::Value(BadValue {
                     file: batch.file.clone(),
@@ -188,22 +188,14 @@ impl Decoder {
             known.get(label).copied().ok_or_else(|| bad(row, label, "cannot be answered under this plan"))
         };
         if let Content::Answer { set: true, .. } = column.content {
-            let set = |row: usize, labels: &mut dyn Iterator<Item = &str>| {
-                let mut set = labels.map(|label| code(row, label)).collect::<Result<Vec<u16>, _>>()?;
-                set.sort_unstable();
-                Ok(set)
+            let unknown = |row: usize, label: &str| bad(row, label, "cannot be answered under this plan");
+            let sets = match array.as_list_opt::<i32>() {
+                Some(list) => sets_of_lists(list, &known, unknown).ok_or_else(unsupported)?,
+                None => {
+                    let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
+                    sets_of_text(text.as_string(), &known, unknown)
+                }
             };
-            if let Some(list) = array.as_list_opt::<i32>() {
-                let one = |row: usize| {
-                    let items = cast(&list.value(row), &DataType::Utf8).ok_or_else(unsupported)?;
-                    set(row, &mut items.as_string::<i32>().iter().map(Option::unwrap_or_default))
-                };
-                return (0..list.len()).map(one).collect::<Result<_, _>>().map(ResponseCodes::Set);
-            }
-            let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
-            let one =
-                |(row, joined): (usize, Option<&str>)| set(row, &mut joined.unwrap_or_default().split(SET_SEPARATOR));
-            let sets = text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, TableError>>();
             return sets.map(ResponseCodes::Set);
         }
         if let Some(dictionary) = text_dictionary(array) {
@@ -223,4 +215,56 @@ impl Decoder {
         let one = |(row, label): (usize, Option<&str>)| code(row, label.unwrap_or_default());
         text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
     }
+}
+
+type Known<'a> = std::collections::HashMap<&'a str, u16>;
+
+/// Sets as lists of labels, each label looked up once; `None` if the items are no text.
+fn sets_of_lists<E>(
+    list: &ListArray,
+    known: &Known<'_>,
+    unknown: impl Fn(usize, &str) -> E,
+) -> Option<Result<Sets, E>> {
+    let items = match text_dictionary(list.values()) {
+        Some(_) => list.values().clone(),
+        None => cast(&cast(list.values(), &DataType::Utf8)?, &text_dictionary_type())?,
+    };
+    let items = text_dictionary(&items)?;
+    let labels = items.values().as_string::<i32>();
+    let codes: Vec<Option<u16>> = labels.iter().map(|label| known.get(label.unwrap_or_default()).copied()).collect();
+    let mut flat = Vec::with_capacity(items.len());
+    let mut ends = Vec::with_capacity(list.len());
+    let offsets = list.value_offsets();
+    for row in 0..list.len() {
+        let start = flat.len();
+        // The place of a missing list is empty.
+        let range = if list.is_null(row) { 0..0 } else { offsets[row] as usize..offsets[row + 1] as usize };
+        for item in range {
+            let key = items.key(item);
+            let Some(code) = key.map_or_else(|| known.get("").copied(), |key| codes[key]) else {
+                return Some(Err(unknown(row, key.map_or("", |key| labels.value(key)))));
+            };
+            flat.push(code);
+        }
+        if !flat[start..].is_sorted() {
+            flat[start..].sort_unstable();
+        }
+        ends.push(flat.len());
+    }
+    Some(Ok(Sets::new(flat, ends)))
+}
+
+/// Sets as labels joined by the separator.
+fn sets_of_text<E>(text: &StringArray, known: &Known<'_>, unknown: impl Fn(usize, &str) -> E) -> Result<Sets, E> {
+    let mut sets = Sets::with_capacity(text.len(), 0);
+    let mut set: Vec<u16> = Vec::new();
+    for (row, joined) in text.iter().enumerate() {
+        set.clear();
+        for label in joined.unwrap_or_default().split(SET_SEPARATOR) {
+            set.push(known.get(label).copied().ok_or_else(|| unknown(row, label))?);
+        }
+        set.sort_unstable();
+        sets.push(&set);
+    }
+    Ok(sets)
 }

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, UI
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor::randomize::{AnswerColumn, BlockAnswers};
+use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -136,8 +136,7 @@ impl Layout {
                     AnswerColumn::Set(sets) => {
                         let lengths = sets.iter().map(<[u16]>::len);
                         let offsets = arrow_buffer::OffsetBuffer::from_lengths(lengths);
-                        let codes: Vec<u16> = sets.iter().flatten().copied().collect();
-                        let items = labelled(&codes, labels);
+                        let items = labelled(sets.codes(), labels);
                         let field = Arc::new(Field::new_list_field(items.data_type().clone(), false));
                         Arc::new(arrow_array::ListArray::new(field, offsets, items, None))
                     }
@@ -158,7 +157,7 @@ impl Layout {
     ) -> Vec<u8> {
         enum Source<'a> {
             Codes(&'a [u16], &'a [Vec<u8>]),
-            Sets(Vec<&'a [u16]>, &'a StringArray),
+            Sets(&'a Sets, &'a StringArray),
             Numbers(&'a [u16]),
             Kept(ArrayFormatter<'a>),
         }
@@ -180,9 +179,7 @@ impl Layout {
                 (None, Some((block, usize::MAX))) => Source::Numbers(&answers[block].tags),
                 (None, Some((block, place))) => match &answers[block].columns[place] {
                     AnswerColumn::One(codes) => Source::Codes(codes, fields),
-                    AnswerColumn::Set(sets) => {
-                        Source::Sets(sets.iter().collect(), values.expect("answers have labels"))
-                    }
+                    AnswerColumn::Set(sets) => Source::Sets(sets, values.expect("answers have labels")),
                 },
                 (None, None) => unreachable!("every column has a source"),
             });
@@ -200,7 +197,7 @@ impl Layout {
                     Source::Codes(codes, fields) => text.extend_from_slice(&fields[usize::from(codes[row])]),
                     Source::Numbers(numbers) => text.extend_from_slice(numbers[row].to_string().as_bytes()),
                     Source::Sets(sets, labels) => {
-                        let labels: Vec<&str> = sets[row].iter().map(|&code| labels.value(code.into())).collect();
+                        let labels: Vec<&str> = sets.get(row).iter().map(|&code| labels.value(code.into())).collect();
                         push_field(&mut text, &labels.join(&SET_SEPARATOR.to_string()), delimiter);
                     }
                     Source::Kept(formatter) => push_field(&mut text, &formatter.value(row).to_string(), delimiter),

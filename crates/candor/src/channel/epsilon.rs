@@ -80,6 +80,15 @@ impl Epsilon {
         Epsilon(self.0.min(other.0))
     }
 
+    /// The sum of two losses, rounded upward.
+    #[must_use]
+    pub fn plus(self, other: Epsilon) -> Epsilon {
+        match (self, other) {
+            (Epsilon::ZERO, loss) | (loss, Epsilon::ZERO) => loss,
+            _ => Epsilon((self.0 + other.0).next_up()),
+        }
+    }
+
     /// The value as decimals, rounded up to twelve places; `None` if unbounded.
     ///
     /// This is the form plan files state: it does not depend on the last bits of a machine's

@@ -127,8 +127,9 @@ impl Matrix {
     /// logarithm is the record epsilon.
     pub fn parity(&self) -> Option<Rational> {
         let row = |output: usize| {
-            let entries = || self.columns.iter().map(|column| Rational::from(BigUint::from(column[output])));
-            parity(&entries().max().unwrap_or_default(), &entries().min().unwrap_or_default())
+            let entries = || self.columns.iter().map(|column| column[output]);
+            let whole = |entry: Option<u64>| Rational::from(BigUint::from(entry.unwrap_or(0)));
+            parity(&whole(entries().max()), &whole(entries().min()))
         };
         (0..self.labels.len()).map(row).try_fold(Rational::one(), |worst, row| Some(worst.max(row?)))
     }

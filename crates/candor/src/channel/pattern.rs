@@ -48,10 +48,10 @@ impl Axis {
         Axis { categories, answer }
     }
 
-    /// The shares of all answers that hit and that miss.
-    pub(crate) fn ways(self) -> [f64; 2] {
-        let share = |answers: usize| answers as f64 / self.categories as f64;
-        [share(self.answer), share(self.categories - self.answer)]
+    /// The probability that a uniformly random answer hits, `q/a`, and that it misses.
+    pub(crate) fn shares(self) -> [f64; 2] {
+        let (a, q) = (self.categories as f64, self.answer as f64);
+        [q / a, (a - q) / a]
     }
 
     fn choices(self) -> Choices {
@@ -163,7 +163,7 @@ impl Pattern {
             return Err(ChannelError::TooManyParts(parts.len()));
         }
         let choices: Vec<Choices> = axes.iter().map(|axis| axis.choices()).collect();
-        let ways: Vec<[f64; 2]> = axes.iter().map(|axis| axis.ways()).collect();
+        let ways: Vec<[f64; 2]> = axes.iter().map(|axis| axis.shares()).collect();
         let mut sizes = Vec::with_capacity(parts.len());
         for (part, Part { set, weight }) in parts.iter().enumerate() {
             if *weight == 0 {
@@ -461,16 +461,23 @@ impl Pattern {
     /// How the likelihoods of all patterns are looked at.
     fn view(&self) -> View {
         match self.likelihoods() {
-            Some(likelihoods) if !self.is_resampled() => View::Exact(likelihoods),
-            _ if self.axes.len() <= MAX_ENUMERATED => View::Floats(self.floats()),
-            _ => View::Structure,
+            Some(likelihoods) => View::Exact(likelihoods),
+            None if self.axes.len() <= MAX_ENUMERATED => View::Floats(self.floats()),
+            None => View::Structure,
         }
     }
 
-    /// `X(S)` of every pattern before resampling, or `None` with too many attributes for exact numbers.
+    /// How much likelier an answer of each pattern is than under a uniformly random answer; 0 for patterns that cannot
+    /// occur. `None` with more than [`MAX_ENUMERATED`] attributes.
+    pub(crate) fn relative(&self) -> Option<Vec<f64>> {
+        let values = (self.axes.len() <= MAX_ENUMERATED).then(|| self.floats().values)?;
+        Some(values.into_iter().map(|value| if value.is_nan() { 0.0 } else { value }).collect())
+    }
+
+    /// `X(S)` of every pattern, or `None` with too many attributes for exact numbers, or with resampling.
     pub(crate) fn likelihoods(&self) -> Option<Likelihoods> {
         let k = self.axes.len();
-        if k > MAX_EXACT {
+        if k > MAX_EXACT || self.is_resampled() {
             return None;
         }
         let fixed = (0..k).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
@@ -494,14 +501,15 @@ impl Pattern {
         Some(Likelihoods { class, values })
     }
 
-    /// `X(S)` of every pattern before resampling, as floats: sums of one rounded rate per part.
-    fn plain_floats(&self) -> Vec<f64> {
+    /// How much likelier an answer of each pattern is than under a uniformly random answer, before resampling: sums of one
+    /// rounded rate per part. Floats of ordinary size, whatever the number of answers.
+    fn relative_floats(&self) -> Vec<f64> {
         let k = self.axes.len();
-        let total = BigUint::from(self.total_weight());
+        let scale = self.uniform_scale();
         let mut values = vec![0.0; 1 << k];
         for (part, size) in self.parts.iter().zip(&self.sizes) {
             let Size::Exact(count) = size else { unreachable!("shares are for more attributes") };
-            let rate = nearest(&Rational::new(part.weight.into(), count * &total));
+            let rate = nearest(&(Rational::new(part.weight.into(), count.clone()) * &scale));
             for (value, member) in values.iter_mut().zip(part.set.members(k)) {
                 *value += if member { rate } else { 0.0 };
             }
@@ -509,9 +517,15 @@ impl Pattern {
         values
     }
 
+    /// The number of all answers over the total weight.
+    fn uniform_scale(&self) -> Rational {
+        let answers = self.choices().iter().fold(BigUint::one(), |n, choices| n * (&choices.hit + &choices.miss));
+        Rational::new(answers, self.total_weight().into())
+    }
+
     /// `X(S)` of every pattern after resampling; NaN for impossible ones.
     fn floats(&self) -> Floats {
-        let mut values = self.plain_floats();
+        let mut values = self.relative_floats();
         let fixed = (0..self.axes.len()).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
         values
             .iter_mut()
@@ -520,7 +534,7 @@ impl Pattern {
             .for_each(|(_, value)| *value = f64::NAN);
         for (i, axis) in self.axes.iter().enumerate().filter(|&(i, _)| self.resampling[i] > 0 && !self.cannot_miss(i)) {
             let (kept, random) = keeping(self.resampling[i]);
-            let [hit, miss] = axis.ways();
+            let [hit, miss] = axis.shares();
             for pattern in (0..values.len()).filter(|pattern| pattern >> i & 1 == 0) {
                 let (without, with) = (values[pattern], values[pattern | 1 << i]);
                 let mean = hit * without + miss * with;
@@ -595,22 +609,19 @@ impl Pattern {
     /// The probability of every pattern before resampling, for few attributes.
     fn all_masses(&self) -> &[f64] {
         self.masses.0.get_or_init(|| {
-            let mut masses = self.plain_floats();
-            let mut answers = vec![1.0];
-            for choice in self.choices() {
-                let (hit, miss) = (float(&choice.hit), float(&choice.miss));
-                answers = [hit, miss].iter().flat_map(|ways| answers.iter().map(move |n| n * ways)).collect();
+            let mut shares = vec![1.0];
+            for [hit, miss] in self.axes.iter().map(|axis| axis.shares()) {
+                shares = [hit, miss].iter().flat_map(|way| shares.iter().map(move |share| share * way)).collect();
             }
-            // Patterns that cannot occur have no answers.
-            masses.iter_mut().zip(answers).for_each(|(mass, answers)| *mass *= answers);
-            Arc::new(masses)
+            // Patterns that cannot occur have no share.
+            Arc::new(self.relative_floats().iter().zip(shares).map(|(relative, share)| relative * share).collect())
         })
     }
 
     /// The masses part by part, each by its structure.
     fn add_masses(&self, attributes: &[usize]) -> Vec<f64> {
         let total = self.total_weight() as f64;
-        let ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.ways()).collect();
+        let ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.shares()).collect();
         let mut masses = vec![0.0; 1 << attributes.len()];
         for (part, size) in self.parts.iter().zip(&self.sizes) {
             let weight = part.weight as f64 / total;
@@ -680,16 +691,12 @@ fn keeping(resampling: u64) -> (f64, f64) {
 
 /// Resamples the attribute of bit `at`.
 fn soften(masses: &mut [f64], at: usize, axis: Axis, resampling: u64) {
-    let ((kept, random), [hit, miss]) = (keeping(resampling), axis.ways());
+    let ((kept, random), [hit, miss]) = (keeping(resampling), axis.shares());
     for pattern in (0..masses.len()).filter(|pattern| pattern >> at & 1 == 0) {
         let both = masses[pattern] + masses[pattern | 1 << at];
         masses[pattern] = kept * masses[pattern] + random * hit * both;
         masses[pattern | 1 << at] = kept * masses[pattern | 1 << at] + random * miss * both;
     }
-}
-
-fn float(n: &BigUint) -> f64 {
-    nearest(&Rational::new(n.clone(), BigUint::one()))
 }
 
 fn check_fits(set: &PatternSet, part: usize, attributes: usize) -> Result<(), ChannelError> {

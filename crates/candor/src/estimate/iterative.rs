@@ -6,6 +6,7 @@
 //! unbiased. Plain steps can take thousands; they are extrapolated (SQUAREM, scheme 3 of Varadhan and
 //! Roland 2008) and a step that loses likelihood is taken back.
 
+use super::sets;
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::tally::{Group, TableTally};
 
@@ -23,8 +24,10 @@ pub struct Iterated {
 impl TableEstimator<'_> {
     /// Iterates from the uniform distribution until no share moves by more than `tolerance`.
     ///
+    /// Of one attribute answered with sets the tally must have [kept](TableTally::keeping_sets) them.
+    ///
     /// # Errors
-    /// If there are no responses, answers are sets (their counts do not hold the likelihood), or a
+    /// If there are no responses, answers are sets that were not kept (their counts do not hold the likelihood), or a
     /// matrix over several attributes is only partly in the table.
     pub fn iterate(&self, tally: &TableTally, tolerance: f64, most: usize) -> Result<Iterated, EstimateError> {
         let groups: Vec<(GroupLaw, &Group)> =
@@ -32,21 +35,13 @@ impl TableEstimator<'_> {
         if tally.total() <= 0.0 {
             return Err(EstimateError::NoResponses);
         }
-        self.check_likelihood(&groups)?;
-        let update = |shares: &[f64]| self.update(&groups, tally.total(), shares);
-        let mut shares = vec![1.0 / self.cells() as f64; self.cells()];
-        let (mut updates, mut converged) = (0, false);
-        while updates < most && !converged {
-            let (first, likelihood) = update(&shares);
-            let (second, _) = update(&first);
-            updates += 2;
-            let moved = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-            converged = moved(&second, &first) <= tolerance;
-            let extrapolated = extrapolate(&shares, &first, &second);
-            let (steadied, better) = update(&extrapolated);
-            updates += 1;
-            shares = if better >= likelihood { steadied } else { second };
-        }
+        let (shares, updates, converged) = match self.set_groups(tally) {
+            Some(sets) => iterate(self.cells(), tolerance, most, |shares| sets::update(&sets, shares)),
+            None => {
+                self.check_likelihood(&groups)?;
+                iterate(self.cells(), tolerance, most, |shares| self.update(&groups, tally.total(), shares))
+            }
+        };
         let estimate = self.in_order(shares, Vec::new(), tally.total());
         Ok(Iterated { shares: estimate.shares, updates, converged })
     }
@@ -87,6 +82,30 @@ impl TableEstimator<'_> {
         }
         table
     }
+}
+
+/// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates it
+/// took, and whether they settled.
+fn iterate(
+    cells: usize,
+    tolerance: f64,
+    most: usize,
+    update: impl Fn(&[f64]) -> (Vec<f64>, f64),
+) -> (Vec<f64>, usize, bool) {
+    let mut shares = vec![1.0 / cells as f64; cells];
+    let (mut updates, mut converged) = (0, false);
+    while updates < most && !converged {
+        let (first, likelihood) = update(&shares);
+        let (second, _) = update(&first);
+        updates += 2;
+        let moved = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        converged = moved(&second, &first) <= tolerance;
+        let extrapolated = extrapolate(&shares, &first, &second);
+        let (steadied, better) = update(&extrapolated);
+        updates += 1;
+        shares = if better >= likelihood { steadied } else { second };
+    }
+    (shares, updates, converged)
 }
 
 /// Goes on along the way the last two updates went, but stays inside the simplex.

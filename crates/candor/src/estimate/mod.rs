@@ -15,6 +15,7 @@ mod interval;
 mod iterative;
 mod matrix;
 mod plausible;
+mod sets;
 pub mod simplex;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
@@ -400,7 +401,8 @@ impl<'a> TableEstimator<'a> {
             |law: &GroupLaw| law.shares.iter().zip(&self.dims).all(|(s, &a)| (s * a as f64 - 1.0).abs() < 1e-9);
         if !groups.iter().all(|(law, _)| ordinary(law)) {
             return Err(EstimateError::NoLikelihood(
-                "its answers are sets, of which the counts do not hold the likelihood",
+                "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, and a table of \
+                 one attribute",
             ));
         }
         if !self.matrices.iter().all(|axis| axis.is_whole()) {

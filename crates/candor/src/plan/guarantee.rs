@@ -9,6 +9,7 @@ use crate::channel::{Channel, Epsilon, Rational};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guarantee {
     epsilon: Epsilon,
+    parity: Option<Rational>,
     attributes: Vec<AttributeGuarantee>,
 }
 
@@ -45,12 +46,18 @@ impl Guarantee {
         let epsilon = Epsilon::of_parity(product.as_ref());
         let mut attributes: Vec<AttributeGuarantee> = blocks.iter().flat_map(of_attributes).collect();
         attributes.sort_by_key(|guarantee| guarantee.attribute);
-        Guarantee { epsilon, attributes }
+        Guarantee { epsilon, parity: product, attributes }
     }
 
     /// Certified epsilon of the whole record.
     pub fn epsilon(&self) -> Epsilon {
         self.epsilon
+    }
+
+    /// The largest ratio of likelihoods of a response under two records, exactly; `None` if infinite. Its logarithm is
+    /// the epsilon. (Beyond 20 attributes in one channel an upper bound, like the epsilon.)
+    pub fn parity(&self) -> Option<&Rational> {
+        self.parity.as_ref()
     }
 
     /// One entry per randomized attribute, in the order of the schema.

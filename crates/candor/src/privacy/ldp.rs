@@ -1,12 +1,11 @@
 //! Local differential privacy: the record epsilon.
 
-use super::{Finding, times};
-use crate::plan::Plan;
+use super::{Finding, Question, Requirement, times};
 
 /// `epsilon = ln max P(response | x) / P(response | y)` over all responses and all pairs of
-/// records; certified, so never below the true value.
-pub(super) fn local_differential_privacy(plan: &Plan) -> Finding {
-    let epsilon = plan.guarantee().epsilon();
+/// records; certified, so never below the true value (paper 002, definition 2.3).
+pub(super) fn local_differential_privacy(question: &Question<'_>) -> Finding {
+    let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
             "Whatever a person's record is, the whole response is at most {times} times as likely under it as under any \
@@ -15,5 +14,6 @@ pub(super) fn local_differential_privacy(plan: &Plan) -> Finding {
         None => "Some responses are possible under some records and impossible under others: there is no epsilon."
             .to_owned(),
     };
-    Finding { name: "ldp", value: epsilon.value(), sentence }
+    Finding::new("ldp", epsilon.value(), sentence)
+        .judged(question, |required| matches!(required, Requirement::Ldp(limit) if epsilon.get() <= limit))
 }

@@ -48,7 +48,7 @@ impl ColumnKernel {
 /// every other one `v`.
 fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
     let &[axis] = pattern.axes() else { return None };
-    if axis.answer != 1 || axis.categories > MAX_CODES || pattern.is_resampled() {
+    if axis.answer != 1 || axis.categories > MAX_CODES {
         return None;
     }
     let likelihoods = pattern.likelihoods()?;

@@ -7,7 +7,13 @@
 mod bytes;
 mod column;
 mod die;
+mod lanes;
 mod patterns;
+mod set_answers;
+mod sets;
+mod subsets;
+
+pub use sets::Sets;
 
 use rand_core::{CryptoRng, TryCryptoRng};
 
@@ -17,7 +23,8 @@ use crate::plan::{Block, Content, Plan};
 use bytes::Bytes;
 use column::ColumnKernel;
 use die::Die;
-use patterns::{Draw, PatternDrawer, fill_ones, fill_sets};
+use patterns::{Draw, PatternDrawer, fill_ones};
+use set_answers::{SetDrawer, fill_sets};
 
 /// A category as a small integer: `u8` for up to 255 categories, `u16` for all.
 pub trait Code: Copy + Into<usize> + private::Sealed {
@@ -62,47 +69,6 @@ pub enum AnswerColumn {
     One(Vec<u16>),
     /// A set of categories each.
     Set(Sets),
-}
-
-/// Sets of categories, one per record, each in increasing order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sets {
-    codes: Vec<u16>,
-    ends: Vec<usize>,
-}
-
-impl Sets {
-    /// The number of sets.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The sets, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u16]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.codes[start..end])
-    }
-
-    fn push(&mut self, set: &[u16]) {
-        self.codes.extend_from_slice(set);
-        self.ends.push(self.codes.len());
-    }
-
-    /// Adds the set whose bits are set, and clears them.
-    fn push_bits(&mut self, words: &mut [u64]) {
-        for (word, base) in words.iter_mut().zip((0..).step_by(64)) {
-            while *word != 0 {
-                self.codes.push(base + word.trailing_zeros() as u16);
-                *word &= *word - 1;
-            }
-        }
-        self.ends.push(self.codes.len());
-    }
 }
 
 impl AnswerColumn {
@@ -276,6 +242,12 @@ impl BulkBlock<'_> {
             }
             Method::Patterns(drawers) => {
                 let sizes = self.block.channels()[0].1.sizes();
+                for (i, column) in columns.iter_mut().enumerate() {
+                    if let AnswerColumn::Set(sets) = column {
+                        let largest = drawers.iter().map(|drawer| drawer.sets[i].size()).max().unwrap_or(0);
+                        *sets = Sets::with_capacity(rows, rows * largest);
+                    }
+                }
                 let mut draws = [Draw::default(); patterns::RUN];
                 for start in (0..rows).step_by(draws.len()) {
                     let draws = &mut draws[..(rows - start).min(patterns::RUN)];
@@ -290,10 +262,10 @@ impl BulkBlock<'_> {
                                 fill_ones(i, sizes[i], draws, truths, &mut codes[start..], bytes);
                             }
                             AnswerColumn::Set(sets) => {
-                                let size = |row: usize| drawers[channel(start + row)].answer_sizes[i];
-                                let records = draws.iter().zip(truths).enumerate();
-                                let records = records.map(|(row, (draw, &truth))| (draw, truth, size(row)));
-                                fill_sets(i, sizes[i], records, sets, bytes);
+                                let by_channel: Vec<&SetDrawer> =
+                                    drawers.iter().map(|drawer| &drawer.sets[i]).collect();
+                                let channel = |row: usize| channel(start + row);
+                                fill_sets(i, &by_channel, channel, draws, truths, sets, bytes);
                             }
                         }
                     }

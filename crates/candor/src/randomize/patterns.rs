@@ -1,13 +1,14 @@
 //! Pattern channels over several attributes, or with sets as answers: first the patterns of many
-//! records, then the answers column by column.
+//! records, then the answers column by column (those that are sets: [`super::set_answers`]).
 
 use num_bigint::BigUint;
 use num_traits::{One, ToPrimitive};
 use rand_core::CryptoRng;
 
-use super::Sets;
 use super::bytes::Bytes;
 use super::die::Die;
+use super::set_answers::SetDrawer;
+use super::subsets::Aim;
 use crate::channel::{FULL_WEIGHT, Pattern, PatternSet};
 
 /// With at most this many attributes, the patterns of a set are listed on one die.
@@ -45,8 +46,8 @@ pub(super) struct PatternDrawer {
     draws: Vec<PartDraw>,
     /// The attributes that may be resampled, each with its die: 0 means it is.
     resampling: Vec<(u64, Die)>,
-    /// The answer size of each attribute.
-    pub(super) answer_sizes: Vec<usize>,
+    /// For each attribute, how a set of its answer size is drawn.
+    pub(super) sets: Vec<SetDrawer>,
 }
 
 impl PatternDrawer {
@@ -63,8 +64,8 @@ impl PatternDrawer {
         };
         let resampling = pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0);
         let resampling = resampling.map(resampled).collect::<Option<_>>()?;
-        let answer_sizes = pattern.axes().iter().map(|axis| axis.answer).collect();
-        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, resampling, answer_sizes })
+        let sets = pattern.axes().iter().map(|axis| SetDrawer::new(axis.categories, axis.answer)).collect();
+        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, resampling, sets })
     }
 
     #[inline]
@@ -171,45 +172,14 @@ fn redraw<R: CryptoRng + ?Sized>(
     }
 }
 
-/// Answers with sets of categories; each record's channel has its own answer size.
-pub(super) fn fill_sets<'a, R: CryptoRng + ?Sized>(
-    attribute: usize,
-    categories: usize,
-    records: impl Iterator<Item = (&'a Draw, u16, usize)>,
-    out: &mut Sets,
-    bytes: &mut Bytes<'_, R>,
-) {
-    let mut chosen = vec![0u64; categories.div_ceil(64)];
-    for (draw, truth, size) in records {
-        match draw.of(attribute) {
-            (true, _) => choose(categories, size, |other| other, &mut chosen, bytes),
-            (false, true) => choose(categories - 1, size, |other| past(other, truth), &mut chosen, bytes),
-            (false, false) => {
-                chosen[usize::from(truth) / 64] |= 1 << (truth % 64);
-                choose(categories - 1, size - 1, |other| past(other, truth), &mut chosen, bytes);
-            }
-        }
-        out.push_bits(&mut chosen);
-    }
-}
-
-/// A uniformly random subset of `0..n`, renamed by `name` (Floyd's method).
-fn choose<R: CryptoRng + ?Sized>(
-    n: usize,
-    size: usize,
-    name: impl Fn(u16) -> u16,
-    chosen: &mut [u64],
-    bytes: &mut Bytes<'_, R>,
-) {
-    for last in n - size..n {
-        let candidate = usize::from(name(bytes.below(last + 1) as u16));
-        let taken = chosen[candidate / 64] >> (candidate % 64) & 1 == 1;
-        let next = if taken { usize::from(name(last as u16)) } else { candidate };
-        chosen[next / 64] |= 1 << (next % 64);
-    }
-}
-
 impl Draw {
+    /// What a set about the attribute is to do.
+    #[inline]
+    pub(super) fn aim(&self, attribute: usize) -> Aim {
+        let (free, miss) = self.of(attribute);
+        Aim::ALL[usize::from(!free) * (1 + usize::from(miss))]
+    }
+
     #[inline]
     fn of(&self, attribute: usize) -> (bool, bool) {
         (self.free >> attribute & 1 == 1, self.miss >> attribute & 1 == 1)

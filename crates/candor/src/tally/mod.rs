@@ -2,13 +2,16 @@
 //! up, so files, cores and machines can count on their own.
 
 mod cover;
+mod inclusion;
 
 pub use cover::count_categories;
+pub use inclusion::count_inclusions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::channel::Channel;
 use crate::plan::{Content, Plan};
+use crate::randomize::Sets;
 
 /// One axis of the counts of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +128,12 @@ impl CountLayout {
 pub struct TableTally {
     layout: CountLayout,
     groups: BTreeMap<Vec<u16>, Group>,
+    /// By tags, if kept.
+    sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
 }
+
+/// How many responses (or which sum of weights) gave each set of categories.
+pub type SetCounts = HashMap<Box<[u16]>, f64>;
 
 /// What each row of responses stands for.
 #[derive(Clone, Copy, Debug)]
@@ -144,13 +152,13 @@ pub enum Codes<'a> {
     /// One category (or tag, or output) each.
     One(&'a [u16]),
     /// A set of categories each.
-    Set(&'a [Vec<u16>]),
+    Set(&'a Sets),
 }
 
 impl TableTally {
     /// No responses yet.
     pub fn new(layout: CountLayout) -> TableTally {
-        TableTally { layout, groups: BTreeMap::new() }
+        TableTally { layout, groups: BTreeMap::new(), sets: None }
     }
 
     /// Counts made elsewhere.
@@ -162,7 +170,23 @@ impl TableTally {
         let fits =
             |(tags, group): (&Vec<u16>, &Group)| tags.len() == layout.tagged.len() && group.counts.len() == cells;
         assert!(groups.iter().all(fits), "groups of this layout");
-        TableTally { layout, groups }
+        TableTally { layout, groups, sets: None }
+    }
+
+    /// The same, and the different sets that are answered are kept, too: the likelihood needs them, counts of
+    /// inclusions do not hold it. Only for tables of one attribute that is answered with sets; others stay as they are.
+    #[must_use]
+    pub fn keeping_sets(mut self, plan: &Plan) -> TableTally {
+        let set = |at: &usize| matches!(plan.columns()[*at].content, Content::Answer { set: true, .. });
+        if self.layout.axes.len() == 1 && self.layout.columns(plan).iter().any(set) {
+            self.sets = Some(BTreeMap::new());
+        }
+        self
+    }
+
+    /// The sets that were answered, by tags, if kept.
+    pub fn sets(&self) -> Option<&BTreeMap<Vec<u16>, SetCounts>> {
+        self.sets.as_ref()
     }
 
     /// How the counts are laid out.
@@ -227,11 +251,11 @@ impl TableTally {
         let rows = columns.iter().map(length).max().unwrap_or(0);
         let one = |codes: &Codes<'_>, row: usize| match codes {
             Codes::One(codes) => codes[row],
-            Codes::Set(sets) => sets[row][0],
+            Codes::Set(sets) => sets.get(row)[0],
         };
         let mut key = vec![0u16; tags.len()];
         let mut current: Option<(Vec<u16>, Group)> = None;
-        let mut hits: Vec<usize> = Vec::new();
+        let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for row in (0..rows).filter(|&row| take(row)) {
             key.iter_mut().zip(&tags).for_each(|(key, tag)| *key = one(tag, row));
             if current.as_ref().is_none_or(|(held, _)| *held != key) {
@@ -251,6 +275,9 @@ impl TableTally {
             };
             group.total += weight;
             group.squares += square;
+            if let (Some(kept), [(Codes::Set(sets), _)]) = (&mut self.sets, &sources[..]) {
+                *kept.entry(key.clone()).or_default().entry(sets.get(row).into()).or_insert(0.0) += weight;
+            }
             hits.clear();
             hits.push(0);
             for ((codes, tag), &size) in sources.iter().zip(&dims) {
@@ -260,11 +287,12 @@ impl TableTally {
                         hits.iter_mut().for_each(|cell| *cell = *cell * size + offset + usize::from(codes[row]));
                     }
                     Codes::Set(sets) => {
-                        let set = &sets[row];
-                        hits = hits
-                            .iter()
-                            .flat_map(|cell| set.iter().map(move |&c| cell * size + usize::from(c)))
-                            .collect();
+                        let set = sets.get(row);
+                        next.clear();
+                        next.extend(
+                            hits.iter().flat_map(|cell| set.iter().map(move |&c| cell * size + usize::from(c))),
+                        );
+                        std::mem::swap(&mut hits, &mut next);
                     }
                 }
             }
@@ -286,6 +314,12 @@ impl TableTally {
     /// If they are laid out differently.
     pub fn merge(&mut self, other: TableTally) {
         assert_eq!(self.layout, other.layout, "counts of the same table");
+        if let Some(kept) = &mut self.sets {
+            for (key, counts) in other.sets.unwrap_or_default() {
+                let held = kept.entry(key).or_default();
+                counts.into_iter().for_each(|(set, count)| *held.entry(set).or_insert(0.0) += count);
+            }
+        }
         for (key, group) in other.groups {
             match self.groups.get_mut(&key) {
                 None => {
@@ -303,21 +337,30 @@ impl TableTally {
 }
 
 /// Counts a batch of responses for several tables: those that need nothing but one category per
-/// attribute together ([`count_categories`]), the others one by one.
+/// attribute together ([`count_categories`]), those of one attribute answered with sets by their
+/// [inclusions](count_inclusions), the others one by one.
 pub fn count_tables(
     plan: &Plan,
     layouts: &[CountLayout],
     columns: &[Codes<'_>],
     rows_are: Rows<'_>,
 ) -> Vec<TableTally> {
-    let simple = |layout: &CountLayout| {
-        let ordinary = |at: usize| matches!(columns[at], Codes::One(_));
+    let plain = |layout: &CountLayout| {
         let attribute = |axis: &CountAxis| matches!(axis, CountAxis::Attribute { .. });
         matches!(rows_are, Rows::Single)
             && layout.tagged.is_empty()
             && !layout.axes.is_empty()
             && layout.axes.iter().all(attribute)
-            && layout.columns(plan).into_iter().all(ordinary)
+    };
+    let simple = |layout: &CountLayout| {
+        plain(layout) && layout.columns(plan).into_iter().all(|at| matches!(columns[at], Codes::One(_)))
+    };
+    let sets = |layout: &CountLayout| match layout.columns(plan)[..] {
+        [at] if plain(layout) => match columns[at] {
+            Codes::Set(sets) => Some(sets),
+            Codes::One(_) => None,
+        },
+        _ => None,
     };
     // Columns by attribute, for those that have one.
     let described = plan.columns();
@@ -334,10 +377,16 @@ pub fn count_tables(
     let mut counted = count_categories(&sizes, &codes, &tables).into_iter();
     let count = |layout: &CountLayout| {
         let mut tally = TableTally::new(layout.clone());
-        if simple(layout) {
-            let counts: Vec<f64> = counted.next().unwrap_or_default().into_iter().map(|count| count as f64).collect();
-            let total: f64 = counts.iter().sum();
+        let mut insert = |counts: Vec<u64>, total: f64| {
+            let counts = counts.into_iter().map(|count| count as f64).collect();
             tally.groups.insert(Vec::new(), Group { total, squares: total, counts, square_counts: Vec::new() });
+        };
+        if simple(layout) {
+            let counts = counted.next().unwrap_or_default();
+            let total: u64 = counts.iter().sum();
+            insert(counts, total as f64);
+        } else if let Some(sets) = sets(layout) {
+            insert(count_inclusions(layout.dims()[0], sets), sets.len() as f64);
         } else {
             tally.add(plan, columns, rows_are, |_| true);
         }

@@ -7,7 +7,7 @@ use candor::tables::Tables;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::{optimal, rr_joint, single_miss, workload};
 use candor_design::matrix::Inputs;
-use candor_design::{DesignError, budget, independent, k_ary, matrix};
+use candor_design::{DesignError, budget, independent, k_ary, l_diversity, matrix, minimax};
 use clap::ValueEnum;
 
 use super::designed::{Alternative, Designed};
@@ -23,7 +23,8 @@ fn gap(attributes: usize) -> f64 {
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
 pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
     use Method::{
-        Frapp, Heuristic, Independent, Joint, Matrix, Optimal, Reduced, Sampling, TwoAttribute, Up, Warner, Workload,
+        Frapp, Heuristic, Independent, Joint, LDiversity, Matrix, Minimax, Optimal, Reduced, Sampling, TwoAttribute,
+        Up, Warner, Workload,
     };
     let flags = [
         ("--epsilon", args.epsilon.is_some(), &[Independent, Joint, Optimal, Workload, Sampling][..]),
@@ -31,12 +32,15 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
         (
             "--attribute-epsilon",
             args.attribute_epsilon.is_some(),
-            &[Independent, Optimal, Heuristic, Reduced, TwoAttribute],
+            &[Independent, Optimal, Heuristic, Reduced, TwoAttribute, Minimax],
         ),
         ("--single", args.single, &[Workload]),
         ("--order", args.order.is_some(), &[Heuristic]),
         ("--allow-weaker", args.allow_weaker, &[Heuristic]),
         ("--time-limit", args.time_limit.is_some(), &[Optimal, Workload]),
+        ("--parity", args.parity.is_some(), &[Minimax]),
+        ("--l", args.l.is_some(), &[LDiversity]),
+        ("--cross", args.cross.is_some(), &[LDiversity, Minimax]),
         ("--p", args.p.is_some(), &[Warner]),
         ("--q", args.q.is_some(), &[Up]),
         ("--lambda", args.lambda.is_some(), &[Frapp]),
@@ -127,6 +131,12 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
         Method::Warner => k_ary::warner(schema, args.p.ok_or_else(|| needs("--p"))?)?.into(),
         Method::Up => k_ary::up(schema, args.q.ok_or_else(|| needs("--q"))?)?.into(),
         Method::Frapp => k_ary::frapp(schema, args.lambda.ok_or_else(|| needs("--lambda"))?)?.into(),
+        Method::LDiversity => l_diversity::l_diversity(schema, args.l.as_ref().ok_or_else(|| needs("--l"))?)?.into(),
+        Method::Minimax => match (&args.parity, &args.attribute_epsilon) {
+            (Some(parities), _) => minimax::minimax_by_parity(schema, parities)?.into(),
+            (None, Some(epsilons)) => minimax::minimax(schema, epsilons)?.into(),
+            (None, None) => return Err(needs("--parity or --attribute-epsilon")),
+        },
         Method::Matrix => {
             let path = args.file.as_ref().ok_or_else(|| needs("--file"))?;
             let inputs = args.inputs.map(|inputs| match inputs {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use candor::plan::Plan;
+use candor::privacy::{Question, audit};
 use serde_json::{Value, json};
 
 use super::designed::Designed;
@@ -35,6 +36,12 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
             "The marginal epsilon is for a reader of that attribute's answer alone; the conditional one is for a reader \
              of the whole answer who knows all other attributes. Respondents are told the conditional one.",
         );
+    }
+    if guarantee.epsilon().value().is_none() {
+        let findings = audit(&Question::new(plan));
+        for finding in findings.iter().filter(|finding| finding.name == "l-diversity") {
+            text += &paragraph(&finding.sentence);
+        }
     }
     let _ = write!(text, "\n  fingerprint {}\n", plan.fingerprint());
     text

@@ -36,6 +36,9 @@ Examples:
   candor design schema.toml --method optimal --epsilon 4 --ratio 2,1,1
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
+  candor design --categories 20 --method l-diversity --l 5
+  candor design schema.toml --method l-diversity --l 5 --cross Sex,Diagnosis
+  candor design --categories 20 --method minimax --parity 14.19
   candor design --categories 3 --method matrix --file M.csv")]
 pub struct DesignArgs {
     /// The schema (TOML); see candor schema infer
@@ -53,9 +56,25 @@ pub struct DesignArgs {
     /// How to share the total out over the attributes; equally by default [independent, optimal]
     #[arg(long, value_delimiter = ',', value_name = "R,..", requires = "epsilon", allow_negative_numbers = true)]
     ratio: Option<Vec<f64>>,
-    /// One epsilon per attribute, instead of a total [independent, optimal, heuristic, reduced, two-attribute]
+    /// One epsilon per attribute, instead of a total [independent, optimal, heuristic, reduced, two-attribute; minimax:
+    /// or one for all]
     #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
     attribute_epsilon: Option<Vec<f64>>,
+    /// The largest ratio of likelihoods, one per attribute or one for all; 1 or more [minimax]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "G,..",
+        conflicts_with = "attribute_epsilon",
+        allow_negative_numbers = true
+    )]
+    parity: Option<Vec<f64>>,
+    /// How many categories are reported, one per attribute or one for all; 2 or more [l-diversity]
+    #[arg(long, value_delimiter = ',', value_name = "L,..")]
+    l: Option<Vec<usize>>,
+    /// Attributes to be reported together, as one with all combinations for categories [l-diversity, minimax]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
+    cross: Option<Vec<String>>,
     /// One channel for everybody instead of a lottery [workload]
     #[arg(long)]
     single: bool,
@@ -136,6 +155,10 @@ enum Method {
     Up,
     /// One attribute: the truth --lambda times as likely as any other category
     Frapp,
+    /// Each attribute: report --l categories, the true one and others at random; they stay equally plausible
+    LDiversity,
+    /// Each attribute: report the number of categories that estimates best at a given --parity or epsilon
+    Minimax,
     /// Any column-stochastic matrix from --file
     Matrix,
 }
@@ -163,6 +186,10 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (Some(path), _) => read_schema(path)?,
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
+    };
+    let schema = match &args.cross {
+        Some(names) => candor_design::cross::crossed(&schema, names)?,
+        None => schema,
     };
     let (tables, weights) = asked_tables(&args, &schema)?;
     let designed = design(&args, &schema, &tables, &weights)?;
@@ -209,6 +236,8 @@ fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Fai
         )));
     }
     match certified {
+        // What l-diversity certifies is l, not an epsilon.
+        None if args.method == Method::LDiversity => Ok(()),
         None if !args.allow_unbounded => Err(Failure::Input(
             "this plan has no finite epsilon: some answers rule out some truths. If that is meant, say --allow-unbounded"
                 .to_owned(),

@@ -157,8 +157,9 @@ mod tests {
     #[test]
     fn many_channels_come_to_the_same() {
         let costs: Vec<f64> = (0..20).map(|u| 1.0 + f64::from(u)).collect();
-        let give =
-            |c: u32, u: u32| (f64::from(c * 7 + u * u * 3) * 0.618).fract() * if (c + u) % 3 == 0 { 1.0 } else { 0.05 };
+        let give = |c: u32, u: u32| {
+            (f64::from(c * 7 + u * u * 3) * 0.618).fract() * if (c + u).is_multiple_of(3) { 1.0 } else { 0.05 }
+        };
         let gives: Vec<Vec<f64>> = (0..60).map(|c| (0..20).map(|u| give(c, u)).collect()).collect();
         let newton = balance(&costs, &gives, LOTTERY, vec![1.0; 60], 0.1, 1e-8);
         let multiplied = by_multiplying(&costs, &gives, LOTTERY, DVector::from_element(60, 1.0 / 60.0), 1e-8);

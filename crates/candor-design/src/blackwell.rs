@@ -1,0 +1,642 @@
+//! Blackwell's comparison of designs (Blackwell 1951, 1953; paper 002, definition 3.1): `P` is at least as informative as
+//! `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be made out of answers under `P` by
+//! randomizing once more. Then `P` is at least as good for *every* inference and every loss.
+//!
+//! Either way there is a proof. If `A = C P`, it is `C`. If not, it is a decision problem, rewards for actions under
+//! truths, in which `A` earns more than the best rule based on `P` can. Proofs are found by linear programs and checked without them; where
+//! both designs report sets of one attribute's categories no program is needed, because by symmetry `C` may be taken
+//! to depend on the overlap of the two sets only.
+
+use candor::channel::{Axis, Channel, Pattern};
+use candor::plan::{Block, Plan};
+use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
+
+/// How far a proof may be from exact: solvers compute in floating point.
+pub const TOLERANCE: f64 = 1e-9;
+
+/// The most answers of a design that is compared by a linear program.
+pub const MAX_ANSWERS: usize = 256;
+
+/// The most unknowns of a linear program.
+const MAX_UNKNOWNS: usize = 20_000;
+
+/// `columns[truth][answer]`: a design written out.
+pub type Design = Vec<Vec<f64>>;
+
+/// Whether one design is at least as informative as another, with the proof.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Yes: they are the same.
+    Same,
+    /// Yes: `garbling[to][from]` turns the answers of the first into answers of the second.
+    Garbling(Vec<Vec<f64>>),
+    /// Yes, both report sets: report as many categories as the second does, of which so many (with these
+    /// probabilities) are taken from those the first reported and the others from the rest.
+    Overlap(Vec<(usize, f64)>),
+    /// No: a decision problem that tells them apart.
+    Separated(DecisionProblem),
+    /// No, both report sets: choose as many categories as the second reports, to hold the truth (or, if
+    /// `avoid`, not to). The second design does so with probability `second`, the first at best with `first`.
+    SeparatedBySets {
+        /// How many categories are chosen.
+        size: usize,
+        /// Whether the truth is to be avoided.
+        avoid: bool,
+        /// The best probability of success with the first design.
+        first: f64,
+        /// The probability of success with the second.
+        second: f64,
+    },
+}
+
+impl Verdict {
+    /// Whether it is a yes.
+    pub fn holds(&self) -> bool {
+        matches!(self, Verdict::Same | Verdict::Garbling(_) | Verdict::Overlap(_))
+    }
+}
+
+/// Rewards for actions under truths; with all truths equally likely, the second design earns `second` by taking the action of
+/// its answer's number, and no rule based on the first earns more than `first`, which is less.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecisionProblem {
+    /// `reward[action][truth]`, from -1 to 1.
+    pub reward: Vec<Vec<f64>>,
+    /// The most the first design earns.
+    pub first: f64,
+    /// What the second design earns.
+    pub second: f64,
+}
+
+/// Why designs could not be compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BlackwellError {
+    /// They are about different things.
+    #[error("the plans randomize different attributes: {0}")]
+    Attributes(String),
+    /// Too many answers to compare.
+    #[error(
+        "{what} would have to be compared by a linear program with {size} answers or unknowns, which is too many; plans with the \
+         same blocks are compared block by block, and sets of one attribute's categories at any size"
+    )]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// How large.
+        size: usize,
+    },
+    /// The solver's answer did not stand the check.
+    #[error("the linear program could not decide whether {0}; the designs may be equal up to rounding")]
+    Undecided(&'static str),
+}
+
+/// What two blocks, or two whole plans, are to one another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockComparison {
+    /// The attributes.
+    pub attributes: Vec<String>,
+    /// The labels of the first design's answers, where a program was used.
+    pub first_answers: Vec<String>,
+    /// The labels of the second design's answers, where a program was used.
+    pub second_answers: Vec<String>,
+    /// Whether the first is at least as informative as the second.
+    pub first_to_second: Verdict,
+    /// Whether the second is at least as informative as the first.
+    pub second_to_first: Verdict,
+}
+
+/// Compares two plans over the same attributes.
+///
+/// Plans with the same blocks are compared block by block: one is at least as informative exactly if it is so in every
+/// block (a garbling of the whole, with the other attributes held fixed, is a garbling of the block). Others are written out, if they are small.
+///
+/// # Errors
+/// If they are about different attributes, too large to be written out, or the solver fails.
+pub fn compare(first: &Plan, second: &Plan) -> Result<Vec<BlockComparison>, BlackwellError> {
+    check_attributes(first, second)?;
+    let names = |plan: &Plan, block: &Block| {
+        let mut names: Vec<String> =
+            block.attributes().iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect();
+        names.sort();
+        names
+    };
+    let matching = |block: &Block| second.blocks().iter().find(|other| names(second, other) == names(first, block));
+    let pairs: Option<Vec<(&Block, &Block)>> =
+        first.blocks().iter().map(|block| Some((block, matching(block)?))).collect();
+    match pairs {
+        Some(pairs) => pairs.into_iter().map(|(a, b)| compare_blocks(first, &[a], second, &[b])).collect(),
+        None => {
+            let (a, b) = (first.blocks().iter().collect::<Vec<_>>(), second.blocks().iter().collect::<Vec<_>>());
+            Ok(vec![compare_blocks(first, &a, second, &b)?])
+        }
+    }
+}
+
+fn check_attributes(first: &Plan, second: &Plan) -> Result<(), BlackwellError> {
+    let described = |plan: &Plan| {
+        let mut list: Vec<(String, Vec<String>)> = plan
+            .schema()
+            .private()
+            .into_iter()
+            .map(|a| &plan.schema().attributes()[a])
+            .map(|attribute| (attribute.name().to_owned(), attribute.categories().to_vec()))
+            .collect();
+        list.sort();
+        list
+    };
+    let (a, b) = (described(first), described(second));
+    if a == b {
+        return Ok(());
+    }
+    let list = |side: &[(String, Vec<String>)]| {
+        side.iter().map(|(name, c)| format!("\"{name}\" ({})", c.len())).collect::<Vec<_>>().join(", ")
+    };
+    Err(BlackwellError::Attributes(format!("{} in the first, {} in the second", list(&a), list(&b))))
+}
+
+/// An attribute reported as a set, by one pattern channel.
+fn single_set(blocks: &[&Block]) -> Option<(Axis, f64)> {
+    let [block] = blocks else { return None };
+    let [(_, Channel::Pattern(pattern))] = block.channels() else { return None };
+    let [axis] = pattern.axes() else { return None };
+    Some((*axis, pattern.keep_probability(0)))
+}
+
+fn compare_blocks(first: &Plan, a: &[&Block], second: &Plan, b: &[&Block]) -> Result<BlockComparison, BlackwellError> {
+    let position = |plan: &Plan, name: &str| plan.schema().position(name).expect("checked to be there");
+    let mut attributes: Vec<String> = a
+        .iter()
+        .flat_map(|block| block.attributes())
+        .map(|&attribute| first.schema().attributes()[attribute].name().to_owned())
+        .collect();
+    attributes.sort_by_key(|name| position(first, name));
+    let without_program = |first_to_second, second_to_first| BlockComparison {
+        attributes: attributes.clone(),
+        first_answers: Vec::new(),
+        second_answers: Vec::new(),
+        first_to_second,
+        second_to_first,
+    };
+    if let ([x], [y]) = (a, b)
+        && x.channels() == y.channels()
+        && x.attributes()
+            .iter()
+            .map(|&i| first.schema().attributes()[i].name())
+            .eq(y.attributes().iter().map(|&i| second.schema().attributes()[i].name()))
+    {
+        return Ok(without_program(Verdict::Same, Verdict::Same));
+    }
+    if let (Some(from), Some(to)) = (single_set(a), single_set(b)) {
+        return Ok(without_program(by_overlap(from, to), by_overlap(to, from)));
+    }
+    let (first, first_answers) = merged(written_out(first, a, &attributes)?);
+    let (second, second_answers) = merged(written_out(second, b, &attributes)?);
+    Ok(BlockComparison {
+        attributes,
+        first_to_second: at_least_as_informative(&first, &second)?,
+        second_to_first: at_least_as_informative(&second, &first)?,
+        first_answers,
+        second_answers,
+    })
+}
+
+/// Both report sets of one attribute's categories.
+///
+/// Averaging `C` over all renamings of the categories changes nothing, so it may depend on the overlap `o` of the sets only.
+/// Drawn with overlap `o`, the new set holds the truth with probability
+/// `p o/q + (1 - p)(q' - o)/(k - q)`, linear in `o`; the second design is reached exactly if its own probability lies between those of
+/// the extreme overlaps.
+fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
+    let (k, q, size) = (from.categories, from.answer, to.answer);
+    let hit = |overlap: usize| {
+        let outside = if q < k { (1.0 - p) * (size - overlap) as f64 / (k - q) as f64 } else { 0.0 };
+        p * overlap as f64 / q as f64 + outside
+    };
+    let (least, most) = ((q + size).saturating_sub(k), q.min(size));
+    let (mut low, mut high) = ((hit(least), least), (hit(most), most));
+    if low.0 > high.0 {
+        (low, high) = (high, low);
+    }
+    if wanted > high.0 + TOLERANCE {
+        return Verdict::SeparatedBySets { size, avoid: false, first: high.0, second: wanted };
+    }
+    if wanted < low.0 - TOLERANCE {
+        return Verdict::SeparatedBySets { size, avoid: true, first: 1.0 - low.0, second: 1.0 - wanted };
+    }
+    let range = high.0 - low.0;
+    let share = if range > 0.0 { ((wanted - low.0) / range).clamp(0.0, 1.0) } else { 1.0 };
+    Verdict::Overlap([(low.1, 1.0 - share), (high.1, share)].into_iter().filter(|(_, p)| *p > 0.0).collect())
+}
+
+/// The blocks of a plan as one matrix over the records of these attributes, with a label for each answer.
+fn written_out(plan: &Plan, blocks: &[&Block], attributes: &[String]) -> Result<(Design, Vec<String>), BlackwellError> {
+    let size =
+        |name: &String| plan.schema().position(name).map_or(1, |a| plan.schema().attributes()[a].categories().len());
+    let too_large = |size: usize| BlackwellError::TooLarge { what: attributes.join(", "), size };
+    let records = attributes.iter().map(size).try_fold(1usize, |n, m| n.checked_mul(m)).unwrap_or(usize::MAX);
+    if records > MAX_ANSWERS {
+        return Err(too_large(records));
+    }
+    let mut design = vec![vec![1.0]; records];
+    let mut labels = vec![String::new()];
+    for block in blocks {
+        let (columns, answers) = of_block(plan, block).map_err(too_large)?;
+        if labels.len().saturating_mul(answers.len()) > MAX_ANSWERS {
+            return Err(too_large(labels.len().saturating_mul(answers.len())));
+        }
+        let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        for (record, column) in design.iter_mut().enumerate() {
+            // The record's categories, then the block's column for them.
+            let mut rest = record;
+            let mut categories = vec![0; attributes.len()];
+            for (at, name) in attributes.iter().enumerate().rev() {
+                categories[at] = rest % size(name);
+                rest /= size(name);
+            }
+            let input = names.iter().fold(0, |input, name| {
+                let at = attributes.iter().position(|a| a == name).unwrap_or(0);
+                input * size(&attributes[at]) + categories[at]
+            });
+            *column = column.iter().flat_map(|p| columns[input].iter().map(move |q| p * q)).collect();
+        }
+        let join = |label: &String| {
+            answers
+                .iter()
+                .map(|a| if label.is_empty() { a.clone() } else { format!("{label}, {a}") })
+                .collect::<Vec<_>>()
+        };
+        labels = labels.iter().flat_map(join).collect();
+    }
+    Ok((design, labels))
+}
+
+/// One block as a matrix, tags included; the number of answers if too many.
+fn of_block(plan: &Plan, block: &Block) -> Result<(Design, Vec<String>), usize> {
+    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+    let sizes = block.channels()[0].1.sizes();
+    let mut design: Design = vec![Vec::new(); sizes.iter().product()];
+    let mut labels = Vec::new();
+    for (tag, (weight, channel)) in block.channels().iter().enumerate() {
+        let weight = *weight as f64 / total;
+        let tagged = if block.has_tag() { format!("tag {tag}: ") } else { String::new() };
+        match channel {
+            Channel::Matrix(matrix) => {
+                labels.extend(matrix.labels().iter().map(|label| format!("{tagged}{label}")));
+                for (input, column) in design.iter_mut().enumerate() {
+                    column.extend((0..matrix.labels().len()).map(|z| weight * matrix.probability(z, input)));
+                }
+            }
+            Channel::Pattern(pattern) => {
+                let answers = answers(pattern.axes())?;
+                let likelihoods = likelihoods(pattern);
+                let label = |answer: &Vec<Vec<usize>>| {
+                    let one = |(place, set): (usize, &Vec<usize>)| {
+                        let categories = plan.schema().attributes()[block.attributes()[place]].categories();
+                        set.iter().map(|&c| categories[c].as_str()).collect::<Vec<_>>().join(";")
+                    };
+                    tagged.clone() + &answer.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+                };
+                labels.extend(answers.iter().map(label));
+                for (input, column) in design.iter_mut().enumerate() {
+                    let mut rest = input;
+                    let mut truth = vec![0; sizes.len()];
+                    for (at, &size) in sizes.iter().enumerate().rev() {
+                        truth[at] = rest % size;
+                        rest /= size;
+                    }
+                    let misses = |answer: &Vec<Vec<usize>>| {
+                        (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).map(|i| 1usize << i).sum::<usize>()
+                    };
+                    column.extend(answers.iter().map(|answer| weight * likelihoods[misses(answer)]));
+                }
+            }
+        }
+    }
+    if labels.len() > MAX_ANSWERS { Err(labels.len()) } else { Ok((design, labels)) }
+}
+
+/// All answers of a pattern channel, or their number if too many.
+fn answers(axes: &[Axis]) -> Result<Vec<Vec<Vec<usize>>>, usize> {
+    fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+        if size == 0 {
+            return vec![vec![]];
+        }
+        let with_last = |last: usize| subsets(last, size - 1).into_iter().map(move |s| [s, vec![last]].concat());
+        (size - 1..n).flat_map(with_last).collect()
+    }
+    let count = axes.iter().fold(1.0, |n: f64, axis| {
+        let (a, q) = (axis.categories as f64, axis.answer.min(axis.categories - axis.answer));
+        n * (0..q).fold(1.0, |ways, i| ways * (a - i as f64) / (i + 1) as f64)
+    });
+    if count > MAX_ANSWERS as f64 || axes.len() > 8 {
+        return Err(count.min(1e15) as usize);
+    }
+    Ok(axes.iter().fold(vec![vec![]], |rows: Vec<Vec<Vec<usize>>>, axis| {
+        let sets = subsets(axis.categories, axis.answer);
+        rows.iter().flat_map(|row| sets.iter().map(|set| [row.clone(), vec![set.clone()]].concat())).collect()
+    }))
+}
+
+/// The probability of one particular answer, by its pattern: the pattern's mass over the number of answers that have it.
+fn likelihoods(pattern: &Pattern) -> Vec<f64> {
+    let all: Vec<usize> = (0..pattern.axes().len()).collect();
+    let choose = |n: usize, k: usize| {
+        if k > n { 0.0 } else { (0..k.min(n - k)).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64) }
+    };
+    let ways = |p: usize| -> f64 {
+        let of = |(i, axis): (usize, &Axis)| choose(axis.categories - 1, axis.answer - usize::from(p >> i & 1 == 0));
+        pattern.axes().iter().enumerate().map(of).product()
+    };
+    let masses = pattern.marginal(&all);
+    masses.probabilities().iter().enumerate().map(|(p, mass)| if *mass > 0.0 { mass / ways(p) } else { 0.0 }).collect()
+}
+
+/// Merges answers whose likelihoods are proportional: they tell the same (Chai and Nayak 2018), and leaves out those that
+/// cannot occur.
+pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) {
+    let row = |z: usize| design.iter().map(|column| column[z]).collect::<Vec<f64>>();
+    let mut kept: Vec<(Vec<f64>, String)> = Vec::new();
+    for (z, label) in labels.iter().enumerate() {
+        let new = row(z);
+        let sum: f64 = new.iter().sum();
+        if sum <= 0.0 {
+            continue;
+        }
+        let alike = |(held, _): &&mut (Vec<f64>, String)| {
+            let of: f64 = held.iter().sum();
+            held.iter().zip(&new).all(|(a, b)| (a / of - b / sum).abs() <= 1e-12)
+        };
+        match kept.iter_mut().find(alike) {
+            Some((held, name)) => {
+                held.iter_mut().zip(&new).for_each(|(a, b)| *a += b);
+                *name += &format!(" or {label}");
+            }
+            None => kept.push((new, label.clone())),
+        }
+    }
+    let columns = (0..design.len()).map(|x| kept.iter().map(|(row, _)| row[x]).collect()).collect();
+    (columns, kept.into_iter().map(|(_, label)| label).collect())
+}
+
+/// Whether `second = C first` for some column-stochastic `C`, with a proof that was checked.
+///
+/// # Errors
+/// If the linear program is too large, or its answer did not stand the check.
+pub fn at_least_as_informative(first: &Design, second: &Design) -> Result<Verdict, BlackwellError> {
+    let (distance, garbling) = closest_garbling(first, second)?;
+    if distance <= TOLERANCE {
+        let garbling = made_stochastic(garbling);
+        return match error_of(&garbling, first, second) <= TOLERANCE {
+            true => Ok(Verdict::Garbling(garbling)),
+            false => Err(BlackwellError::Undecided("one design is a garbling of the other")),
+        };
+    }
+    let reward = separating_reward(first, second)?;
+    let problem = judged(reward, first, second);
+    match problem.second - problem.first > TOLERANCE {
+        true => Ok(Verdict::Separated(problem)),
+        false => Err(BlackwellError::Undecided("a decision problem tells the designs apart")),
+    }
+}
+
+fn rows(design: &Design) -> usize {
+    design.first().map_or(0, Vec::len)
+}
+
+fn solved(problem: &Problem) -> Result<microlp::Solution, BlackwellError> {
+    problem.solve().map_err(|_| BlackwellError::Undecided("one design is a garbling of the other"))
+}
+
+/// The column-stochastic `C` that minimises `sum |C P - A|`, and that sum.
+///
+/// # Errors
+/// If the linear program is too large or fails.
+pub fn closest_garbling(first: &Design, second: &Design) -> Result<(f64, Vec<Vec<f64>>), BlackwellError> {
+    let (m, r, k) = (rows(first), rows(second), first.len());
+    if m * r + 2 * r * k > MAX_UNKNOWNS {
+        return Err(BlackwellError::TooLarge { what: "these designs".to_owned(), size: m * r + 2 * r * k });
+    }
+    let mut problem = Problem::new(OptimizationDirection::Minimize);
+    let c: Vec<Vec<Variable>> = (0..r).map(|_| (0..m).map(|_| problem.add_var(0.0, (0.0, 1.0))).collect()).collect();
+    for j in 0..m {
+        problem.add_constraint(c.iter().map(|row| (row[j], 1.0)).collect::<Vec<_>>(), ComparisonOp::Eq, 1.0);
+    }
+    for (i, row) in c.iter().enumerate() {
+        for x in 0..k {
+            let (over, under) = (problem.add_var(1.0, (0.0, 2.0)), problem.add_var(1.0, (0.0, 2.0)));
+            let mut sum: Vec<(Variable, f64)> =
+                row.iter().zip(&first[x]).filter(|(_, p)| **p != 0.0).map(|(&c, &p)| (c, p)).collect();
+            sum.extend([(over, -1.0), (under, 1.0)]);
+            problem.add_constraint(sum, ComparisonOp::Eq, second[x][i]);
+        }
+    }
+    let solution = solved(&problem)?;
+    let garbling = c.iter().map(|row| row.iter().map(|&v| solution.var_value(v)).collect()).collect();
+    Ok((solution.objective(), garbling))
+}
+
+/// Rewards from -1 to 1 that maximise what the second design earns beyond the best rule of the first.
+fn separating_reward(first: &Design, second: &Design) -> Result<Vec<Vec<f64>>, BlackwellError> {
+    let (m, r, k) = (rows(first), rows(second), first.len());
+    let mut problem = Problem::new(OptimizationDirection::Maximize);
+    let reward: Vec<Vec<Variable>> =
+        (0..r).map(|i| (0..k).map(|x| problem.add_var(second[x][i], (-1.0, 1.0))).collect()).collect();
+    for answer in 0..m {
+        let likelihoods: Vec<f64> = first.iter().map(|column| column[answer]).collect();
+        let best = problem.add_var(-1.0, (f64::NEG_INFINITY, f64::INFINITY));
+        for row in &reward {
+            let terms = row.iter().zip(&likelihoods).filter(|(_, p)| **p != 0.0);
+            let sum: Vec<(Variable, f64)> = terms.map(|(&r, &p)| (r, -p)).chain([(best, 1.0)]).collect();
+            problem.add_constraint(sum, ComparisonOp::Ge, 0.0);
+        }
+    }
+    let solution = solved(&problem)?;
+    Ok(reward.iter().map(|row| row.iter().map(|&v| solution.var_value(v).clamp(-1.0, 1.0)).collect()).collect())
+}
+
+/// What both designs earn, computed without the solver.
+fn judged(reward: Vec<Vec<f64>>, first: &Design, second: &Design) -> DecisionProblem {
+    let k = first.len() as f64;
+    let earn = |action: &[f64], design: &Design, z: usize| -> f64 {
+        action.iter().zip(design).map(|(reward, column)| reward * column[z] / k).sum()
+    };
+    let best = |z: usize| reward.iter().map(|action| earn(action, first, z)).fold(f64::NEG_INFINITY, f64::max);
+    let by_first = (0..rows(first)).map(best).sum();
+    let by_second = reward.iter().enumerate().map(|(z, action)| earn(action, second, z)).sum();
+    DecisionProblem { reward, first: by_first, second: by_second }
+}
+
+/// Negative entries are rounding; columns sum to one.
+fn made_stochastic(mut garbling: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    garbling.iter_mut().flatten().for_each(|c| *c = c.max(0.0));
+    for j in 0..garbling.first().map_or(0, Vec::len) {
+        let sum: f64 = garbling.iter().map(|row| row[j]).sum();
+        garbling.iter_mut().for_each(|row| row[j] /= sum);
+    }
+    garbling
+}
+
+/// The largest entry of `|C P - A|`.
+fn error_of(garbling: &[Vec<f64>], first: &Design, second: &Design) -> f64 {
+    let entry = |i: usize, x: usize| garbling[i].iter().zip(&first[x]).map(|(c, p)| c * p).sum::<f64>() - second[x][i];
+    let all = (0..garbling.len()).flat_map(|i| (0..first.len()).map(move |x| (i, x)));
+    // Not a number is no proof either.
+    all.map(|(i, x)| entry(i, x).abs()).fold(0.0, |worst, e| if e <= worst { worst } else { e })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::channel::{Matrix, Part, PatternSet};
+    use candor::schema::Schema;
+    use proptest::prelude::*;
+
+    fn distance(first: &Design, second: &Design) -> f64 {
+        closest_garbling(first, second).unwrap().0
+    }
+
+    fn warner(k: usize, p: f64) -> Design {
+        (0..k).map(|x| (0..k).map(|z| if x == z { p } else { (1.0 - p) / (k - 1) as f64 }).collect()).collect()
+    }
+
+    fn subsets(k: usize, q: usize, p: f64) -> Design {
+        let sets: Vec<u32> = (0..1u32 << k).filter(|set| set.count_ones() as usize == q).collect();
+        let ways = |hit: bool| sets.iter().filter(|&&set| (set & 1 == 1) == hit).count() as f64;
+        let entry = |x: usize, set: u32| if set >> x & 1 == 1 { p / ways(true) } else { (1.0 - p) / ways(false) };
+        (0..k).map(|x| sets.iter().map(|&set| entry(x, set)).collect()).collect()
+    }
+
+    /// Residuals of the notes: minimal `sum |C P - A|`, both ways.
+    #[test]
+    fn golden_residuals() {
+        let p0 = vec![vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]];
+        let p2 = vec![vec![0.7, 0.3], vec![0.2, 0.8]];
+        for (better, worse, back) in
+            [(p0, p2, 0.5), (warner(4, 0.8), warner(4, 0.6), 1.6), (subsets(5, 2, 1.0), subsets(5, 3, 1.0), 10.0 / 3.0)]
+        {
+            assert!(distance(&better, &worse) < 1e-9);
+            assert!((distance(&worse, &better) - back).abs() < 1e-6, "{}", distance(&worse, &better));
+            assert!(at_least_as_informative(&better, &worse).unwrap().holds());
+            let Verdict::Separated(problem) = at_least_as_informative(&worse, &better).unwrap() else { panic!() };
+            assert!(problem.second > problem.first);
+        }
+    }
+
+    /// Theorem 3.1 (with 1 < phi < 2, as the errata say): `P_0` is at least as informative as any design of two categories
+    /// with `l1 <= 2 (phi - 1)`.
+    #[test]
+    fn theorem_3_1() {
+        for phi in [1.1, 1.5, 1.9] {
+            let p0 = vec![vec![phi - 1.0, 0.0, 2.0 - phi], vec![0.0, phi - 1.0, 2.0 - phi]];
+            let mut state = 5u64;
+            for _ in 0..40 {
+                let mut random = || {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    (state >> 40) as f64 + 1.0
+                };
+                let mut column = || {
+                    let raw: Vec<f64> = (0..4).map(|_| random()).collect();
+                    let sum: f64 = raw.iter().sum();
+                    raw.into_iter().map(|p| p / sum).collect::<Vec<f64>>()
+                };
+                let (x, y) = (column(), column());
+                let l1: f64 = x.iter().zip(&y).map(|(a, b)| (a - b).abs()).sum();
+                // Drawn together until the second column is as near as allowed.
+                let pull = (2.0 * (phi - 1.0) / l1).min(1.0);
+                let y = x.iter().zip(&y).map(|(a, b)| a + pull * (b - a)).collect();
+                assert!(at_least_as_informative(&p0, &vec![x, y]).unwrap().holds());
+            }
+        }
+    }
+
+    /// The counterexample of the errata: rows with equal non-zero entries do not make a design admissible.
+    #[test]
+    fn equal_non_zero_rows_are_not_enough() {
+        let a = vec![vec![0.4, 0.0, 0.6], vec![0.0, 0.4, 0.6], vec![0.4, 0.0, 0.6]];
+        let b = vec![vec![0.4, 0.0, 0.0, 0.6], vec![0.0, 0.4, 0.0, 0.6], vec![0.0, 0.0, 0.4, 0.6]];
+        assert!(distance(&b, &a) < 1e-9);
+        assert!((distance(&a, &b) - 0.8).abs() < 1e-6);
+        assert!(at_least_as_informative(&b, &a).unwrap().holds());
+        assert!(!at_least_as_informative(&a, &b).unwrap().holds());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// The closed form for sets agrees with the linear program on the written-out designs.
+        #[test]
+        fn overlaps_agree_with_the_program(k in 3usize..6, q in 1usize..5, size in 1usize..5, p in 0.0f64..1.0, wanted in 0.0f64..1.0) {
+            prop_assume!(q < k && size < k);
+            let verdict = by_overlap((Axis::set(k, q), p), (Axis::set(k, size), wanted));
+            let (first, second) = (subsets(k, q, p), subsets(k, size, wanted));
+            let distance = distance(&first, &second);
+            prop_assume!(!(1e-12..1e-6).contains(&distance));
+            prop_assert_eq!(verdict.holds(), distance <= TOLERANCE, "{:?} {}", verdict, distance);
+        }
+    }
+
+    #[test]
+    fn proportional_answers_are_merged() {
+        let design = vec![vec![0.2, 0.1, 0.7, 0.0], vec![0.4, 0.2, 0.4, 0.0]];
+        let labels = ["a", "b", "c", "d"].map(String::from).to_vec();
+        let (columns, names) = merged((design, labels));
+        assert_eq!(names, ["a or b", "c"]);
+        assert!((columns[0][0] - 0.3).abs() < 1e-12 && columns[0].len() == 2);
+    }
+
+    fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
+        Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+    }
+
+    #[test]
+    fn plans_are_compared_block_by_block_or_written_out() {
+        let k_ary = |n: usize, e: f64| Pattern::k_ary(vec![Axis::single(n)], e).unwrap();
+        let two =
+            |a: f64, b: f64| plan(&[3, 4], vec![Block::new(vec![0], k_ary(3, a)), Block::new(vec![1], k_ary(4, b))]);
+        let mixed = compare(&two(1.0, 2.0), &two(2.0, 1.0)).unwrap();
+        assert_eq!(mixed.iter().map(|b| b.first_to_second.holds()).collect::<Vec<_>>(), [false, true]);
+        let same = compare(&two(1.0, 2.0), &two(1.0, 2.0)).unwrap();
+        assert!(same.iter().all(|b| b.first_to_second.holds() && b.second_to_first.holds()));
+        // Other blocks: written out as one.
+        let joint = plan(
+            &[3, 4],
+            vec![Block::new(vec![0, 1], Pattern::k_ary(vec![Axis::single(3), Axis::single(4)], 1.0).unwrap())],
+        );
+        let written = compare(&two(3.0, 3.0), &joint).unwrap();
+        assert_eq!(written.len(), 1);
+        assert_eq!(written[0].attributes, ["a1", "a2"]);
+        // A matrix against sets: k-ary randomized response as either is equivalent.
+        let labels = (0..3).map(|i| i.to_string()).collect();
+        let p = 1f64.exp() / (1f64.exp() + 2.0);
+        let matrix = Matrix::rounded(vec![3], labels, &warner(3, p)).unwrap();
+        let (a, b) =
+            (plan(&[3], vec![Block::new(vec![0], matrix)]), plan(&[3], vec![Block::new(vec![0], k_ary(3, 1.0))]));
+        let alike = &compare(&a, &b).unwrap()[0];
+        assert!(alike.first_to_second.holds() && alike.second_to_first.holds());
+    }
+
+    #[test]
+    fn large_sets_need_no_program() {
+        let diverse = |k: usize, l: usize| {
+            let part = Part { set: PatternSet::no_miss(), weight: 1 };
+            plan(&[k], vec![Block::new(vec![0], Pattern::new(vec![Axis::set(k, l)], vec![part]).unwrap())])
+        };
+        let compared = &compare(&diverse(500, 5), &diverse(500, 100)).unwrap()[0];
+        assert_eq!(compared.first_to_second, Verdict::Overlap(vec![(5, 1.0)]));
+        assert!(matches!(compared.second_to_first, Verdict::SeparatedBySets { size: 5, avoid: false, .. }));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_said() {
+        let k_ary =
+            |n: usize| plan(&[n], vec![Block::new(vec![0], Pattern::k_ary(vec![Axis::single(n)], 1.0).unwrap())]);
+        assert!(compare(&k_ary(3), &k_ary(4)).unwrap_err().to_string().contains("\"a1\" (3) in the first"));
+        let axes: Vec<Axis> = [20, 20].map(Axis::single).to_vec();
+        let joint = plan(&[20, 20], vec![Block::new(vec![0, 1], Pattern::k_ary(axes, 1.0).unwrap())]);
+        assert_eq!(compare(&joint, &joint).unwrap()[0].first_to_second, Verdict::Same);
+        let axes: Vec<Axis> = [20, 20].map(Axis::single).to_vec();
+        let other = plan(&[20, 20], vec![Block::new(vec![0, 1], Pattern::k_ary(axes, 2.0).unwrap())]);
+        assert!(matches!(compare(&joint, &other), Err(BlackwellError::TooLarge { .. })));
+    }
+}

@@ -1,0 +1,75 @@
+//! Cross-classifications: several attributes as one, so that a method for one attribute protects them together.
+
+use candor::plan::CROSS;
+use candor::schema::{Attribute, Schema};
+
+use crate::DesignError;
+
+/// The schema with the named attributes replaced by their cross-classification `a*b`, at the place of the first, whose
+/// categories are all combinations `x*y`, the first attribute slowest. Tables need not have a column of that name: it is made of
+/// the columns of its parts.
+///
+/// # Errors
+/// If fewer than two are named, one is not in the schema, public or in bins, or the combinations are too many or not all
+/// different.
+pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError> {
+    let refuse = |why: String| Err(DesignError::Cross(why));
+    let positions = names.iter().map(|name| schema.position(name)).collect::<Result<Vec<usize>, _>>()?;
+    if positions.len() < 2 {
+        return refuse("a cross-classification is of two attributes or more, such as \"a,b\"".to_owned());
+    }
+    if let Some(twice) = (1..positions.len()).find(|&i| positions[..i].contains(&positions[i])) {
+        return refuse(format!("\"{}\" is named twice", names[twice]));
+    }
+    let parts: Vec<&Attribute> = positions.iter().map(|&position| &schema.attributes()[position]).collect();
+    if let Some(public) = parts.iter().find(|part| part.is_public()) {
+        return refuse(format!("\"{}\" is public, and not randomized", public.name()));
+    }
+    if let Some(binned) = parts.iter().find(|part| part.is_binned()) {
+        return refuse(format!(
+            "\"{}\" has bins of numbers; give its bins as labels in the table first",
+            binned.name()
+        ));
+    }
+    let combinations = parts.iter().map(|part| part.categories().len()).fold(1usize, usize::saturating_mul);
+    if combinations > candor::channel::MAX_CATEGORIES {
+        return refuse(format!(
+            "it would have {combinations} categories; at most {} can be",
+            candor::channel::MAX_CATEGORIES
+        ));
+    }
+    let categories = parts.iter().skip(1).fold(parts[0].categories().to_vec(), |labels, part| {
+        labels.iter().flat_map(|label| part.categories().iter().map(move |c| format!("{label}{CROSS}{c}"))).collect()
+    });
+    let name = parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(&CROSS.to_string());
+    let mut attributes = Vec::new();
+    for (position, attribute) in schema.attributes().iter().enumerate() {
+        match positions.iter().min() == Some(&position) {
+            true => attributes.push(Attribute::new(name.clone(), categories.clone())?),
+            false if positions.contains(&position) => {}
+            false => attributes.push(attribute.clone()),
+        }
+    }
+    Ok(Schema::new(attributes)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combinations_take_the_place_of_the_first() {
+        let schema = Schema::of_sizes(&[2, 3, 2]).unwrap();
+        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
+        let found = crossed(&schema, &names(&["a3", "a1"])).unwrap();
+        let attributes: Vec<&str> = found.attributes().iter().map(Attribute::name).collect();
+        assert_eq!(attributes, ["a3*a1", "a2"]);
+        assert_eq!(found.attributes()[0].categories(), ["0*0", "0*1", "1*0", "1*1"]);
+        let message = |list: &[&str]| crossed(&schema, &names(list)).unwrap_err().to_string();
+        assert!(message(&["a1"]).contains("two attributes or more"));
+        assert!(message(&["a1", "a1"]).contains("named twice"));
+        assert!(message(&["a1", "b"]).contains("no attribute \"b\""));
+        let large = Schema::of_sizes(&[60_000, 60_000]).unwrap();
+        assert!(crossed(&large, &names(&["a1", "a2"])).unwrap_err().to_string().contains("3600000000 categories"));
+    }
+}

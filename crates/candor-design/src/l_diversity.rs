@@ -1,0 +1,82 @@
+//! Local l-diversity (paper 002, section 4): each respondent reports `l` categories, the true one and
+//! `l - 1` others at random.
+//!
+//! All `l` are equally plausible to whoever reads the answer, and the others are ruled out: there is no epsilon.
+//! What is certified is `l` itself ([`candor::privacy`]).
+
+use candor::channel::{Axis, Part, Pattern, PatternSet};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::Schema;
+
+use crate::{DesignError, private, repeated};
+
+/// The variance that the randomization adds, `(k-1)(l-1)/(k-l)`, for one respondent and summed over the
+/// categories, whatever the truth (eq. 4.4). Infinite for `l = k`: such answers tell nothing.
+pub fn added_variance(categories: usize, l: usize) -> f64 {
+    let (k, l) = (categories as f64, l as f64);
+    if l >= k { f64::INFINITY } else { (k - 1.0) * (l - 1.0) / (k - l) }
+}
+
+/// The `l`, not necessarily whole, that adds so much variance: eq. 4.4 solved for it.
+pub fn l_at(categories: usize, variance: f64) -> f64 {
+    let k = categories as f64;
+    (variance * k + k - 1.0) / (k - 1.0 + variance)
+}
+
+/// Every attribute reported as `l` categories, one of them true: one `l` for each attribute, or one for all.
+///
+/// # Errors
+/// If there is another number of values than attributes, or one is below 2 or beyond the categories.
+pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
+    let private = private(schema)?;
+    let l = repeated("--l", l, private.len())?;
+    let block = |(&(attribute, categories), &l): (&(usize, usize), &usize)| {
+        let name = schema.attributes()[attribute].name();
+        let wrong = |why: String| DesignError::Parameter { name: "--l", value: l as f64, range: why };
+        if l < 2 {
+            return Err(wrong("it must be 2 or more: a single category would be the truth itself".to_owned()));
+        }
+        if l > categories {
+            return Err(wrong(format!(
+                "it must be at most {categories}, the number of categories of \"{name}\", and below it for the answers to \
+                 tell anything"
+            )));
+        }
+        let part = Part { set: PatternSet::no_miss(), weight: 1 };
+        Ok(Block::new(vec![attribute], Pattern::new(vec![Axis::set(categories, l)], vec![part])?))
+    };
+    let blocks = private.iter().zip(&l).map(block).collect::<Result<_, DesignError>>()?;
+    let origin = Origin { method: "l-diversity".to_owned(), requested: vec![None; private.len()] };
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::estimate::{TableEstimator, Target};
+
+    #[test]
+    fn the_variance_is_what_the_estimator_predicts() {
+        for (k, l) in [(3, 2), (7, 3), (20, 5), (50, 10), (100, 60)] {
+            let plan = l_diversity(&Schema::of_sizes(&[k]).unwrap(), &[l]).unwrap();
+            let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+            let predicted = estimator.predict(1.0, Target::Population).unwrap();
+            let variance: f64 = predicted.standard_errors.iter().map(|se| se * se).sum();
+            let expected = added_variance(k, l) + 1.0 - 1.0 / k as f64;
+            assert!((variance - expected).abs() < 1e-9 * expected, "{k} {l}: {variance} {expected}");
+            assert!((l_at(k, added_variance(k, l)) - l as f64).abs() < 1e-9);
+        }
+        assert_eq!(added_variance(5, 5), f64::INFINITY);
+    }
+
+    #[test]
+    fn one_l_for_all_or_one_each() {
+        let schema = Schema::of_sizes(&[4, 9]).unwrap();
+        assert_eq!(l_diversity(&schema, &[3]).unwrap(), l_diversity(&schema, &[3, 3]).unwrap());
+        assert_eq!(l_diversity(&schema, &[2, 5]).unwrap().guarantee().epsilon().value(), None);
+        let message = |l: &[usize]| l_diversity(&schema, l).unwrap_err().to_string();
+        assert!(message(&[1]).contains("--l is 1; it must be 2 or more"));
+        assert!(message(&[5]).contains("at most 4, the number of categories of \"a1\""));
+        assert!(message(&[2, 3, 4]).contains("--l has 3 values, but there are 2"));
+    }
+}

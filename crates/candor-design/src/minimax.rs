@@ -1,0 +1,192 @@
+//! Minimax subset selection (Chai and Nayak 2019; paper 002, sections 3.2 and 4.3): of all designs whose
+//! parity is at most `g`, the one with the smallest worst-case variance.
+//!
+//! Each respondent reports `q` of the `k` categories. The truth is among them with probability
+//! `p = q g/(q g + k - q)`; all sets with it are equally likely, and all sets without it. With `q = 1` this is
+//! k-ary randomized response. Estimated by how often each category is reported, the variance that the
+//! randomization adds does not depend on the truth:
+//!
+//! ```text
+//! V(k, q, g) = (k-1)^2 (q g + k - q)^2 / ( k q (k-q) (g-1)^2 ) + 1/k - 1
+//! ```
+//!
+//! (eq. 3.3, with `f(q) = k^2 (q g^2 + k - q)/(q g + k - q)^2`), for one respondent and summed over the
+//! categories.
+
+use candor::channel::{Axis, Pattern};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::Schema;
+
+use crate::{DesignError, private, repeated};
+
+/// The probability that the reported set holds the truth, `q g/(q g + k - q)`.
+pub fn hit_probability(categories: usize, size: usize, parity: f64) -> f64 {
+    let (k, q) = (categories as f64, size as f64);
+    if parity.is_infinite() { 1.0 } else { q * parity / (q * parity + k - q) }
+}
+
+/// The variance that the randomization adds, for one respondent and summed over the categories (eq. 3.3).
+/// Infinite for parity 1 or sets of all categories: such answers tell nothing.
+pub fn added_variance(categories: usize, size: usize, parity: f64) -> f64 {
+    let (k, q, g) = (categories as f64, size as f64, parity);
+    if q >= k || g <= 1.0 {
+        return f64::INFINITY;
+    }
+    // Divided through by g, so that it holds for a parity without bound, too.
+    let spread = (k - 1.0) * (q + (k - q) / g) / (1.0 - 1.0 / g);
+    spread * spread / (k * q * (k - q)) + 1.0 / k - 1.0
+}
+
+/// The answer size with the smallest variance at this parity: `k/(1 + g)` rounded down or up, and at
+/// least 1.
+pub fn best_size(categories: usize, parity: f64) -> usize {
+    let ideal = categories as f64 / (1.0 + parity);
+    let [low, high] = [ideal.floor(), ideal.ceil()].map(|q| (q as usize).clamp(1, categories - 1));
+    if added_variance(categories, high, parity) < added_variance(categories, low, parity) { high } else { low }
+}
+
+/// The parity at which sets of this size add so much variance, or `None` if they add more at any.
+///
+/// `V = t` solved for `g`: with `c = sqrt((t + 1 - 1/k) k q (k-q))/(k-1)`, `g = (c + k - q)/(c - q)`.
+pub fn parity_at(categories: usize, size: usize, variance: f64) -> Option<f64> {
+    let (k, q) = (categories as f64, size as f64);
+    let c = ((variance + 1.0 - 1.0 / k) * k * q * (k - q)).sqrt() / (k - 1.0);
+    (size < categories && c > q && c.is_finite()).then(|| (c + k - q) / (c - q))
+}
+
+/// The smallest parity at which some answer size adds no more variance than this, and that size: the
+/// strongest protection that the variance can pay for (paper 002, Table 2). `None` if none is small enough.
+pub fn least_parity(categories: usize, variance: f64) -> Option<(f64, usize)> {
+    let sizes = (1..categories).filter_map(|size| Some((parity_at(categories, size, variance)?, size)));
+    sizes.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// How probable it is to guess the truth from the answer without knowing anything else: any of the reported categories is
+/// right with probability `p/q`.
+pub fn guessing(categories: usize, size: usize, parity: f64) -> f64 {
+    hit_probability(categories, size, parity) / size as f64
+}
+
+/// Subset selection on each attribute with its best answer size, at the given epsilon (the logarithm of the
+/// parity): one for each attribute, or one for all.
+///
+/// # Errors
+/// If there is another number of epsilons than attributes, or one is not a privacy loss.
+pub fn minimax(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
+    let private = private(schema)?;
+    let epsilons = repeated("--attribute-epsilon", epsilons, private.len())?;
+    let block = |(&(attribute, categories), &epsilon): (&(usize, usize), &f64)| {
+        if !(epsilon.is_finite() && epsilon >= 0.0) {
+            return Err(DesignError::Epsilon(epsilon));
+        }
+        let axis = Axis::set(categories, best_size(categories, epsilon.exp()));
+        Ok(Block::new(vec![attribute], Pattern::k_ary(vec![axis], epsilon)?))
+    };
+    let blocks = private.iter().zip(&epsilons).map(block).collect::<Result<_, DesignError>>()?;
+    let requested = epsilons.iter().copied().map(Some).collect();
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "minimax".to_owned(), requested }))
+}
+
+/// The same by parities instead of epsilons.
+///
+/// # Errors
+/// If a parity is below 1, or as [`minimax`].
+pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, DesignError> {
+    let epsilon = |&parity: &f64| {
+        let range = || {
+            "a parity is a ratio of a larger likelihood to a smaller one, so 1 or more and finite; 1 tells nothing"
+                .to_owned()
+        };
+        match parity.is_finite() && parity >= 1.0 {
+            true => Ok(parity.ln()),
+            false => Err(DesignError::Parameter { name: "--parity", value: parity, range: range() }),
+        }
+    };
+    let parities = repeated("--parity", parities, private(schema)?.len())?;
+    minimax(schema, &parities.iter().map(epsilon).collect::<Result<Vec<f64>, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::channel::Channel;
+    use candor::estimate::{TableEstimator, Target};
+    use proptest::prelude::*;
+
+    fn size_of(plan: &Plan, block: usize) -> usize {
+        match &plan.blocks()[block].channels()[0].1 {
+            Channel::Pattern(pattern) => pattern.axes()[0].answer,
+            Channel::Matrix(_) => unreachable!("subset selection is a pattern channel"),
+        }
+    }
+
+    /// The two forms of the variance in the notes, and the library's own prediction for uniform truths.
+    #[test]
+    fn the_variance_is_what_the_estimator_predicts() {
+        for (k, g) in [(2, 1.5), (5, 3.0), (10, 2.0), (20, 14.19), (50, 5.0)] {
+            let plan = minimax_by_parity(&Schema::of_sizes(&[k]).unwrap(), &[g]).unwrap();
+            let q = size_of(&plan, 0);
+            let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+            let predicted = estimator.predict(1.0, Target::Population).unwrap();
+            let variance: f64 = predicted.standard_errors.iter().map(|se| se * se).sum();
+            let sampling = 1.0 - 1.0 / k as f64;
+            assert!((variance - sampling - added_variance(k, q, g)).abs() < 1e-6 * variance, "{k} {g}");
+            let p = hit_probability(k, q, g);
+            let (k, q) = (k as f64, q as f64);
+            let b = (q - p) / (k - 1.0);
+            let other = k * b * (1.0 - b) / (p - b).powi(2) + (1.0 - 2.0 * b) / (p - b) - 1.0;
+            assert!((other - added_variance(k as usize, q as usize, g)).abs() < 1e-9 * other);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_size_is_the_best_of_all(k in 2usize..300, g in 1.01f64..500.0) {
+            let best = added_variance(k, best_size(k, g), g);
+            let all = (1..k).map(|q| added_variance(k, q, g)).fold(f64::INFINITY, f64::min);
+            prop_assert!(best <= all * (1.0 + 1e-12), "{} {}", best, all);
+        }
+
+        #[test]
+        fn parities_and_variances_are_inverse(k in 2usize..200, q in 1usize..200, g in 1.01f64..500.0) {
+            prop_assume!(q < k);
+            let back = parity_at(k, q, added_variance(k, q, g)).unwrap();
+            prop_assert!((back / g - 1.0).abs() < 1e-6, "{} {}", back, g);
+        }
+
+        #[test]
+        fn what_is_asked_is_never_exceeded(k in 2usize..60, g in 1.0f64..200.0) {
+            let plan = minimax_by_parity(&Schema::of_sizes(&[k, 3]).unwrap(), &[g]).unwrap();
+            for attribute in plan.guarantee().attributes() {
+                prop_assert!(attribute.conditional.get() <= g.ln());
+                prop_assert!(attribute.conditional.get() >= g.ln() - 1e-8);
+            }
+        }
+    }
+
+    #[test]
+    fn examples_of_section_4_3() {
+        let plan = minimax_by_parity(&Schema::of_sizes(&[20]).unwrap(), &[14.19]).unwrap();
+        assert_eq!(size_of(&plan, 0), 1);
+        assert!((hit_probability(20, 1, 14.19) - 0.4275).abs() < 5e-5);
+        assert!((plan.guarantee().epsilon().get() - 2.6525).abs() < 5e-5);
+        let plan = minimax(&Schema::of_sizes(&[50]).unwrap(), &[18.023_183f64.ln()]).unwrap();
+        assert_eq!(size_of(&plan, 0), 3);
+        assert!((guessing(50, 3, 18.023_183) - 0.1783).abs() < 5e-5);
+    }
+
+    #[test]
+    fn wrong_goals_are_told() {
+        let schema = Schema::of_sizes(&[4, 5, 6]).unwrap();
+        let message = |error: DesignError| error.to_string();
+        for parity in [0.5, 0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(message(minimax_by_parity(&schema, &[parity]).unwrap_err()).contains("1 or more"), "{parity}");
+        }
+        assert!(message(minimax_by_parity(&schema, &[2.0, 3.0]).unwrap_err()).contains("--parity has 2 values"));
+        assert!(matches!(minimax(&schema, &[-1.0]), Err(DesignError::Epsilon(_))));
+        assert_eq!(added_variance(5, 2, 1.0), f64::INFINITY);
+        assert_eq!(added_variance(5, 5, 2.0), f64::INFINITY);
+        assert_eq!(parity_at(5, 1, 0.0), None);
+        assert_eq!(least_parity(2, 0.0), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! Guessing: how often somebody without any prior knowledge guesses right (paper 002, section 4.3).
+
+use super::view::View;
+use super::{Detail, Finding, Question, ROUNDING, Requirement};
+use crate::channel::{Channel, Matrix, Pattern};
+use crate::plan::{Block, Plan};
+
+/// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
+/// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all other attributes; and
+/// of guessing the whole record. The value is the largest about one attribute.
+pub(super) fn guessing(question: &Question<'_>) -> Finding {
+    let plan = question.plan;
+    let mut details = Vec::new();
+    let mut largest: f64 = 0.0;
+    for block in plan.blocks() {
+        for (place, &attribute) in block.attributes().iter().enumerate() {
+            let name = plan.schema().attributes()[attribute].name();
+            let own = mean(block, |channel| own_answer(channel, place));
+            let knowing = mean(block, |channel| knowing_others(channel, place));
+            let mut push = |about: String, value: f64| details.push(Detail { about, value: Some(value) });
+            if let Some(own) = own {
+                push(name.to_owned(), own);
+            }
+            if let Some(knowing) = knowing.filter(|&p| own.is_none_or(|own| (p - own).abs() > ROUNDING)) {
+                push(format!("{name}, knowing the others"), knowing);
+            }
+            largest = largest.max(own.unwrap_or(0.0)).max(knowing.unwrap_or(0.0));
+        }
+    }
+    let record = whole_record(plan);
+    details.extend(record.map(|value| Detail { about: "the whole record".to_owned(), value: Some(value) }));
+    let sentence = format!(
+        "Somebody who knows nothing about a person beforehand, but may know their other answers, guesses one attribute right \
+         with probability {largest:.4} at most{}.",
+        record.map_or(String::new(), |p| format!(", and the whole record with probability {}", shown(p)))
+    );
+    Finding::new("guessing", Some(largest), sentence)
+        .with_details(details)
+        .judged(question, |required| matches!(required, Requirement::Guessing(most) if largest <= most + ROUNDING))
+}
+
+fn shown(p: f64) -> String {
+    if p >= 1e-3 { format!("{p:.4}") } else { format!("{p:.2e}") }
+}
+
+/// The mean over the lottery, if every channel has a value.
+fn mean(block: &Block, value: impl Fn(&Channel) -> Option<f64>) -> Option<f64> {
+    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+    block.channels().iter().map(|(weight, channel)| Some(*weight as f64 / total * value(channel)?)).sum()
+}
+
+fn own_answer(channel: &Channel, place: usize) -> Option<f64> {
+    match channel {
+        Channel::Pattern(pattern) => {
+            let axis = pattern.axes()[place];
+            let view =
+                View::Set { categories: axis.categories, size: axis.answer, hit: pattern.keep_probability(place) };
+            Some(view.guess(&vec![1.0 / axis.categories as f64; axis.categories]))
+        }
+        Channel::Matrix(matrix) => (matrix.sizes().len() == 1).then(|| of_matrix(matrix, place)),
+    }
+}
+
+/// The sum over all answers of the largest likelihood, over the number of categories; beyond 20 attributes in one channel
+/// there is none.
+fn knowing_others(channel: &Channel, place: usize) -> Option<f64> {
+    match channel {
+        Channel::Matrix(matrix) => Some(of_matrix(matrix, place)),
+        Channel::Pattern(pattern) => {
+            let relative = pattern.relative()?;
+            let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
+            let bit = 1usize << place;
+            let mut sum = 0.0;
+            for others in (0..relative.len()).filter(|p| p & bit == 0) {
+                let share = |(i, shares): (usize, &[f64; 2])| if i == place { 1.0 } else { shares[others >> i & 1] };
+                sum += shares.iter().enumerate().map(share).product::<f64>()
+                    * relative[others].max(relative[others | bit]);
+            }
+            Some((sum / pattern.axes()[place].categories as f64).min(1.0))
+        }
+    }
+}
+
+/// The largest over what the other attributes may be.
+fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
+    let stride: usize = matrix.sizes()[place + 1..].iter().product();
+    let size = matrix.sizes()[place];
+    let bases = (0..matrix.columns().len()).filter(|input| (input / stride).is_multiple_of(size));
+    let of_base = |base: usize| {
+        let most = |output: usize| {
+            (0..size).map(|category| matrix.probability(output, base + category * stride)).fold(0.0, f64::max)
+        };
+        (0..matrix.labels().len()).map(most).sum::<f64>() / size as f64
+    };
+    bases.map(of_base).fold(0.0, f64::max)
+}
+
+/// Blocks are independent, so their probabilities multiply.
+fn whole_record(plan: &Plan) -> Option<f64> {
+    let of_channel = |channel: &Channel| match channel {
+        Channel::Matrix(matrix) => {
+            let all = |output: usize| {
+                (0..matrix.columns().len()).map(|input| matrix.probability(output, input)).fold(0.0, f64::max)
+            };
+            Some((0..matrix.labels().len()).map(all).sum::<f64>() / matrix.columns().len() as f64)
+        }
+        Channel::Pattern(pattern) => largest_of_record(pattern),
+    };
+    plan.blocks().iter().map(|block| mean(block, of_channel)).try_fold(1.0, |product, p| Some(product * p?))
+}
+
+/// The number of answers times the largest probability of one, over the number of records.
+fn largest_of_record(pattern: &Pattern) -> Option<f64> {
+    let largest = pattern.relative()?.into_iter().fold(0.0, f64::max);
+    Some(pattern.axes().iter().fold(largest, |p, axis| p / axis.categories as f64).min(1.0))
+}

@@ -1,0 +1,41 @@
+//! Strict information privacy: how far any belief can move (Chai and Nayak 2018; paper 002, eq. 2.3).
+
+use super::rho::{percent, percent_down};
+use super::{Detail, Finding, Question, ROUNDING, Requirement};
+use crate::channel::Epsilon;
+
+/// The probability that is spoken of if none is required.
+const DEFAULT_EVENT: f64 = 0.1;
+
+/// With `g` the parity, something of probability `a` beforehand has afterwards a probability between
+/// `a/(1 + (g-1)(1-a))` and `g a/(1 + (g-1) a)`, whatever the prior otherwise is; both bounds are attained.
+pub(super) fn information_bounds(question: &Question<'_>) -> Finding {
+    let event = match question.required("information-bounds") {
+        Some(Requirement::InformationBounds { event, .. }) => event,
+        _ => DEFAULT_EVENT,
+    };
+    let (low, high) = belief_bounds(question.plan.guarantee().epsilon(), event);
+    let sentence = format!(
+        "Something about a person that somebody thinks {} likely is, after reading the response, between {} and {} likely \
+         for them.",
+        percent(event),
+        percent_down(low),
+        percent(high)
+    );
+    let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
+    Finding::new("information-bounds", Some(high), sentence)
+        .with_details(vec![detail("before", event), detail("lowest", low), detail("highest", high)])
+        .judged(question, |required| {
+            matches!(required, Requirement::InformationBounds { low: least, high: most, .. }
+                if low >= least - ROUNDING && high <= most + ROUNDING)
+        })
+}
+
+/// Between which probabilities something that had probability `before` has afterwards, for a reader of a response with this
+/// epsilon (both bounds of paper 002, eq. 2.3).
+pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
+    // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
+    let inverse = (-epsilon.get()).exp();
+    let after = |p: f64| if p > 0.0 { p / (inverse + (1.0 - inverse) * p) } else { 0.0 };
+    ((1.0 - after(1.0 - before)).max(0.0), after(before))
+}

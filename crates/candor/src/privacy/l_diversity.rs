@@ -1,0 +1,86 @@
+//! Local l-diversity: how many categories stay equally plausible (paper 002, section 4.1).
+
+use std::collections::HashSet;
+
+use super::{Detail, Finding, Question, Requirement};
+use crate::channel::{Channel, Matrix, Pattern};
+use crate::plan::Plan;
+
+/// For each attribute, the smallest number of categories that share the largest likelihood, over all responses and
+/// whatever the other attributes are known to be; the value is the smallest. Reports of `l` categories, one of them true, have `l`;
+/// whatever has an `l`, nobody without prior knowledge can be right about that attribute with probability above `1/l`.
+///
+/// Exact, from the plan's integers; beyond 20 attributes in one channel a lower bound.
+pub(super) fn l_diversity(question: &Question<'_>) -> Finding {
+    let details = of_attributes(question.plan);
+    let least = details.iter().map(|&(_, l)| l).min().unwrap_or(1);
+    let sentence = match least {
+        1 => "Some response speaks for one category of an attribute more than for any other.".to_owned(),
+        l => format!(
+            "After every response, at least {l} categories of each attribute are equally plausible and none is more so, even \
+             for somebody who knows all other answers."
+        ),
+    };
+    let detail = |(about, l): (String, usize)| Detail { about, value: Some(l as f64) };
+    Finding::new("l-diversity", Some(least as f64), sentence)
+        .with_details(details.into_iter().map(detail).collect())
+        .judged(question, |required| matches!(required, Requirement::LDiversity(l) if least >= l))
+}
+
+fn of_attributes(plan: &Plan) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for block in plan.blocks() {
+        for (place, &attribute) in block.attributes().iter().enumerate() {
+            let of_channel = |(_, channel): &(u64, Channel)| match channel {
+                Channel::Pattern(pattern) => of_pattern(pattern, place),
+                Channel::Matrix(matrix) => of_matrix(matrix, place),
+            };
+            let least = block.channels().iter().map(of_channel).min().unwrap_or(1);
+            found.push((plan.schema().attributes()[attribute].name().to_owned(), least));
+        }
+    }
+    found
+}
+
+/// Given how the other attributes hit or miss, the answer speaks for the categories in the set, for those outside, or
+/// for all alike.
+fn of_pattern(pattern: &Pattern, place: usize) -> usize {
+    let (a, q) = (pattern.axes()[place].categories, pattern.axes()[place].answer);
+    if q == a {
+        return a;
+    }
+    let Some(likelihoods) = pattern.likelihoods() else {
+        let looking = |part: &&crate::channel::Part| part.set.looks_at(place);
+        return match pattern.parts().iter().filter(looking).map(|part| part.set.is_down_closed()).collect::<Vec<_>>() {
+            none if none.is_empty() => a,
+            closed if closed.iter().all(|&closed| closed) => q,
+            _ => q.min(a - q),
+        };
+    };
+    let bit = 1usize << place;
+    let hits = (0..likelihoods.class.len()).filter(|pattern| pattern & bit == 0);
+    let pairs: HashSet<(u32, u32)> =
+        hits.filter_map(|pattern| likelihoods.class[pattern].zip(likelihoods.class[pattern | bit])).collect();
+    let favoured = |(hit, miss): &(u32, u32)| {
+        let (hit, miss) = (&likelihoods.values[*hit as usize], &likelihoods.values[*miss as usize]);
+        match hit.cmp(miss) {
+            std::cmp::Ordering::Greater => q,
+            std::cmp::Ordering::Less => a - q,
+            std::cmp::Ordering::Equal => a,
+        }
+    };
+    pairs.iter().map(favoured).min().unwrap_or(a)
+}
+
+fn of_matrix(matrix: &Matrix, place: usize) -> usize {
+    let stride: usize = matrix.sizes()[place + 1..].iter().product();
+    let size = matrix.sizes()[place];
+    let bases = (0..matrix.columns().len()).filter(|input| (input / stride).is_multiple_of(size));
+    let tied = |base: usize, output: usize| {
+        let entries = || (0..size).map(|category| matrix.columns()[base + category * stride][output]);
+        let most = entries().max().unwrap_or(0);
+        // An output that cannot occur says nothing.
+        if most == 0 { size } else { entries().filter(|&entry| entry == most).count() }
+    };
+    bases.flat_map(|base| (0..matrix.labels().len()).map(move |output| tied(base, output))).min().unwrap_or(size)
+}

@@ -1,0 +1,22 @@
+//! MAP privacy: how often the best guess is wrong (paper 001, eq. 8).
+
+use super::{Finding, Question, ROUNDING, Requirement};
+
+/// `1 - sum_z max_x P(z | x) prior(x)` for each attribute and a reader of its own answer; the value is the smallest.
+/// Several tags of a lottery: their mean, because the tag is seen.
+pub(super) fn map_privacy(question: &Question<'_>) -> Finding {
+    let details = question.by_variable(|v| {
+        1.0 - v.views.iter().map(|(weight, view)| weight * view.guess(&v.prior)).sum::<f64>().min(1.0)
+    });
+    let least = details.iter().min_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
+    let (value, about) = least.map_or((None, String::new()), |d| (d.value, d.about.clone()));
+    let sentence = format!(
+        "Even the best guess at \"{about}\" is wrong with probability {:.4}, for {} who reads the answer about it; guesses at \
+         other attributes no less often.",
+        value.unwrap_or(0.0),
+        question.prior_in_words()
+    );
+    Finding::new("map-privacy", value, sentence).with_details(details).judged(question, |required| {
+        matches!((required, value), (Requirement::MapPrivacy(least), Some(value)) if value >= least - ROUNDING)
+    })
+}

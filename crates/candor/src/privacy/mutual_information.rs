@@ -1,0 +1,129 @@
+//! Mutual information: how many bits an answer carries about the truth, on average.
+
+use super::view::View;
+use super::{Detail, Finding, Question, ROUNDING, Requirement};
+use crate::channel::{Channel, Pattern};
+use crate::plan::Plan;
+
+/// With a prior that is not uniform, sets are listed one by one up to so many.
+const MAX_LISTED: f64 = 200_000.0;
+
+/// `I = sum P(x) P(z | x) log2( P(z | x)/P(z) )` for each attribute and its own answer, and for the whole record
+/// under a uniform prior; the value is the largest about one attribute.
+///
+/// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`. That is
+/// also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to list.
+pub(super) fn mutual_information(question: &Question<'_>) -> Finding {
+    let mut bounded = false;
+    let mut details = Vec::new();
+    for variable in &question.variables {
+        let mut bits = 0.0;
+        for (weight, view) in &variable.views {
+            let (information, exact) = of_view(view, &variable.prior);
+            bounded |= !exact;
+            bits += weight * information;
+        }
+        details.push(Detail { about: variable.name.clone(), value: Some(bits) });
+    }
+    let largest = details.iter().filter_map(|detail| detail.value).fold(0.0, f64::max);
+    let record = of_record(question.plan);
+    details
+        .extend(record.map(|bits| Detail { about: "the whole record, uniform prior".to_owned(), value: Some(bits) }));
+    let sentence = format!(
+        "An answer about one attribute tells {} {}{largest:.4} bits on average{}; a yes or no question answered truthfully \
+         tells one bit at most.",
+        question.prior_in_words(),
+        if bounded { "at most " } else { "" },
+        record
+            .map_or(String::new(), |bits| format!(", the whole response {bits:.4} if all records are equally likely"))
+    );
+    Finding::new("mutual-information", Some(largest), sentence).with_details(details).judged(
+        question,
+        |required| matches!(required, Requirement::MutualInformation(most) if largest <= most + ROUNDING),
+    )
+}
+
+/// `p log2(p/q)`, with nothing for what cannot happen.
+fn term(p: f64, q: f64) -> f64 {
+    if p > 0.0 && q > 0.0 { p * (p / q).log2() } else { 0.0 }
+}
+
+/// The information, and whether it is exact or only the most it can be.
+fn of_view(view: &View, prior: &[f64]) -> (f64, bool) {
+    match view {
+        View::Table(columns) => {
+            let outputs = columns.first().map_or(0, Vec::len);
+            let of_output = |z: usize| {
+                let sum: f64 = columns.iter().zip(prior).map(|(column, p)| p * column[z]).sum();
+                columns.iter().zip(prior).map(|(column, p)| p * term(column[z], sum)).sum::<f64>()
+            };
+            ((0..outputs).map(of_output).sum::<f64>().max(0.0), true)
+        }
+        View::Set { categories, size, hit } => {
+            let (a, q) = (*categories as f64, *size as f64);
+            let uniform = term(*hit, q / a) + if size < categories { term(1.0 - hit, 1.0 - q / a) } else { 0.0 };
+            let even = prior.iter().all(|p| (p - 1.0 / a).abs() < ROUNDING);
+            if even || size == categories {
+                return (uniform.max(0.0), true);
+            }
+            let with = (1..*size).fold(1.0, |ways, i| ways * (a - i as f64) / i as f64);
+            let without = with * (a - q) / q;
+            if with + without > MAX_LISTED {
+                return (uniform, false);
+            }
+            // H(Z) - H(Z | X); an answer z has probability m + (h - m) prior(z).
+            let (h, m) = (hit / with, (1.0 - hit) / without);
+            let entropy = |p: f64| if p > 0.0 { -p * p.log2() } else { 0.0 };
+            let mut seen = 0.0;
+            for_each_sum(prior, *size, 0.0, &mut |sum| seen += entropy(m + (h - m) * sum));
+            ((seen - with * entropy(h) - without * entropy(m)).max(0.0), true)
+        }
+    }
+}
+
+/// Calls `take` with the probability of every set of `size` categories.
+fn for_each_sum(prior: &[f64], size: usize, sum: f64, take: &mut impl FnMut(f64)) {
+    match size {
+        0 => take(sum),
+        _ => {
+            for first in 0..=prior.len() - size {
+                for_each_sum(&prior[first + 1..], size - 1, sum + prior[first], take);
+            }
+        }
+    }
+}
+
+/// Blocks are independent: their information adds up. `None` beyond 20 attributes in one channel.
+fn of_record(plan: &Plan) -> Option<f64> {
+    let of_channel = |channel: &Channel| match channel {
+        Channel::Pattern(pattern) => of_pattern(pattern),
+        Channel::Matrix(matrix) => {
+            let inputs = matrix.columns().len();
+            let column = |input: usize| (0..matrix.labels().len()).map(|z| matrix.probability(z, input)).collect();
+            let table = View::Table((0..inputs).map(column).collect());
+            Some(of_view(&table, &vec![1.0 / inputs as f64; inputs]).0)
+        }
+    };
+    plan.blocks()
+        .iter()
+        .map(|block| {
+            let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+            block
+                .channels()
+                .iter()
+                .map(|(weight, channel)| Some(*weight as f64 / total * of_channel(channel)?))
+                .sum::<Option<f64>>()
+        })
+        .sum()
+}
+
+/// Every answer is equally likely if every record is: `sum over S of mass(S) log2( X(S) * number of answers )`.
+fn of_pattern(pattern: &Pattern) -> Option<f64> {
+    let relative = pattern.relative()?;
+    let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
+    let of_pattern = |(p, &ratio): (usize, &f64)| {
+        let share: f64 = shares.iter().enumerate().map(|(i, shares)| shares[p >> i & 1]).product();
+        if ratio > 0.0 { share * ratio * ratio.log2() } else { 0.0 }
+    };
+    Some(relative.iter().enumerate().map(of_pattern).sum::<f64>().max(0.0))
+}

@@ -1,0 +1,58 @@
+//! rho1-to-rho2 privacy (Evfimievski, Gehrke and Srikant 2003; paper 002, section 2.1).
+
+use num_traits::One;
+
+use super::information_bounds::belief_bounds;
+use super::{Detail, Finding, Question, Requirement};
+use crate::channel::{Rational, exact};
+
+/// The lower probability that is spoken of if none is required.
+const DEFAULT_RHO1: f64 = 0.1;
+
+/// The smallest `rho2` such that nothing that is at most `rho1` probable beforehand becomes more than `rho2`
+/// probable (upward), and nothing that is at least `rho2` probable falls below `rho1` (downward): both hold if and only if
+/// the parity is at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
+pub(super) fn rho(question: &Question<'_>) -> Finding {
+    let rho1 = match question.required("rho") {
+        Some(Requirement::Rho { rho1, .. }) => rho1,
+        _ => DEFAULT_RHO1,
+    };
+    let (_, rho2) = belief_bounds(question.plan.guarantee().epsilon(), rho1);
+    let sentence = match rho2 < 1.0 {
+        true => format!(
+            "Something that somebody thinks {} likely at most does not become more than {} likely by reading the response; \
+             and something thought {} likely at least does not fall below {}.",
+            percent(rho1),
+            percent(rho2),
+            percent(rho2),
+            percent(rho1)
+        ),
+        false => format!("Something thought {} likely can become certain by reading the response.", percent(rho1)),
+    };
+    let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
+    Finding::new("rho", Some(rho2), sentence).with_details(vec![detail("rho1", rho1), detail("rho2", rho2)]).judged(
+        question,
+        |required| {
+            matches!(required, Requirement::Rho { rho1, rho2 } if largest_parity(rho1, rho2).is_some_and(|limit| {
+                question.plan.guarantee().parity().is_some_and(|parity| *parity <= limit)
+            }))
+        },
+    )
+}
+
+/// `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly.
+fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
+    let (low, high) = (exact(rho1)?, exact(rho2)?);
+    let one = Rational::one();
+    (low < one && high < one && rho1 > 0.0).then(|| &high * (&one - &low) / (&low * (&one - &high)))
+}
+
+/// A probability for people, rounded up to a tenth of a per cent.
+pub(super) fn percent(p: f64) -> String {
+    format!("{} %", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
+}
+
+/// A lower bound for people, rounded down to a tenth of a per cent.
+pub(super) fn percent_down(p: f64) -> String {
+    format!("{} %", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
+}

@@ -1,0 +1,39 @@
+//! Worst posterior: how sure of one category a reader can become (paper 001, eq. 9).
+
+use super::breaking_prior::closest;
+use super::{Finding, Question, ROUNDING, Requirement};
+
+/// `max P(x | z)` over all answers `z` that can occur and all categories `x`, for each attribute and a reader of its own
+/// answer; the value is the largest. With a bound required, also the closest prior that breaks it.
+pub(super) fn worst_posterior(question: &Question<'_>) -> Finding {
+    let details =
+        question.by_variable(|v| v.views.iter().map(|(_, view)| view.worst_posterior(&v.prior)).fold(0.0, f64::max));
+    let worst = details.iter().max_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
+    let (value, about) = worst.map_or((None, String::new()), |d| (d.value, d.about.clone()));
+    let mut sentence = format!(
+        "After the most telling answer about \"{about}\", {} thinks one category {:.4} likely; no answer \
+         about anything tells more.",
+        question.prior_in_words(),
+        value.unwrap_or(0.0)
+    );
+    let mut breaking = None;
+    if let Some(Requirement::WorstPosterior(bound)) = question.required("worst-posterior") {
+        breaking = question
+            .variables
+            .iter()
+            .filter_map(|v| closest(v, bound))
+            .min_by(|a, b| a.distance.total_cmp(&b.distance));
+        if let Some(found) = breaking.as_ref().filter(|found| found.distance > 0.0) {
+            sentence += &format!(
+                " The closest prior with which {bound} is reached is {:.4} away (total variation), about \"{}\".",
+                found.distance, found.attribute
+            );
+        }
+    }
+    let mut finding =
+        Finding::new("worst-posterior", value, sentence).with_details(details).judged(question, |required| {
+            matches!((required, value), (Requirement::WorstPosterior(bound), Some(value)) if value <= bound + ROUNDING)
+        });
+    finding.breaking_prior = breaking;
+    finding
+}

@@ -1,0 +1,126 @@
+//! Answers with sets of categories: records that are drawn alike are drawn together.
+
+use rand_core::CryptoRng;
+
+use super::Sets;
+use super::bytes::Bytes;
+use super::lanes::{LANES, Lanes, MAX_SIZE};
+use super::patterns::Draw;
+use super::subsets::{Aim, Subset};
+
+/// Draws the answers about one attribute: sets of a fixed size of its categories.
+pub(super) struct SetDrawer {
+    categories: usize,
+    size: usize,
+    /// By aim; none to miss with if every set hits.
+    ways: [Option<Way>; 3],
+}
+
+/// How sets with one aim are drawn.
+enum Way {
+    Small(Lanes),
+    Large(Subset),
+}
+
+impl SetDrawer {
+    pub(super) fn new(categories: usize, size: usize) -> SetDrawer {
+        let way = |aim: Aim| {
+            let possible = aim != Aim::Miss || size < categories;
+            possible.then(|| match Lanes::new(aim, categories, size) {
+                Some(lanes) => Way::Small(lanes),
+                None => {
+                    let (n, size) = aim.of_others(categories, size);
+                    Way::Large(Subset::new(n, size))
+                }
+            })
+        };
+        SetDrawer { categories, size, ways: Aim::ALL.map(way) }
+    }
+
+    /// How many categories a set has.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Draws the sets of the records listed, all with one aim, each into its room.
+    fn fill<R: CryptoRng + ?Sized>(
+        &self,
+        aim: Aim,
+        records: &[u16],
+        truths: &[u16],
+        place: impl Fn(usize) -> usize,
+        room: &mut [u16],
+        bytes: &mut Bytes<'_, R>,
+    ) {
+        if records.is_empty() {
+            return;
+        }
+        let of = |record: u16| usize::from(record);
+        match self.ways[aim as usize].as_ref().expect("no pattern lets an attribute miss that cannot") {
+            Way::Large(subset) => {
+                let mut scratch = vec![0u64; self.categories.div_ceil(64)];
+                for record in records.iter().copied().map(of) {
+                    let out = &mut room[place(record)..][..self.size];
+                    subset.fill(aim, truths[record], out, &mut scratch, bytes);
+                }
+            }
+            Way::Small(lanes) => {
+                let mut sets = [[0u8; LANES]; MAX_SIZE];
+                let mut known = [0u8; LANES];
+                for records in records.chunks(LANES) {
+                    for (known, &record) in known.iter_mut().zip(records) {
+                        *known = truths[of(record)] as u8;
+                    }
+                    lanes.draw(&known, &mut sets, bytes);
+                    for (lane, &record) in records.iter().enumerate() {
+                        let out = &mut room[place(of(record))..][..self.size];
+                        for (code, row) in out.iter_mut().zip(&sets) {
+                            *code = row[lane].into();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds the sets of one attribute for a run of at most 65,536 records: `drawers` by channel, `channel`
+/// of each record.
+pub(super) fn fill_sets<R: CryptoRng + ?Sized>(
+    attribute: usize,
+    drawers: &[&SetDrawer],
+    channel: impl Fn(usize) -> usize,
+    draws: &[Draw],
+    truths: &[u16],
+    out: &mut Sets,
+    bytes: &mut Bytes<'_, R>,
+) {
+    let start = out.codes().len();
+    let mut ends = Vec::with_capacity(draws.len());
+    let room = out.extend((0..draws.len()).map(|record| drawers[channel(record)].size), &mut ends);
+    let kind = |record: usize| (channel(record), draws[record].aim(attribute) as usize);
+    let mut fill = |(channel, aim): (usize, usize), records: &[u16]| {
+        let drawer = drawers[channel];
+        let place = |record: usize| ends[record] - start - drawer.size;
+        drawer.fill(Aim::ALL[aim], records, truths, place, room, bytes);
+    };
+    if let [_] = drawers {
+        // Without a branch: which aim a record has is not predictable.
+        let mut lists = [0; 3].map(|_: usize| vec![0u16; draws.len()]);
+        let mut lengths = [0; 3];
+        for record in 0..draws.len() {
+            let aim = kind(record).1;
+            lists[aim][lengths[aim]] = record as u16;
+            lengths[aim] += 1;
+        }
+        for (aim, records) in lists.iter().enumerate() {
+            fill((0, aim), &records[..lengths[aim]]);
+        }
+    } else {
+        let mut records: Vec<u16> = (0..draws.len()).map(|record| record as u16).collect();
+        records.sort_unstable_by_key(|&record| kind(record.into()));
+        for alike in records.chunk_by(|&a, &b| kind(a.into()) == kind(b.into())) {
+            fill(kind(alike[0].into()), alike);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Uniformly random subsets of any size, exact: local l-diversity and subset selection (paper 002).
+//! Small ones have a faster way ([`super::lanes`]).
+//!
+//! Floyd's method (Bentley and Floyd 1987) takes one uniform number below each of
+//! `n - size + 1, ..., n`. Several of them come out of one random word: the word is multiplied by one
+//! bound after the other, the high half being the number and the low half what is left for the next
+//! (Brackett-Rozinsky and Lemire 2024). The numbers are the digits of `floor(word * B / 2^64)`, `B` the
+//! product of the bounds, so they are exactly uniform once the few words are drawn again whose last low half is
+//! below `2^64 mod B`.
+
+use rand_core::CryptoRng;
+
+use super::bytes::Bytes;
+
+/// Products of bounds stay below this, so that one word in 2^12 at most is drawn again.
+const MAX_PRODUCT: u64 = 1 << 52;
+
+/// Draws subsets of a fixed size of `0..n`.
+pub(super) struct Subset {
+    n: usize,
+    /// Whether what is drawn is what the subset leaves out: less work if it is more than half.
+    left_out: bool,
+    words: Vec<Word>,
+}
+
+/// The bounds that one random word serves.
+struct Word {
+    first: u64,
+    end: u64,
+    product: u64,
+    /// `2^64 mod` the product.
+    again: u64,
+}
+
+impl Word {
+    #[inline]
+    fn draw<R: CryptoRng + ?Sized>(&self, bytes: &mut Bytes<'_, R>) -> u64 {
+        loop {
+            let word = u64::from_le_bytes(bytes.array());
+            if word.wrapping_mul(self.product) >= self.again {
+                return word;
+            }
+        }
+    }
+}
+
+impl Subset {
+    pub(super) fn new(n: usize, size: usize) -> Subset {
+        let left_out = 2 * size > n;
+        let drawn = if left_out { n - size } else { size };
+        let mut words: Vec<Word> = Vec::new();
+        let (mut first, end) = ((n - drawn + 1) as u64, n as u64 + 1);
+        while first < end {
+            let (mut next, mut product) = (first + 1, first);
+            while let Some(larger) = product.checked_mul(next).filter(|&p| p <= MAX_PRODUCT && next < end) {
+                product = larger;
+                next += 1;
+            }
+            words.push(Word { first, end: next, product, again: (u64::MAX % product + 1) % product });
+            first = next;
+        }
+        Subset { n, left_out, words }
+    }
+
+    /// Sets the bits of a subset in `chosen`, which comes in empty.
+    fn draw<R: CryptoRng + ?Sized>(&self, chosen: &mut [u64], bytes: &mut Bytes<'_, R>) {
+        for word in &self.words {
+            let mut random = word.draw(bytes);
+            for bound in word.first..word.end {
+                let product = u128::from(random) * u128::from(bound);
+                random = product as u64;
+                let (candidate, last) = ((product >> 64) as usize, bound as usize - 1);
+                let taken = chosen[candidate / 64] >> (candidate % 64) & 1 == 1;
+                let next = if taken { last } else { candidate };
+                chosen[next / 64] |= 1 << (next % 64);
+            }
+        }
+        if self.left_out {
+            for (word, first) in chosen.iter_mut().zip((0..).step_by(64)) {
+                let inside = self.n.saturating_sub(first).min(64) as u32;
+                *word = !*word & u64::MAX.checked_shr(64 - inside).unwrap_or(0);
+            }
+        }
+    }
+}
+
+/// What the set has to do with the truth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Nothing.
+    Free,
+    /// It contains it.
+    Hit,
+    /// It does not contain it.
+    Miss,
+}
+
+impl Aim {
+    pub(super) const ALL: [Aim; 3] = [Aim::Free, Aim::Hit, Aim::Miss];
+
+    /// `(n, size)` of the subset that is drawn for a set of `size` out of `categories`: with an eye
+    /// on the truth, of all the others, and one less if the truth is put in.
+    pub(super) fn of_others(self, categories: usize, size: usize) -> (usize, usize) {
+        match self {
+            Aim::Free => (categories, size),
+            Aim::Hit => (categories - 1, size - 1),
+            Aim::Miss => (categories - 1, size),
+        }
+    }
+}
+
+impl Subset {
+    /// Draws one set into `out`, in increasing order. `scratch` has a bit for each category, and is
+    /// empty before and after.
+    pub(super) fn fill<R: CryptoRng + ?Sized>(
+        &self,
+        aim: Aim,
+        truth: u16,
+        out: &mut [u16],
+        scratch: &mut [u64],
+        bytes: &mut Bytes<'_, R>,
+    ) {
+        self.draw(scratch, bytes);
+        let mut others = 0;
+        for (word, base) in scratch.iter_mut().zip((0..).step_by(64)) {
+            while *word != 0 {
+                out[others] = base + word.trailing_zeros() as u16;
+                *word &= *word - 1;
+                others += 1;
+            }
+        }
+        if aim == Aim::Free {
+            return;
+        }
+        // The others are numbered without the truth: those from its place on move up by one.
+        let before = out[..others].partition_point(|&other| other < truth);
+        out[before..others].iter_mut().for_each(|other| *other += 1);
+        if aim == Aim::Hit {
+            out.copy_within(before..others, before + 1);
+            out[before] = truth;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers that one word gives, for every word of ten bits: each combination as often as
+    /// any other once the leading ones are drawn again. (The same arithmetic as with 64.)
+    #[test]
+    fn words_give_every_combination_equally_often() {
+        for bounds in [&[5u64, 6, 7][..], &[3, 4], &[9, 10, 11], &[91], &[1, 2, 3, 4, 5]] {
+            let product: u64 = bounds.iter().product();
+            let mut seen = std::collections::HashMap::new();
+            for word in (0..1024u64).filter(|word| word * product % 1024 >= 1024 % product) {
+                let mut rest = word;
+                let digit = |bound: &u64| {
+                    let product = rest * bound;
+                    rest = product % 1024;
+                    product / 1024
+                };
+                *seen.entry(bounds.iter().map(digit).collect::<Vec<u64>>()).or_insert(0) += 1;
+            }
+            assert_eq!(seen.len() as u64, product, "{bounds:?}");
+            assert!(seen.values().all(|&times| times == 1024 / product), "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn words_cover_the_bounds_of_floyds_method() {
+        for (n, size) in [(99, 9), (100, 10), (128, 64), (10_000, 5000), (65_535, 3), (7, 7), (7, 6), (5, 0)] {
+            let subset = Subset::new(n, size);
+            let drawn = if subset.left_out { n - size } else { size };
+            let bounds: Vec<u64> = subset.words.iter().flat_map(|word| word.first..word.end).collect();
+            assert_eq!(bounds, ((n - drawn) as u64 + 1..=n as u64).collect::<Vec<_>>(), "{n} {size}");
+            for word in &subset.words {
+                let product: u128 = (word.first..word.end).map(u128::from).product();
+                assert_eq!(u128::from(word.product), product);
+                assert_eq!(u128::from(word.again), (1 << 64) % product);
+            }
+        }
+    }
+}
