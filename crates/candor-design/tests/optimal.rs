@@ -149,6 +149,19 @@ fn obvious_answers() {
     assert!((certified(&half.plan) - certified(&design(&[4, 3], &[1.0, 0.5]).plan)).abs() < 1e-8);
 }
 
+/// Where 64 bits cannot hold what was asked, less is given, never more.
+#[test]
+fn huge_epsilons_are_not_exceeded() {
+    for epsilons in [[20.0, 14.0], [30.0, 25.0], [40.0, 45.0], [60.0, 1.0]] {
+        let found = design(&[4, 5], &epsilons);
+        for (attribute, asked) in found.plan.guarantee().attributes().iter().zip(epsilons) {
+            let marginal = attribute.marginal.unwrap().get();
+            assert!(marginal <= asked, "{marginal} for {asked}");
+            assert!(asked > 22.0 || marginal > asked - 1e-6, "{marginal} for {asked}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_privacy_loss_is_refused() {
     let schema = Schema::of_sizes(&[2, 3]).unwrap();

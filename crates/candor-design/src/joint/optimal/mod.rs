@@ -85,7 +85,7 @@ pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Boun
 
 /// The plan with the largest attribute epsilons in the given ratio whose record epsilon does not exceed `total`.
 ///
-/// The optimum grows with the scale of the ratio, so the scale is found by regula falsi on the design itself.
+/// The optimum grows with the scale of the ratio, so the scale is found by regula falsi on the design itself. Cost: some ten designs.
 ///
 /// # Errors
 /// If the total is not a privacy loss, or the ratio is not one.
@@ -103,30 +103,52 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     }
     // Nobody's epsilon can exceed the record's.
     let largest = shares.iter().copied().fold(0.0, f64::max);
-    let (mut low, mut high) = ((1.0, f64::NEG_INFINITY), (total / largest, f64::INFINITY));
+    let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
+    // Beyond, the search is not exact either.
+    let tolerance = total.max(1.0) * if is_exact(sizes.len()) { 1e-8 } else { 1e-4 };
+    let mut scale = largest_scale(total, tolerance, (1.0, total / largest), |scale| {
+        let asked: Vec<usize> = (0..sizes.len()).filter(|&i| shares[i] > 0.0).collect();
+        let epsilons = asked.iter().map(|&i| aim(shares[i] * scale)).collect();
+        let levels = Levels::new(asked.iter().map(|&i| sizes[i]).collect(), epsilons)?;
+        Ok(mixture(&levels, effort).upper)
+    })?;
+    // The integers decide; a step or two down if they come out above.
     let mut best = None;
-    for step in 0..60 {
-        let scale = match (low.1.is_finite(), high.1.is_finite()) {
-            (false, _) => low.0,
-            (true, false) if step == 1 => high.0,
-            // Where the chord meets the total, now and then the middle.
-            (true, true) if step % 3 != 2 => low.0 + (high.0 - low.0) * (-low.1 / (high.1 - low.1)),
-            _ => 0.5 * (low.0 + high.0),
-        };
+    for _ in 0..20 {
         let found = optimal(schema, &scaled(scale), effort)?;
         let excess = found.plan.guarantee().epsilon().get() - total;
         if excess <= 0.0 {
-            low = (scale, excess);
             best = Some(found);
-        } else {
-            high = (scale, excess);
-        }
-        let close = low.1 > -1e-8 * total.max(1.0) || high.0 - low.0 <= 1e-9 * high.0;
-        if best.is_some() && (close || effort.is_over()) {
             break;
         }
+        scale *= 1.0 - 1.5 * excess / total;
     }
     best.ok_or(DesignError::Epsilon(total))
+}
+
+/// The largest scale within the range whose record epsilon, as `epsilon` says, does not exceed the total: regula falsi, now and then
+/// a bisection.
+fn largest_scale(
+    total: f64,
+    tolerance: f64,
+    range: (f64, f64),
+    epsilon: impl Fn(f64) -> Result<f64, DesignError>,
+) -> Result<f64, DesignError> {
+    let excess = |scale: f64| Ok::<f64, DesignError>(epsilon(scale)? - total);
+    let (mut low, mut high) = ((range.0, excess(range.0)?), (range.1, excess(range.1)?));
+    for step in 0..60 {
+        if low.1 >= -tolerance || high.0 - low.0 <= 1e-9 * high.0 {
+            return Ok(low.0);
+        }
+        if high.1 <= 0.0 {
+            return Ok(high.0);
+        }
+        let chord = low.0 + (high.0 - low.0) * (-low.1 / (high.1 - low.1));
+        let scale = if step % 3 == 2 { 0.5 * (low.0 + high.0) } else { chord };
+        let found = (scale, excess(scale)?);
+        *(if found.1 <= 0.0 { &mut low } else { &mut high }) = found;
+    }
+    Ok(low.0)
 }
 
 /// The record epsilon that is optimal for alike attributes, at any number of them.
@@ -149,11 +171,13 @@ const RARE: f64 = 1.01 / 4096.0;
 struct Mixture {
     sets: Vec<(f64, Threshold)>,
     lower: f64,
+    /// The record epsilon of the mixture.
+    upper: f64,
 }
 
 fn mixture(levels: &Levels, effort: Effort) -> Mixture {
     if levels.is_empty() {
-        return Mixture { sets: Vec::new(), lower: 0.0 };
+        return Mixture { sets: Vec::new(), lower: 0.0, upper: 0.0 };
     }
     let ways: Vec<[f64; 2]> = (0..levels.len()).map(|i| [1.0 / levels.size(i), levels.miss(i)]).collect();
     if levels.are_alike() {
@@ -162,7 +186,7 @@ fn mixture(levels: &Levels, effort: Effort) -> Mixture {
         // Where the probability is beyond floats, so is epsilon; the plan will be refused for that.
         let share = candor::channel::threshold::measure(&weights, most, &ways).map_or(0.0, |measure| measure.inside);
         let lower = (lambda * (1.0 - 1e-11)).ln_1p();
-        return Mixture { sets: vec![(lambda * share, (weights, most))], lower };
+        return Mixture { sets: vec![(lambda * share, (weights, most))], lower, upper: lambda.ln_1p() };
     }
     let mut found = search(levels, effort);
     if levels.len() > MAX_FINE && found.sets.iter().any(|(_, cut)| cut.inside < RARE) {
@@ -172,8 +196,9 @@ fn mixture(levels: &Levels, effort: Effort) -> Mixture {
     // The levels once more, from the sets and not from the program.
     let met = |i: usize| found.sets.iter().map(|(lambda, cut)| lambda * cut.gain(levels, i)).sum::<f64>();
     let short = (0..levels.len()).map(|i| levels.need(i) / met(i)).fold(1.0, f64::max);
+    let upper = (short * found.sets.iter().map(|(lambda, _)| lambda).sum::<f64>()).ln_1p();
     let sets = found.sets.into_iter().map(|(lambda, cut)| (short * lambda * cut.inside, (cut.weights, cut.limit)));
-    Mixture { sets: sets.collect(), lower: found.lower }
+    Mixture { sets: sets.collect(), lower: found.lower, upper }
 }
 
 /// The sets with the given probabilities relative to that of `all`, in integer weights.
@@ -199,6 +224,20 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
         }
         let share = ((kept - wanted) / (kept - by_chance)).clamp(0.0, 1.0);
         weights[i] = (share * 2f64.powi(64)).ceil() as u64;
+        let mut trial = vec![0; epsilons.len()];
+        let mut certified = |weight: u64| {
+            trial[i] = weight;
+            pattern.clone().resampled(trial.clone()).marginal_epsilon(i).get()
+        };
+        // Where an answer is kept so often that floats cannot tell, the certificate itself decides.
+        if certified(weights[i]) > asked || certified(weights[i]) < asked - 5.0 * AIM {
+            let (mut above, mut below) = (0, u64::MAX);
+            while below - above > 1 {
+                let middle = above + (below - above) / 2;
+                *(if certified(middle) <= asked { &mut below } else { &mut above }) = middle;
+            }
+            weights[i] = below;
+        }
     }
     if weights.iter().all(|&weight| weight == 0) { pattern } else { pattern.resampled(weights) }
 }

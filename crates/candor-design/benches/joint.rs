@@ -1,0 +1,91 @@
+//! Designs for many attributes: how long the optimum, the heuristic and workload plans take.
+//!
+//! Run with `cargo bench -p candor-design --bench joint`; results are kept in benches/results/, beside those of the same linear
+//! programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
+
+use candor::schema::Schema;
+use candor::tables::Tables;
+use candor_design::joint::optimal::alike_epsilon;
+use candor_design::joint::optimal::levels::Levels;
+use candor_design::joint::optimal::search::{Effort, search};
+use candor_design::joint::single_miss::heuristic_outcome;
+use candor_design::joint::workload::{lottery, single};
+use divan::{Bencher, black_box};
+
+fn main() {
+    gaps();
+    divan::main();
+}
+
+/// Numbers of attributes, with the range of their epsilons.
+const CASES: [(usize, f64, f64); 9] = [
+    (10, 0.2, 2.0),
+    (12, 0.2, 2.0),
+    (12, 1.0, 10.0),
+    (14, 0.2, 2.0),
+    (16, 0.2, 2.0),
+    (20, 0.2, 2.0),
+    (30, 0.2, 1.2),
+    (100, 0.1, 0.5),
+    (1_000, 0.02, 0.2),
+];
+
+/// Random numbers of categories from 2 to 5 and epsilons: xorshift, so that a script can make the same.
+fn instance(k: usize, low: f64, high: f64) -> Levels {
+    let mut state = 12_345u64;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let sizes = (0..k).map(|_| 2 + (4.0 * uniform()) as usize).collect();
+    let epsilons = (0..k).map(|_| low + (high - low) * uniform()).collect();
+    Levels::new(sizes, epsilons).expect("positive epsilons")
+}
+
+/// What is asked of the gap: rounding up to 20 attributes, 1e-4 at 30, what comes beyond.
+fn effort(k: usize) -> Effort {
+    Effort { gap: if k <= 20 { 1e-9 } else { 1e-4 }, deadline: None }
+}
+
+/// The optima themselves, so that speed is of something.
+fn gaps() {
+    println!("attributes  epsilons      optimum       gap");
+    for (k, low, high) in CASES {
+        let found = search(&instance(k, low, high), effort(k));
+        println!("{k:>10}  {low:>4} .. {high:<4} {:>10.6}  {:.1e}", found.upper, found.upper - found.lower);
+    }
+}
+
+#[divan::bench(args = CASES, sample_count = 10, sample_size = 1)]
+fn optimum(bencher: Bencher, (k, low, high): (usize, f64, f64)) {
+    let levels = instance(k, low, high);
+    bencher.bench(|| search(black_box(&levels), effort(k)));
+}
+
+#[divan::bench]
+fn a_million_alike() -> f64 {
+    alike_epsilon(black_box(1_000_000), 5, 0.001).expect("a positive epsilon")
+}
+
+#[divan::bench]
+fn heuristic_of_a_thousand(bencher: Bencher) {
+    let levels = instance(1_000, 1.0, 10.0);
+    let order: Vec<usize> = (0..1_000).collect();
+    bencher.bench(|| heuristic_outcome(black_box(&levels), &order));
+}
+
+#[divan::bench(args = [1.0, 2.0, 4.0, 8.0], sample_count = 5, sample_size = 1)]
+fn workload_of_adult(bencher: Bencher, epsilon: f64) {
+    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
+    let tables = Tables::parse("pairs", &schema).expect("pairs");
+    bencher.bench(|| lottery(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
+}
+
+#[divan::bench(args = [1.0, 2.0, 4.0, 8.0], sample_count = 5, sample_size = 1)]
+fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
+    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
+    let tables = Tables::parse("pairs", &schema).expect("pairs");
+    bencher.bench(|| single(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
+}
