@@ -19,6 +19,7 @@
 #![warn(missing_docs)]
 
 pub mod budget;
+pub mod front;
 pub mod independent;
 pub mod joint;
 pub mod k_ary;
@@ -75,6 +76,9 @@ pub enum DesignError {
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),
+    /// There is no such channel on the front.
+    #[error(transparent)]
+    Front(#[from] front::FrontError),
     /// What was asked for is no channel.
     #[error(transparent)]
     Channel(#[from] ChannelError),

@@ -5,12 +5,14 @@
 //! constructors of one of the two, never types of their own.
 
 mod epsilon;
+mod guess;
 mod matrix;
 mod pattern;
 mod pattern_set;
 pub(crate) mod sampling;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
+pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
