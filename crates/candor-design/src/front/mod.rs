@@ -14,8 +14,11 @@ pub mod evolve;
 pub mod exact;
 pub mod hypervolume;
 pub mod measure;
+pub mod outputs;
+pub mod plan;
 pub mod polish;
 pub mod prior;
+pub mod refine;
 pub mod warner;
 
 mod crew;

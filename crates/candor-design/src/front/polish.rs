@@ -16,8 +16,13 @@ use super::measure::{Information, Measures, measure};
 pub const MAX_CELLS: usize = 1200;
 
 const MOST_STEPS: usize = 120;
-/// The barrier's weight at the beginning and at the end.
-const BARRIER: (f64, f64) = (3e-3, 1e-9);
+/// The barrier's weight at the beginning: of a search that looks around, and of one that begins near its end.
+pub(crate) const FAR: f64 = 3e-3;
+pub(crate) const NEAR: f64 = 1e-4;
+/// Below this weight of the barrier, variances fall by no more than this factor.
+const HOPELESS: (f64, f64) = (3e-5, 1.02);
+/// The barrier's weight at the end.
+const LAST: f64 = 1e-9;
 /// Parts of the concave curvature that are tried, until the whole is convex; the first is Newton's own.
 const CONCAVE_PARTS: [f64; 4] = [1.0, 0.7, 0.4, 0.0];
 
@@ -35,20 +40,35 @@ pub struct Polished {
 ///
 /// Costs about forty steps of `O((m n)^3 / 3)`: a hundredth of a second for 10 x 10.
 pub fn polish(goal: &Goal, privacy: f64, start: &FrontChannel) -> Option<Polished> {
+    polish_from(goal, privacy, start, FAR, f64::INFINITY)
+}
+
+/// As [`polish`], with the barrier's first weight: the smaller, the nearer the start is believed to be. Given up where it is
+/// not going to come below the variance `rival`.
+pub(crate) fn polish_from(
+    goal: &Goal,
+    privacy: f64,
+    start: &FrontChannel,
+    first: f64,
+    rival: f64,
+) -> Option<Polished> {
     let accuracy = (1.0 - privacy).min(goal.bound());
     if start.cells().len() > MAX_CELLS {
         return None;
     }
-    let mut inside = Inside::new(goal, accuracy, start)?;
-    let mut barrier = BARRIER.0;
+    let mut inside = Inside::new(goal, accuracy, start, first)?;
+    let mut barrier = first;
     for _ in 0..MOST_STEPS {
         let Some((length, decrement)) = inside.step(barrier) else { break };
+        if barrier < HOPELESS.0 && inside.variance(&inside.x) > rival * HOPELESS.1 {
+            return None;
+        }
         let settled = decrement < barrier;
-        if settled && barrier <= BARRIER.1 {
+        if settled && barrier <= LAST {
             break;
         }
         if settled || length > 0.9 {
-            barrier = (barrier * if settled { 0.1 } else { 0.25 }).max(BARRIER.1);
+            barrier = (barrier * if settled { 0.1 } else { 0.25 }).max(LAST);
         }
     }
     let channel = FrontChannel::new(goal.prior(), inside.x.as_slice().to_vec());
@@ -68,16 +88,18 @@ struct Inside<'a> {
     x: DVector<f64>,
     /// Bounds on the largest of each row.
     t: DVector<f64>,
+    /// Which part of the concave curvature the last step took.
+    part: usize,
     /// Multipliers of `x >= 0`, `t - x >= 0`, `delta lambda - t >= 0`, `A - sum t >= 0`, in this order.
     multipliers: DVector<f64>,
 }
 
 impl<'a> Inside<'a> {
-    fn new(goal: &'a Goal, accuracy: f64, start: &FrontChannel) -> Option<Inside<'a>> {
+    fn new(goal: &'a Goal, accuracy: f64, start: &FrontChannel, first: f64) -> Option<Inside<'a>> {
         let (n, m) = (goal.prior().len(), start.outputs());
         let shares = goal.prior().shares();
         // Towards telling nothing until there is room on all sides.
-        let mut kept = 0.99;
+        let mut kept = 1.0 - 3.0 * first;
         while kept > 1e-3 {
             let mixed = |row: &[f64]| -> Vec<f64> {
                 let weight: f64 = row.iter().sum();
@@ -95,8 +117,8 @@ impl<'a> Inside<'a> {
                 let t = DVector::from_fn(m, |z, _| largest[z] + 0.5 * room[z].min(spare / m as f64));
                 let x = DVector::from_vec(cells);
                 let multipliers = DVector::zeros(2 * m * n + m + 1);
-                let mut inside = Inside { goal, accuracy, outputs: m, x, t, multipliers };
-                inside.multipliers = inside.slacks(&inside.x, &inside.t).map(|s| BARRIER.0 / s);
+                let mut inside = Inside { goal, accuracy, outputs: m, x, t, part: 0, multipliers };
+                inside.multipliers = inside.slacks(&inside.x, &inside.t).map(|s| first / s);
                 return Some(inside);
             }
             kept *= 0.8;
@@ -135,11 +157,16 @@ impl<'a> Inside<'a> {
         let curvature = Curvature::new(&self.x, &information, n);
         let slacks = self.slacks(&self.x, &self.t);
         let gradient = self.gradient(&curvature.gradient, &slacks, barrier);
-        let factor = CONCAVE_PARTS.iter().find_map(|&part| {
-            let mut hessian = curvature.hessian(part, m);
-            self.add_barrier(&mut hessian, &slacks);
-            hessian.cholesky()
+        let mut convex = curvature.convex(m);
+        self.add_barrier(&mut convex, &slacks);
+        // What was too much last time is likely too much again.
+        let first = self.part.saturating_sub(1);
+        let (part, factor) = CONCAVE_PARTS.iter().enumerate().skip(first).find_map(|(number, &part)| {
+            let mut hessian = convex.clone();
+            curvature.subtract_concave(&mut hessian, part);
+            Some((number, hessian.cholesky()?))
         })?;
+        self.part = part;
         let direction = self.direction(&factor, &gradient)?;
         let slope = gradient.dot(&direction);
         let (dx, dt) = (direction.rows(0, cells).into_owned(), direction.rows(cells, m).into_owned());
@@ -262,8 +289,8 @@ impl Curvature<'_> {
         Curvature { n, lambda, psi, information, slopes, inverses, gradient }
     }
 
-    /// The Hessian with this part of its concave half, and `extra` rows and columns of zeros.
-    fn hessian(&self, part: f64, extra: usize) -> DMatrix<f64> {
+    /// The convex half of the Hessian, and `extra` rows and columns of zeros.
+    fn convex(&self, extra: usize) -> DMatrix<f64> {
         let (n, m) = (self.n, self.lambda.len());
         let (p, b) = (&self.information.inverse, &self.information.slope);
         let pp = self.psi.tr_mul(&self.inverses);
@@ -285,7 +312,15 @@ impl Curvature<'_> {
                     }
                 }
             }
-            let (scale, own) = (2.0 * part / self.lambda[y], bb[(y, y)]);
+        }
+        hessian
+    }
+
+    /// Takes away a part of the concave half.
+    fn subtract_concave(&self, hessian: &mut DMatrix<f64>, part: f64) {
+        let (n, b) = (self.n, &self.information.slope);
+        for y in 0..self.lambda.len() {
+            let (scale, own) = (2.0 * part / self.lambda[y], self.psi.column(y).dot(&self.slopes.column(y)));
             for k in 0..n {
                 for j in 0..n {
                     let bent = b[(j, k)] - self.slopes[(j, y)] - self.slopes[(k, y)] + own;
@@ -293,7 +328,6 @@ impl Curvature<'_> {
                 }
             }
         }
-        hessian
     }
 }
 
@@ -324,7 +358,8 @@ mod tests {
         let at = |x: &DVector<f64>| Information::of(x.as_slice().chunks_exact(3), goal.prior()).unwrap();
         let information = at(&x);
         let curvature = Curvature::new(&x, &information, 3);
-        let hessian = curvature.hessian(1.0, 0);
+        let mut hessian = curvature.convex(0);
+        curvature.subtract_concave(&mut hessian, 1.0);
         for i in 0..x.len() {
             let shifted = |h: f64| {
                 let mut y = x.clone();
@@ -361,7 +396,6 @@ mod tests {
             let goal = Goal::new(prior.clone(), bound).unwrap();
             let found = (0..120).filter_map(|seed| polish(&goal, privacy, &random(&goal, 4, seed)));
             let best = found.map(|found| found.measures.variance).fold(f64::INFINITY, f64::min);
-            println!("{best} {golden}");
             assert!(best < golden * 1.001, "{bound} {privacy}: {best} {golden}");
             assert!(best >= exact::exact(&goal, privacy).unwrap().lower_bound - 1e-9);
         }

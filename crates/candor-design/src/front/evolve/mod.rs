@@ -4,6 +4,7 @@
 //! algorithm. The result depends on the seed and the parameters, never on the number of threads.
 
 mod omega;
+pub mod polishing;
 mod random;
 mod repair;
 mod selection;
@@ -13,7 +14,6 @@ use candor::randomness::Source;
 
 use super::channel::FrontChannel;
 use super::measure::{Measures, measure_square};
-use super::polish::{Polished, polish};
 use super::{FrontError, Goal, crew};
 use omega::Omega;
 
@@ -229,59 +229,6 @@ impl Island {
     }
 }
 
-/// How the front of a search is polished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Polishing {
-    /// How often neighbours on the front are tried as beginnings of each other.
-    pub rounds: usize,
-}
-
-impl Default for Polishing {
-    fn default() -> Polishing {
-        Polishing { rounds: 6 }
-    }
-}
-
-/// For each privacy, the best square matrix that local optimisation finds, beginning at the members of the front and then, round by
-/// round, at what was found for neighbouring privacies; `None` where a privacy leaves no room. `progress` is told what was found after each
-/// round.
-pub fn polish_front(
-    goal: &Goal,
-    evolved: &Evolved,
-    privacies: &[f64],
-    polishing: &Polishing,
-    mut progress: impl FnMut(usize, &[Option<Polished>]),
-) -> Vec<Option<Polished>> {
-    let better = |a: Option<Polished>, b: Option<Polished>| match (a, b) {
-        (Some(a), Some(b)) => Some(if b.measures.variance < a.measures.variance { b } else { a }),
-        (a, b) => a.or(b),
-    };
-    let starts: Vec<FrontChannel> = privacies
-        .iter()
-        .filter_map(|&privacy| {
-            let nearest = |a: &&Candidate, b: &&Candidate| {
-                let off = |c: &Candidate| (c.measures.privacy - privacy).abs();
-                off(a).total_cmp(&off(b))
-            };
-            evolved.front.iter().min_by(nearest).map(|candidate| candidate.channel(goal))
-        })
-        .collect();
-    let mut best = crew::share(starts.len(), crew::cores(), |i| polish(goal, privacies[i], &starts[i]));
-    progress(0, &best);
-    for round in 1..=polishing.rounds {
-        // Nearest neighbours first, then farther ones: each round offers one distance on either side.
-        let distance = round;
-        let next = crew::share(best.len(), crew::cores(), |i| {
-            let neighbours = [i.checked_sub(distance), Some(i + distance)].into_iter().flatten();
-            let offered = neighbours.filter_map(|j| best.get(j)?.as_ref());
-            offered.fold(best[i].clone(), |found, start| better(found, polish(goal, privacies[i], &start.channel)))
-        });
-        best = next;
-        progress(round, &best);
-    }
-    best
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::exact;
@@ -338,7 +285,7 @@ mod tests {
         assert_eq!(volumes.len(), 3);
         assert!(volumes.windows(2).all(|pair| pair[1] >= pair[0]), "{volumes:?}");
         let privacies = goal.spread(12);
-        let polished = polish_front(&goal, &evolved, &privacies, &Polishing { rounds: 1 }, |_, _| {});
+        let polished = polishing::polish_front(&goal, &evolved, &privacies, 2, 1, |_, _| {});
         for (found, &privacy) in polished.iter().zip(&privacies) {
             let found = found.as_ref().unwrap();
             assert!(found.measures.privacy >= privacy - 1e-12 && found.measures.worst_posterior <= 0.75 + 1e-12);

@@ -5,7 +5,7 @@
 //! square matrices and says that it cannot claim optimality; here every point comes with a lower bound that holds for
 //! every channel whatever.
 
-mod atoms;
+pub(super) mod atoms;
 mod program;
 mod sparse;
 
@@ -26,7 +26,7 @@ const TOLERANCE: f64 = 1e-9;
 /// Relative gap at which no further atoms are looked for.
 const CLOSED: f64 = 3e-8;
 
-/// By how much more private than asked a channel is aimed at, relative to the accuracy.
+/// By how much more private than asked a channel is aimed at, relative to what accuracy is left to give.
 const MARGIN: f64 = 1e-8;
 
 /// How often atoms may be added.
@@ -75,7 +75,7 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
         let posteriors: Vec<(Vec<f64>, f64)> =
             active.iter().map(|atom| (atom.posterior(goal.bound(), n), atom.largest(goal.bound()))).collect();
         // A hair more private than asked, so that what rounding takes is not missed.
-        let aim = (accuracy * (1.0 - MARGIN)).max(goal.prior().largest());
+        let aim = accuracy - MARGIN * (accuracy - goal.prior().largest());
         let program = Program::new(goal.prior().shares(), &posteriors, aim);
         let Some(solved) = program.solve(tolerance) else { break };
         let channel = assemble(goal, &posteriors, &solved, aim);
