@@ -6,8 +6,9 @@
 #![warn(missing_docs)]
 
 pub mod exhibit;
+pub mod optrr;
 
 use exhibit::Paper;
 
 /// Every paper with something to regenerate.
-pub const PAPERS: &[Paper] = &[];
+pub const PAPERS: &[Paper] = &[optrr::OPTRR];

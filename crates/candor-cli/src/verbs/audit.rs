@@ -8,7 +8,7 @@ use candor::privacy::{audit, respondent_sentence, times};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::design::{attribute_rows, attributes_json};
+use super::design::{attribute_rows, attributes_json, describe_prior};
 use super::read_plan;
 use crate::failure::Failure;
 use crate::show::{emit, paragraph, plural, table};
@@ -65,6 +65,7 @@ pub fn describe(plan: &Plan) -> String {
         let _ = writeln!(text, "  {:<8} {value}", finding.name);
         text += &paragraph(&finding.sentence);
     }
+    text += &describe_prior(plan);
     text += "\nWhy two epsilons\n";
     text += &paragraph(
         "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \

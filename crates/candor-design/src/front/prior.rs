@@ -30,6 +30,9 @@ impl Prior {
     /// fewer than two are positive.
     pub fn new(shares: &[f64]) -> Result<Prior, FrontError> {
         let wrong = |problem: String| Err(FrontError::Prior(problem));
+        if shares.len() < 2 {
+            return wrong(format!("has {} categories; there is something to hide from two on", shares.len()));
+        }
         if let Some(i) = shares.iter().position(|p| !(p.is_finite() && *p >= 0.0)) {
             return wrong(format!("has {} as share {}; shares are numbers from 0 to 1", shares[i], i + 1));
         }
@@ -186,6 +189,7 @@ mod tests {
             (&[1.0, 0.0], "fewer than two"),
             (&[1.0 - 1e-12, 1e-12], "too small"),
             (&[0.0, 0.0], "sums to 0"),
+            (&[], "has 0 categories"),
         ] {
             let error = Prior::new(shares).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

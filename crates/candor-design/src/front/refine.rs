@@ -137,7 +137,7 @@ fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f
 }
 
 /// The pieces of one row: `(weight, y)` with largest entry 1, so that the piece is `weight y`.
-fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
+pub(super) fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
     let n = row.len();
     let largest = row.iter().copied().fold(0.0, f64::max);
     let mut y: Vec<f64> = row.iter().map(|x| x / largest).collect();
@@ -243,7 +243,9 @@ mod tests {
             prop_assert!(refined.channel.outputs() <= outputs * (n + 1));
             if let Ok(best) = exact::exact(&goal, before.privacy - 1e-9) {
                 prop_assert!(refined.after.variance >= best.lower_bound * (1.0 - 1e-9));
-                prop_assert!(best.gap() < 1e-5 && best.lower_bound <= best.measures.variance, "gap {}", best.gap());
+                let (least, most) = goal.range();
+                let closed = best.gap() < 1e-6 || most - before.privacy < 1e-3 * (most - least);
+                prop_assert!(closed && best.lower_bound <= best.measures.variance, "gap {}", best.gap());
             }
         }
     }

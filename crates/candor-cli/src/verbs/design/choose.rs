@@ -2,11 +2,13 @@
 
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor_design::front::Goal;
+use candor_design::front::plan::{self as front, Aim};
 use candor_design::matrix::Inputs;
 use candor_design::{budget, independent, joint, k_ary, matrix};
 use clap::ValueEnum;
 
-use super::{DesignArgs, InputsArg, Method};
+use super::{DEFAULT_RESPONDENTS, DesignArgs, InputsArg, Method};
 use crate::failure::Failure;
 
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
@@ -20,6 +22,11 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
         ("--lambda", args.lambda.is_some(), &[Method::Frapp]),
         ("--file", args.file.is_some(), &[Method::Matrix]),
         ("--inputs", args.inputs.is_some(), &[Method::Matrix]),
+        ("--privacy", args.privacy.is_some(), &[Method::Front]),
+        ("--utility", args.utility.is_some(), &[Method::Front]),
+        ("--posterior-bound", args.posterior_bound.is_some(), &[Method::Front]),
+        ("--outputs", args.outputs.is_some(), &[Method::Front]),
+        (args.prior.given().unwrap_or("--prior"), args.prior.given().is_some(), &[Method::Front]),
     ];
     let name = |method: Method| method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
     match flags.iter().find(|(_, given, methods)| *given && !methods.contains(&args.method)) {
@@ -64,6 +71,22 @@ pub fn design(args: &DesignArgs, schema: &Schema) -> Result<Plan, Failure> {
             });
             matrix::matrix(schema, &candor_tables::input::cells(path)?, inputs)
                 .map_err(|error| Failure::about(&path.display().to_string(), error))?
+        }
+        Method::Front => {
+            let aim = match (args.privacy, args.utility) {
+                (Some(privacy), _) => Aim::Privacy(privacy),
+                (None, Some(utility)) => {
+                    Aim::Utility { utility, respondents: args.respondents.unwrap_or(DEFAULT_RESPONDENTS) }
+                }
+                (None, None) => return Err(needs("--privacy or --utility")),
+            };
+            let attribute = match schema.private()[..] {
+                [attribute] => Some(&schema.attributes()[attribute]),
+                _ => None,
+            };
+            let goal = Goal::new(args.prior.read(attribute)?, args.posterior_bound.unwrap_or(1.0))
+                .map_err(|error| Failure::about("--posterior-bound", error))?;
+            front::plan(schema, &goal, aim, args.outputs, 1)?.0
         }
     })
 }

@@ -10,6 +10,7 @@ use candor::tables::Tables;
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
+use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{emit, remark};
@@ -18,7 +19,7 @@ mod choose;
 mod describe;
 
 use choose::{check_flags, design};
-pub use describe::{attribute_rows, attributes_json, describe, expectations};
+pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations};
 use describe::{describe_expectations, describe_json};
 
 /// The number of respondents for which standard errors are given in JSON if none is said.
@@ -31,7 +32,8 @@ Examples:
   candor design schema.toml --attribute-epsilon 1,0.5,0.5 -o plan.json
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
-  candor design --categories 3 --method matrix --file M.csv")]
+  candor design --categories 3 --method matrix --file M.csv
+  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75 -o plan.json")]
 pub struct DesignArgs {
     /// The schema (TOML); see candor schema infer
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]
@@ -66,6 +68,20 @@ pub struct DesignArgs {
     /// Which way round the matrix is written, where its sums do not tell [matrix]
     #[arg(long, value_enum)]
     inputs: Option<InputsArg>,
+    /// How often the best guess must be wrong, for the stated prior [front]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    privacy: Option<f64>,
+    /// Instead: the average mean squared error to reach with --respondents, as privately as possible [front]
+    #[arg(long, value_name = "U", conflicts_with = "privacy", allow_negative_numbers = true)]
+    utility: Option<f64>,
+    /// No answer may make any truth likelier than this, for the stated prior [front]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    posterior_bound: Option<f64>,
+    /// At most so many different answers (heuristic) [front]
+    #[arg(long, value_name = "M")]
+    outputs: Option<usize>,
+    #[command(flatten, next_help_heading = "What is known beforehand [front]")]
+    prior: PriorArgs,
     /// Accept a plan without any finite epsilon
     #[arg(long)]
     allow_unbounded: bool,
@@ -108,6 +124,8 @@ enum Method {
     Frapp,
     /// Any column-stochastic matrix from --file
     Matrix,
+    /// One attribute: the best channel for a prior, by --privacy or --utility; see candor front
+    Front,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -170,6 +188,10 @@ fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Fai
             "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest answer \
              is too rare. Use fewer attributes or categories together, or another epsilon"
         )));
+    }
+    // A plan of the front has a criterion of its own, certified for its prior.
+    if plan.for_prior().is_some() {
+        return Ok(());
     }
     match certified {
         None if !args.allow_unbounded => Err(Failure::Input(

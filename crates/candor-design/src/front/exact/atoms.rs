@@ -7,8 +7,13 @@
 
 use nalgebra::DMatrix;
 
+use crate::front::refine::split;
+
 /// Beyond this many categories, sets are no longer looked at one by one.
 pub(crate) const MAX_ENUMERATED: usize = 22;
+
+/// How many sets of each size a beam search keeps.
+const BEAM: usize = 120;
 
 /// A posterior that is a vertex: `members` share the same probability, `rest`, if any, has what is left.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +101,24 @@ impl Shortlist {
     }
 }
 
+/// A set with `B 1`, `1' B 1` and `nu . 1`.
+struct Grown {
+    members: Vec<usize>,
+    reach: Vec<f64>,
+    quadratic: f64,
+    linear: f64,
+}
+
+impl Grown {
+    fn with(&self, j: usize, prices: &Prices<'_>) -> Grown {
+        let mut members = self.members.clone();
+        members.insert(members.partition_point(|&i| i < j), j);
+        let reach = self.reach.iter().zip(prices.slope.column(j).iter()).map(|(sum, b)| sum + b).collect();
+        let quadratic = self.quadratic + 2.0 * self.reach[j] + prices.slope[(j, j)];
+        Grown { members, reach, quadratic, linear: self.linear + prices.nu[j] }
+    }
+}
+
 impl Atoms {
     /// How many categories a set needs at least.
     pub fn smallest(&self) -> usize {
@@ -157,43 +180,46 @@ impl Atoms {
         }
         atoms.sort();
         atoms.dedup();
+        // The prior less a little of each of these, split into atoms: so there is a mixture with all weights positive.
+        let little = 0.1 * shares.iter().copied().fold(f64::INFINITY, f64::min) / atoms.len() as f64;
+        let mut rest = shares.to_vec();
+        for atom in &atoms {
+            rest.iter_mut().zip(atom.posterior(self.bound, self.n)).for_each(|(rest, p)| *rest -= little * p);
+        }
+        for (_, y) in split(&rest, self.bound) {
+            let members: Vec<usize> = (0..self.n).filter(|&j| y[j] > 1.0 - 1e-9).collect();
+            let part = (0..self.n).find(|&j| y[j] > 1e-9 && y[j] <= 1.0 - 1e-9);
+            // On the bound exactly, or a set: what rounding left over is neither.
+            let proper = match (part, self.uneven()) {
+                (None, _) => members.len() >= self.smallest(),
+                (Some(_), Some((size, _))) => members.len() == size,
+                _ => false,
+            };
+            if proper {
+                atoms.push(Atom { members, rest: part });
+            }
+        }
+        atoms.sort();
+        atoms.dedup();
         atoms
     }
 
     /// The smallest price of all atoms, and the cheapest `most` of them.
     ///
     /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`. Beyond, the
-    /// atoms come from ascents that start at `seeds`, and `least` is a lower bound that holds for all posteriors.
-    pub fn price(&self, prices: &Prices<'_>, most: usize, seeds: &[Atom]) -> Priced {
+    /// atoms come from a beam search, and `least` is a lower bound that holds for all posteriors.
+    pub fn price(&self, prices: &Prices<'_>, most: usize) -> Priced {
         let mut shortlist = Shortlist { most, found: Vec::new(), limit: f64::INFINITY };
         let least = if self.n <= MAX_ENUMERATED {
             self.enumerate(prices, &mut shortlist);
             shortlist.shorten();
             shortlist.found.first().map_or(0.0, |first| first.0)
         } else {
-            seeds.iter().chain(&self.scattered()).for_each(|seed| self.ascend(prices, seed, &mut shortlist));
+            self.beam(prices, &mut shortlist);
             shortlist.shorten();
             self.relaxed(prices)
         };
         Priced { least, cheapest: shortlist.found }
-    }
-
-    /// Sets of many sizes at many places, so that ascents do not all end where they have been.
-    fn scattered(&self) -> Vec<Atom> {
-        let n = self.n;
-        let mut sets = Vec::new();
-        for size in (self.smallest()..=n.div_ceil(2)).filter(|size| size.is_power_of_two() || size % 7 == 0 || *size < 6) {
-            for start in 0..n {
-                for stride in [1, 2, 3, 5, 7].into_iter().filter(|stride| stride * size <= n) {
-                    let mut members: Vec<usize> = (0..size).map(|k| (start + k * stride) % n).collect();
-                    members.sort_unstable();
-                    sets.push(Atom { members, rest: None });
-                }
-            }
-        }
-        sets.sort();
-        sets.dedup();
-        sets
     }
 
     fn enumerate(&self, prices: &Prices<'_>, shortlist: &mut Shortlist) {
@@ -252,46 +278,50 @@ impl Atoms {
         }
     }
 
-    /// From a posterior to the atom that is best for the price made linear there, until that is itself: as
-    /// `psi' B psi` is convex, every step is cheaper.
-    fn ascend(&self, prices: &Prices<'_>, seed: &Atom, shortlist: &mut Shortlist) {
-        let mut psi = seed.posterior(self.bound, self.n);
-        let mut price = prices.of(&psi);
-        loop {
-            let mut cost: Vec<(f64, usize)> = (0..self.n)
-                .map(|j| {
-                    let pull: f64 = prices.slope.column(j).iter().zip(&psi).map(|(b, p)| b * p).sum();
-                    (prices.nu[j] - 2.0 * pull, j)
-                })
-                .collect();
-            cost.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let (mut best, mut sum) = ((f64::INFINITY, None), 0.0);
-            for (place, (own, _)) in cost.iter().enumerate() {
-                sum += own;
-                let size = place + 1;
-                if size >= self.smallest() && (sum + prices.mu) / (size as f64) < best.0 {
-                    best = ((sum + prices.mu) / size as f64, Some((size, None)));
-                }
-                if let Some((uneven, rest)) = self.uneven()
-                    && size == uneven
-                {
-                    let value = self.bound * (sum + prices.mu) + rest * cost[size].0;
-                    if value < best.0 {
-                        best = (value, Some((size, Some(cost[size].1))));
-                    }
+    /// Grows sets by one category at a time and keeps the cheapest of each size.
+    fn beam(&self, prices: &Prices<'_>, shortlist: &mut Shortlist) {
+        let (n, slope) = (self.n, prices.slope);
+        let mut kept = vec![Grown { members: Vec::new(), reach: vec![0.0; n], quadratic: 0.0, linear: 0.0 }];
+        for size in 1..=n {
+            let s = size as f64;
+            let mut next: Vec<(f64, usize, usize)> = Vec::new();
+            for (from, set) in kept.iter().enumerate() {
+                for j in (0..n).filter(|j| set.members.binary_search(j).is_err()) {
+                    let quadratic = set.quadratic + 2.0 * set.reach[j] + slope[(j, j)];
+                    let price = -quadratic / (s * s) + (set.linear + prices.nu[j] + prices.mu) / s;
+                    next.push((price, from, j));
                 }
             }
-            let Some((size, rest)) = best.1 else { return };
-            let mut members: Vec<usize> = cost[..size].iter().map(|&(_, j)| j).collect();
-            members.sort_unstable();
-            let atom = Atom { members, rest };
-            psi = atom.posterior(self.bound, self.n);
-            let next = prices.of(&psi);
-            if !(next < price - 1e-12 * price.abs()) {
-                shortlist.offer(price.min(next), || atom);
-                return;
+            next.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+            let mut grown: Vec<Grown> = Vec::new();
+            for (price, from, j) in next {
+                let set = kept[from].with(j, prices);
+                if grown.iter().any(|other| other.members == set.members) {
+                    continue;
+                }
+                self.offer_grown(prices, shortlist, &set, price);
+                grown.push(set);
+                if grown.len() >= BEAM {
+                    break;
+                }
             }
-            price = next;
+            kept = grown;
+        }
+    }
+
+    fn offer_grown(&self, prices: &Prices<'_>, shortlist: &mut Shortlist, set: &Grown, price: f64) {
+        if set.members.len() >= self.smallest() {
+            shortlist.offer(price, || Atom { members: set.members.clone(), rest: None });
+        }
+        if let Some((uneven, rest)) = self.uneven()
+            && set.members.len() == uneven
+        {
+            let delta = self.bound;
+            let common = -delta * delta * set.quadratic + delta * (set.linear + prices.mu);
+            for j in (0..self.n).filter(|j| set.members.binary_search(j).is_err()) {
+                let own = rest * prices.nu[j] - 2.0 * delta * rest * set.reach[j] - rest * rest * prices.slope[(j, j)];
+                shortlist.offer(common + own, || Atom { members: set.members.clone(), rest: Some(j) });
+            }
         }
     }
 
@@ -359,7 +389,7 @@ mod tests {
     }
 
     proptest! {
-        /// The Gray code against every atom on its own; the relaxation below all; the ascents between.
+        /// The Gray code against every atom on its own; the relaxation below all; the beam finds the cheapest of few.
         #[test]
         fn prices(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0) {
             let atoms = Atoms { n, bound: bound.max(1.0 / n as f64 + 0.01) };
@@ -368,14 +398,14 @@ mod tests {
             let prices = Prices { slope: &slope, nu: &cells[..n], mu };
             let all = atoms.all();
             let least = all.iter().map(|atom| prices.of(&atom.posterior(atoms.bound, n))).fold(f64::INFINITY, f64::min);
-            let priced = atoms.price(&prices, 5, &[]);
+            let priced = atoms.price(&prices, 5);
             prop_assert!((priced.least - least).abs() < 1e-12, "{} {}", priced.least, least);
             for (price, atom) in &priced.cheapest {
                 prop_assert!((price - prices.of(&atom.posterior(atoms.bound, n))).abs() < 1e-12);
             }
             prop_assert!(atoms.relaxed(&prices) <= least + 1e-12);
             let mut shortlist = Shortlist { most: 50, found: Vec::new(), limit: f64::INFINITY };
-            all.iter().for_each(|seed| atoms.ascend(&prices, seed, &mut shortlist));
+            atoms.beam(&prices, &mut shortlist);
             shortlist.shorten();
             prop_assert!((shortlist.found[0].0 - least).abs() < 1e-12);
         }

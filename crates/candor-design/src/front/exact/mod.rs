@@ -32,7 +32,10 @@ const MARGIN: f64 = 1e-8;
 /// How often atoms may be added.
 const MOST_ROUNDS: usize = 60;
 
-/// Weights below this are dropped.
+/// Answers that would come less often are dropped, where answers may tell much; less often where they may tell little.
+const RARE: f64 = 3e-8;
+
+/// Weights below this, relative to the heaviest, are left to rounding.
 const NEGLIGIBLE: f64 = 1e-10;
 
 /// A channel on the front, with its proof.
@@ -58,7 +61,7 @@ impl ExactPoint {
 /// The best channel with at least this privacy.
 ///
 /// Less privacy than `1 - delta` is not useful: there the bound alone decides. Time is polynomial up to the pricing of
-/// atoms, which looks at all `2^n` sets up to 22 categories and beyond uses ascents and a relaxation; the lower
+/// atoms, which looks at all `2^n` sets up to 22 categories and beyond uses a beam search and a relaxation; the lower
 /// bound holds in either case, but beyond 22 categories it need not be tight.
 ///
 /// # Errors
@@ -75,7 +78,8 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
         let posteriors: Vec<(Vec<f64>, f64)> =
             active.iter().map(|atom| (atom.posterior(goal.bound(), n), atom.largest(goal.bound()))).collect();
         // A hair more private than asked, so that what rounding takes is not missed.
-        let aim = accuracy - MARGIN * (accuracy - goal.prior().largest());
+        let margin = if accuracy < goal.bound() { MARGIN } else { 0.0 };
+        let aim = accuracy - margin * (accuracy - goal.prior().largest());
         let program = Program::new(goal.prior().shares(), &posteriors, aim);
         let Some(solved) = program.solve(tolerance) else { break };
         let channel = assemble(goal, &posteriors, &solved, aim);
@@ -83,7 +87,7 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
         if !measures.variance.is_finite() {
             break;
         }
-        let (lower_bound, cheapest) = certify(goal, accuracy, &channel, &solved, &active, &family);
+        let (lower_bound, cheapest) = certify(goal, accuracy, &channel, &solved, &family);
         let lower_bound = best.as_ref().map_or(lower_bound, |best| best.lower_bound.max(lower_bound));
         let worse = best.as_ref().is_some_and(|best| best.measures.variance < measures.variance);
         match &mut best {
@@ -126,33 +130,40 @@ fn assemble(goal: &Goal, posteriors: &[(Vec<f64>, f64)], solved: &Solved, aim: f
         .map(|&a| (posteriors[a].0.iter().zip(&roots).map(|(p, root)| p / root).collect(), posteriors[a].1))
         .collect();
     let weights: Vec<f64> = kept.iter().map(|&a| solved.weights[a]).collect();
-    let mut fewer = sparse::sparse(&scaled, &weights);
-    fewer.iter_mut().for_each(|w| *w = if *w > NEGLIGIBLE { *w } else { 0.0 });
-    settle(&scaled, &mut fewer, &roots, aim);
+    let few = sparse::sparse(&scaled, &weights);
+    // Close to the largest privacy all that tells anything is rare.
+    let largest = goal.prior().largest();
+    let rare = RARE * ((aim - largest) / (goal.bound() - largest).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    let pruned: Vec<f64> = few.iter().map(|&w| if w > rare { w } else { 0.0 }).collect();
+    let fewer = settled(&scaled, &pruned, &roots, aim).or_else(|| settled(&scaled, &few, &roots, aim)).unwrap_or(few);
     let rows = kept.iter().zip(fewer).filter(|(_, w)| *w > 0.0);
     let cells = rows.flat_map(|(&a, w)| posteriors[a].0.iter().map(move |p| w * p)).collect();
     FrontChannel::new(goal.prior(), cells)
 }
 
-/// Makes up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max = A`, moving heavy weights most.
-fn settle(scaled: &[(Vec<f64>, f64)], weights: &mut [f64], roots: &[f64], accuracy: f64) {
+/// Weights that make up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max <= A`, the heavy ones moved most; `None` if these atoms
+/// cannot.
+fn settled(scaled: &[(Vec<f64>, f64)], weights: &[f64], roots: &[f64], accuracy: f64) -> Option<Vec<f64>> {
     let (n, m) = (roots.len(), weights.len());
     let constraints = DMatrix::from_fn(n + 1, m, |i, a| if i < n { scaled[a].0[i] } else { scaled[a].1 });
     let right = DVector::from_fn(n + 1, |i, _| if i < n { roots[i] } else { accuracy });
-    for _ in 0..3 {
-        let w = DVector::from_column_slice(weights);
+    let mut w = DVector::from_column_slice(weights);
+    for _ in 0..4 {
         let mut missing = &right - &constraints * &w;
         // More privacy than aimed at is no harm.
         missing[n] = missing[n].min(0.0);
+        if missing.amax() < 1e-14 {
+            break;
+        }
         let weighted = DMatrix::from_fn(n + 1, m, |i, a| constraints[(i, a)] * w[a] * w[a]);
         let gram = &weighted * constraints.transpose();
-        let Some(multipliers) = gram.lu().solve(&missing) else { return };
-        let change = weighted.tr_mul(&multipliers);
-        if !weights.iter().zip(change.iter()).all(|(w, d)| w + d >= 0.0) {
-            return;
-        }
-        weights.iter_mut().zip(change.iter()).for_each(|(w, d)| *w += d);
+        let size = gram.amax();
+        let multipliers = gram.svd(true, true).solve(&missing, 1e-14 * size).ok()?;
+        w += weighted.tr_mul(&multipliers);
     }
+    let mut missing = &right - &constraints * &w;
+    missing[n] = missing[n].min(0.0);
+    (missing.amax() < 1e-12 && w.min() >= 0.0).then(|| w.iter().copied().collect())
 }
 
 /// A lower bound for every channel with this accuracy and bound, from the channel and the multipliers alone; and the
@@ -166,13 +177,12 @@ fn certify(
     accuracy: f64,
     channel: &FrontChannel,
     solved: &Solved,
-    active: &[Atom],
     family: &Atoms,
 ) -> (f64, Vec<Atom>) {
     let prior = goal.prior();
     let Some(information) = Information::of(channel.rows(), prior) else { return (0.0, Vec::new()) };
     let prices = Prices { slope: &information.slope, nu: &solved.nu, mu: solved.mu };
-    let priced = family.price(&prices, 8 * family.n, active);
+    let priced = family.price(&prices, 8 * family.n);
     let value = information.variance + prior.squares();
     let multiplied = solved.nu.iter().zip(prior.shares()).map(|(nu, p)| nu * p).sum::<f64>() + solved.mu * accuracy;
     // What rounding in these sums can come to.
@@ -286,6 +296,11 @@ mod tests {
         // The identity: everything told.
         let open = goal(&[0.5, 0.3, 0.2], 1.0);
         check(&open, 0.0, 1.0 - (0.25 + 0.09 + 0.04));
+        let skew = goal(&[0.4, 0.3, 0.2, 0.1], 0.75);
+        for above in [0.0, 1e-12, 1e-9, 1e-7, 1e-5] {
+            let point = exact(&skew, 0.25 + above).unwrap();
+            assert!(point.measures.worst_posterior <= 0.75 + 1e-12 && point.gap() < 1e-6, "{above} {point:?}");
+        }
         // Below 1 - delta the bound alone decides.
         let bounded = goal(&[0.5, 0.3, 0.2], 0.8);
         let least = exact(&bounded, 0.2).unwrap().measures.variance;
