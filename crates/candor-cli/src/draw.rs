@@ -124,11 +124,14 @@ fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Sh
         let colour = COLOURS[number % COLOURS.len()];
         if series.joined {
             let line = chart.draw_series(LineSeries::new(points, colour.stroke_width(2 * times)))?;
-            line.label(&series.name)
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18 * long, y)], colour.stroke_width(3 * times)).into_dyn());
+            line.label(&series.name).legend(move |(x, y)| {
+                PathElement::new(vec![(x, y), (x + 18 * long, y)], colour.stroke_width(3 * times)).into_dyn()
+            });
         } else {
-            let dots = chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3 * times, colour.filled())))?;
-            dots.label(&series.name).legend(move |(x, y)| Circle::new((x + 9 * long, y), 4 * times, colour.filled()).into_dyn());
+            let dots =
+                chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3 * times, colour.filled())))?;
+            dots.label(&series.name)
+                .legend(move |(x, y)| Circle::new((x + 9 * long, y), 4 * times, colour.filled()).into_dyn());
         }
     }
     if plot.series.len() > 1 {

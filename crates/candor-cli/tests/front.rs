@@ -12,7 +12,8 @@ fn json(text: &str) -> Value {
 #[test]
 fn a_front_in_words_files_and_pictures() {
     let sandbox = Sandbox::new();
-    let flags = "--prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --points 6 --generations 100 --population 30 --rounds 1";
+    let flags =
+        "--prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --points 6 --generations 100 --population 30 --rounds 1";
     let said = sandbox.run(&format!("front {flags} --plot f.svg --plot f.png -o f.csv")).fine();
     assert!(said.out.contains("privacy can be from 0.2500 to 0.6000"), "{}", said.out);
     let svg = sandbox.read("f.svg");
@@ -43,7 +44,8 @@ fn a_front_in_words_files_and_pictures() {
 #[test]
 fn golden_points_and_few_outputs() {
     let sandbox = Sandbox::new();
-    let flags = "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --privacy 0.39 --method exact --respondents 1000 --json";
+    let flags =
+        "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --privacy 0.39 --method exact --respondents 1000 --json";
     let at = |value: &Value| value["points"][0]["utility"].as_f64().unwrap() * 4000.0;
     let exact = json(&sandbox.run(flags).fine().out);
     assert!((at(&exact) - 1.921569).abs() < 1e-5);
@@ -57,11 +59,10 @@ fn golden_points_and_few_outputs() {
 fn priors_from_tables() {
     let sandbox = Sandbox::new();
     sandbox.people("people.csv", 300);
-    let value = json(&sandbox.run("front --from people.csv --attribute smokes --method exact --points 2 --json").fine().out);
+    let value =
+        json(&sandbox.run("front --from people.csv --attribute smokes --method exact --points 2 --json").fine().out);
     assert_eq!(value["prior"].as_array().unwrap().len(), 3);
-    sandbox
-        .run("front --from people.csv --attribute age --bins quantile:4 --method exact --points 2")
-        .fine();
+    sandbox.run("front --from people.csv --attribute age --bins quantile:4 --method exact --points 2").fine();
     sandbox.run("front --from people.csv --attribute smoke").refused(1, &["no column \"smoke\""]);
     sandbox.run("front --from people.csv").refused(2, &["--from needs --attribute"]);
     sandbox.run("front --from none.csv --attribute x").refused(1, &["none.csv"]);

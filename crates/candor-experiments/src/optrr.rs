@@ -61,8 +61,13 @@ pub const OPTRR: Paper = Paper {
             name: "figure-5b",
             caption: "Uniform distribution, posterior bound 0.75",
             make: |settings| {
-                let subject =
-                    Subject { name: "uniform distribution", prior: Prior::uniform(10), bound: 0.75, printed: None, points: 40 };
+                let subject = Subject {
+                    name: "uniform distribution",
+                    prior: Prior::uniform(10),
+                    bound: 0.75,
+                    printed: None,
+                    points: 40,
+                };
                 figure(&subject, settings)
             },
         },
@@ -70,8 +75,13 @@ pub const OPTRR: Paper = Paper {
             name: "figure-5c",
             caption: "Education of the Adult data, posterior bound 0.75 (the paper's first attribute, age, is not in the bundled data)",
             make: |settings| {
-                let subject =
-                    Subject { name: "education of the Adult data", prior: education(), bound: 0.75, printed: None, points: 12 };
+                let subject = Subject {
+                    name: "education of the Adult data",
+                    prior: education(),
+                    bound: 0.75,
+                    printed: None,
+                    points: 12,
+                };
                 figure(&subject, settings)
             },
         },
@@ -198,7 +208,9 @@ fn shown(subject: &Subject, fronts: &Fronts) -> Outcome {
     let volume = |points: &[(f64, f64)]| hypervolume(points.iter().copied());
     let mut verdict = match better {
         true => "As in the paper, the search beats Warner's scheme at every privacy compared".to_owned(),
-        false => "Other than in the paper, the search does not beat Warner's scheme at every privacy compared".to_owned(),
+        false => {
+            "Other than in the paper, the search does not beat Warner's scheme at every privacy compared".to_owned()
+        }
     };
     let below = if least(&evolved) < least(&warner) - 1e-3 { " and reaches less privacy" } else { "" };
     let _ = write!(verdict, "{below}.");

@@ -58,8 +58,6 @@ pub struct FrontArgs {
     /// Channels with at most so many outputs (heuristic; shown with the bound that holds for any number) [exact]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
-    #[command(flatten)]
-    search: SearchArgs,
     /// Draw the fronts: a file that ends in .svg or .png; may be repeated
     #[arg(long, value_name = "FILE")]
     plot: Vec<PathBuf>,
@@ -69,6 +67,8 @@ pub struct FrontArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    search: SearchArgs,
 }
 
 #[derive(Args)]
@@ -176,7 +176,9 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
     }
     if args.outputs.is_some() && args.method == Method::Evolve {
-        return Err(Failure::Usage("--outputs does not go with --method evolve, which searches square matrices".to_owned()));
+        return Err(Failure::Usage(
+            "--outputs does not go with --method evolve, which searches square matrices".to_owned(),
+        ));
     }
     if let Some(file) = args.plot.iter().find(|file| ending(file).is_none()) {
         return Err(Failure::Usage(format!("--plot {}: a plot is a file that ends in .svg or .png", file.display())));
@@ -371,7 +373,8 @@ impl Fronts {
         let found = self.searched.as_ref().map(|searched| searched.kept.iter().map(evolved).collect::<Vec<_>>());
         let at = self.searched.as_ref().map(|searched| searched.at.iter().flatten().map(evolved).collect::<Vec<_>>());
         let points = self.exact.as_ref().map(|points| points.iter().map(exact).collect::<Vec<_>>()).or(at);
-        let warner = |point: &WarnerPoint| json!({"privacy": point.measures.privacy, "utility": self.utility(&point.measures)});
+        let warner =
+            |point: &WarnerPoint| json!({"privacy": point.measures.privacy, "utility": self.utility(&point.measures)});
         json!({
             "points": points,
             "warner": self.warner.iter().map(warner).collect::<Vec<_>>(),
@@ -395,7 +398,8 @@ impl Fronts {
             self.goal.bound(),
             count(self.respondents as u64)
         );
-        let _ = writeln!(text, "  privacy can be from {least:.4} to {most:.4}; utility is an error: smaller is better\n");
+        let _ =
+            writeln!(text, "  privacy can be from {least:.4} to {most:.4}; utility is an error: smaller is better\n");
         let number = |x: Option<f64>| x.map_or("-".to_owned(), |x| format!("{x:.4e}"));
         let (mut header, mut rows) = (vec!["privacy", "Warner"], Vec::new());
         if self.searched.is_some() {
@@ -411,7 +415,8 @@ impl Fronts {
                 row.push(number(evolved));
             }
             if self.exact.is_some() {
-                let gap = exact.zip(lower_bound).map(|(value, bound)| format!("{:.1e}", (1.0 - bound / value).max(0.0)));
+                let gap =
+                    exact.zip(lower_bound).map(|(value, bound)| format!("{:.1e}", (1.0 - bound / value).max(0.0)));
                 row.extend([number(exact), gap.unwrap_or_default()]);
             }
             row.push(worst_posterior.map_or("-".to_owned(), |worst| format!("{worst:.4}")));

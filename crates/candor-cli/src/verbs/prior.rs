@@ -109,7 +109,8 @@ impl PriorArgs {
         let input = Input::open(location, None)?;
         input.position(name)?;
         let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
-        let bins = self.bins.as_deref().map(Bins::parse).transpose().map_err(|error| Failure::about("--bins", error))?;
+        let bins =
+            self.bins.as_deref().map(Bins::parse).transpose().map_err(|error| Failure::about("--bins", error))?;
         let bins = bins.map(|bins| (name.to_owned(), bins)).into_iter().collect();
         let wishes = Wishes { bins, bins_elsewhere: None, public: Vec::new(), drop, max_categories: MAX_CATEGORIES };
         let inferred = infer(location, None, &wishes)?;

@@ -48,8 +48,9 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     let wrong = |error: candor_design::DesignError| Failure::about(&args.plan, error);
     let (attribute, _) = unrefined(&plan).map_err(wrong)?;
     let shares = match (args.prior.given(), plan.for_prior()) {
-        (None, Some(known)) => candor_design::front::prior::Prior::new(&known.prior)
-            .map_err(|error| Failure::about(&args.plan, error))?,
+        (None, Some(known)) => {
+            candor_design::front::prior::Prior::new(&known.prior).map_err(|error| Failure::about(&args.plan, error))?
+        }
         _ => args.prior.read(Some(&plan.schema().attributes()[attribute]))?,
     };
     let n = shares.len();
@@ -68,9 +69,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     let utility = |variance: f64| variance / (args.respondents * n as f64);
     let [before, after] = [&refined.before, &refined.after];
     if args.json {
-        let side = |m: &candor_design::front::measure::Measures, outputs: usize, epsilon: Option<f64>| {
-            json!({"privacy": m.privacy, "utility": utility(m.variance).is_finite().then(|| utility(m.variance)), "worst_posterior": m.worst_posterior, "outputs": outputs, "epsilon": epsilon})
-        };
+        let side = |m: &candor_design::front::measure::Measures, outputs: usize, epsilon: Option<f64>| json!({"privacy": m.privacy, "utility": utility(m.variance).is_finite().then(|| utility(m.variance)), "worst_posterior": m.worst_posterior, "outputs": outputs, "epsilon": epsilon});
         let json = json!({
             "before": side(before, refined.outputs.0, was.value()),
             "after": side(after, refined.outputs.1, is.value()),
@@ -78,16 +77,17 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
         });
         return emit(&format!("{json}\n"));
     }
-    let row = |name: &str, m: &candor_design::front::measure::Measures, outputs: usize, epsilon: candor::channel::Epsilon| {
-        vec![
-            name.to_owned(),
-            format!("{:.6}", m.privacy),
-            format!("{:.4e}", utility(m.variance)),
-            format!("{:.4}", m.worst_posterior),
-            outputs.to_string(),
-            epsilon.to_string(),
-        ]
-    };
+    let row =
+        |name: &str, m: &candor_design::front::measure::Measures, outputs: usize, epsilon: candor::channel::Epsilon| {
+            vec![
+                name.to_owned(),
+                format!("{:.6}", m.privacy),
+                format!("{:.4e}", utility(m.variance)),
+                format!("{:.4}", m.worst_posterior),
+                outputs.to_string(),
+                epsilon.to_string(),
+            ]
+        };
     let rows = [row("before", before, refined.outputs.0, was), row("after", after, refined.outputs.1, is)];
     let mut text = format!("Utility for {} respondents; smaller is better\n", count(args.respondents as u64));
     text += &table(&["", "privacy", "utility", "worst posterior", "outputs", "epsilon"], &rows);

@@ -91,7 +91,7 @@ impl Information {
         let factor = k.cholesky()?;
         let pivots = (0..n).map(|i| factor.l_dirty()[(i, i)]);
         let (least, most) = pivots.fold((f64::INFINITY, 0.0f64), |(low, high), p| (low.min(p), high.max(p)));
-        if !(least > 1e-7 * most) {
+        if least.is_nan() || least <= 1e-7 * most {
             return None;
         }
         let mut inverse = factor.inverse();
@@ -188,7 +188,7 @@ fn invert_rows<const N: usize>(rows: &mut [[f64; N]; N]) -> bool {
         }
         rows.swap(p, pivot);
         let value = rows[p][p];
-        if !(value.abs() > SINGULAR) {
+        if value.is_nan() || value.abs() <= SINGULAR {
             return false;
         }
         let scale = 1.0 / value;
@@ -231,7 +231,7 @@ fn spread(rows: &mut [&mut [f64]], columns: &[f64], shares: &[f64], lambda: &mut
         let pivot = (p..n).max_by(|&a, &b| rows[a][p].abs().total_cmp(&rows[b][p].abs())).unwrap_or(p);
         rows.swap(p, pivot);
         let value = rows[p][p];
-        if !(value.abs() > SINGULAR) {
+        if value.is_nan() || value.abs() <= SINGULAR {
             return f64::INFINITY;
         }
         rows[p][p] = 1.0;
@@ -306,7 +306,13 @@ mod tests {
             let mut counts = nalgebra::Vector3::zeros();
             for _ in 0..respondents {
                 let u = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-                counts[if u < lambda[0] { 0 } else if u < lambda[0] + lambda[1] { 1 } else { 2 }] += 1.0;
+                counts[if u < lambda[0] {
+                    0
+                } else if u < lambda[0] + lambda[1] {
+                    1
+                } else {
+                    2
+                }] += 1.0;
             }
             let estimate = inverse * counts / f64::from(respondents);
             total += (0..3).map(|k| (estimate[k] - prior.shares()[k]).powi(2)).sum::<f64>();

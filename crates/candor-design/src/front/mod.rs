@@ -136,8 +136,12 @@ impl Goal {
             };
             return Err(FrontError::TooPrivate { privacy, largest: self.prior.largest(), most, advice });
         }
-        if !(privacy >= 0.0) {
-            return Err(FrontError::Parameter { name: "privacy", value: privacy, range: "it must be from 0 to below 1" });
+        if privacy.is_nan() || privacy < 0.0 {
+            return Err(FrontError::Parameter {
+                name: "privacy",
+                value: privacy,
+                range: "it must be from 0 to below 1",
+            });
         }
         Ok(())
     }

@@ -29,7 +29,8 @@ pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Res
         return Ok(best);
     }
     if outputs * n > MAX_CELLS {
-        let range = "with so many outputs and categories local search would take too long; leave it out for the exact front";
+        let range =
+            "with so many outputs and categories local search would take too long; leave it out for the exact front";
         return Err(FrontError::Parameter { name: "--outputs", value: outputs as f64, range });
     }
     let first = together(goal, &best.channel, outputs);
@@ -80,9 +81,13 @@ mod tests {
     #[test]
     fn golden_numbers_of_outputs() {
         let goal = Goal::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
-        for (privacy, outputs, golden) in
-            [(0.39, 4, 2.311326), (0.39, 5, 2.069002), (0.39, 8, 1.928811), (0.4775, 5, 2.508177), (0.4775, 8, 2.435892)]
-        {
+        for (privacy, outputs, golden) in [
+            (0.39, 4, 2.311326),
+            (0.39, 5, 2.069002),
+            (0.39, 8, 1.928811),
+            (0.4775, 5, 2.508177),
+            (0.4775, 8, 2.435892),
+        ] {
             let found = with_outputs(&goal, privacy, outputs, 1).unwrap();
             assert!(found.channel.outputs() <= outputs);
             assert!(found.measures.variance < golden * 1.01, "{outputs}: {} {golden}", found.measures.variance);

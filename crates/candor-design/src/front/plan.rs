@@ -80,7 +80,7 @@ pub fn plan(
 fn most_private(goal: &Goal, variance: f64) -> Result<f64, FrontError> {
     let (mut low, mut high) = goal.range();
     let least = exact(goal, low)?;
-    if !(variance > 0.0) || least.lower_bound > variance {
+    if variance.is_nan() || least.lower_bound > variance {
         return Err(FrontError::Parameter {
             name: "--utility",
             value: variance,

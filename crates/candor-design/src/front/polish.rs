@@ -45,13 +45,7 @@ pub fn polish(goal: &Goal, privacy: f64, start: &FrontChannel) -> Option<Polishe
 
 /// As [`polish`], with the barrier's first weight: the smaller, the nearer the start is believed to be. Given up where it is
 /// not going to come below the variance `rival`.
-pub(crate) fn polish_from(
-    goal: &Goal,
-    privacy: f64,
-    start: &FrontChannel,
-    first: f64,
-    rival: f64,
-) -> Option<Polished> {
+pub(crate) fn polish_from(goal: &Goal, privacy: f64, start: &FrontChannel, first: f64, rival: f64) -> Option<Polished> {
     let accuracy = (1.0 - privacy).min(goal.bound());
     if start.cells().len() > MAX_CELLS {
         return None;
@@ -175,13 +169,16 @@ impl<'a> Inside<'a> {
             let limits = values.iter().zip(changes.iter()).filter(|(_, d)| **d < 0.0).map(|(v, d)| -v / d);
             (0.99 * limits.fold(f64::INFINITY, f64::min)).min(1.0)
         };
-        let merit = |variance: f64, slacks: &DVector<f64>| variance - barrier * slacks.iter().map(|s| s.ln()).sum::<f64>();
+        let merit =
+            |variance: f64, slacks: &DVector<f64>| variance - barrier * slacks.iter().map(|s| s.ln()).sum::<f64>();
         let before = merit(information.variance, &slacks);
         let mut length = room(&slacks, &changes);
         let (x, t, after) = loop {
             let (x, t) = (&self.x + &dx * length, &self.t + &dt * length);
             let after = self.slacks(&x, &t);
-            if after.min() > 0.0 && merit(self.variance(&x), &after) <= before + 1e-4 * length * slope + 1e-13 * before.abs() {
+            if after.min() > 0.0
+                && merit(self.variance(&x), &after) <= before + 1e-4 * length * slope + 1e-13 * before.abs()
+            {
                 break (x, t, after);
             }
             length *= 0.5;
@@ -189,7 +186,8 @@ impl<'a> Inside<'a> {
                 return None;
             }
         };
-        let wish = slacks.map(|s| barrier / s) - &self.multipliers
+        let wish = slacks.map(|s| barrier / s)
+            - &self.multipliers
             - self.multipliers.component_div(&slacks).component_mul(&changes);
         let dual = room(&self.multipliers, &wish);
         self.multipliers += wish * dual;
@@ -344,7 +342,8 @@ mod tests {
         let cells = (0..outputs * n)
             .map(|i| {
                 let u = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-                (u.powi(1 + (seed % 8) as i32) + if i / n % n == i % n { (seed % 3) as f64 } else { 0.0 }) * goal.prior().shares()[i % n]
+                (u.powi(1 + (seed % 8) as i32) + if i / n % n == i % n { (seed % 3) as f64 } else { 0.0 })
+                    * goal.prior().shares()[i % n]
             })
             .collect();
         FrontChannel::new(goal.prior(), cells)
@@ -374,7 +373,11 @@ mod tests {
             let (gu, gd) = (Curvature::new(&up, &iu, 3).gradient, Curvature::new(&down, &id, 3).gradient);
             for j in 0..x.len() {
                 let bend = (gu[j] - gd[j]) / (2.0 * h);
-                assert!((bend - hessian[(j, i)]).abs() < 1e-4 * (1.0 + bend.abs()), "{i} {j}: {bend} {}", hessian[(j, i)]);
+                assert!(
+                    (bend - hessian[(j, i)]).abs() < 1e-4 * (1.0 + bend.abs()),
+                    "{i} {j}: {bend} {}",
+                    hessian[(j, i)]
+                );
             }
         }
     }

@@ -100,8 +100,8 @@ impl Prior {
                 return Err(FrontError::Parameter { name, value, range });
             }
         }
-        let gamma = Gamma::new(shape, 1.0)
-            .map_err(|_| FrontError::Parameter { name: "--shape", value: shape, range })?;
+        let gamma =
+            Gamma::new(shape, 1.0).map_err(|_| FrontError::Parameter { name: "--shape", value: shape, range })?;
         Prior::binned(n, 0.0, shape + 3.0 * shape.sqrt(), |x| gamma.cdf(x))
     }
 
@@ -165,8 +165,16 @@ mod tests {
         let normal: Vec<f64> = half.iter().chain(half.iter().rev()).copied().collect();
         close(&Prior::normal(10).unwrap(), &normal, 1e-10);
         let gamma = [
-            0.33583091167, 0.22511419217, 0.15089855566, 0.10115032678, 0.06780309170, 0.04544977155, 0.03046589296,
-            0.02042189877, 0.01368920812, 0.00917615062,
+            0.33583091167,
+            0.22511419217,
+            0.15089855566,
+            0.10115032678,
+            0.06780309170,
+            0.04544977155,
+            0.03046589296,
+            0.02042189877,
+            0.01368920812,
+            0.00917615062,
         ];
         close(&Prior::gamma(10, 1.0, 2.0).unwrap(), &gamma, 1e-10);
         close(&Prior::gamma(10, 1.0, 7.0).unwrap(), &gamma, 1e-10);

@@ -45,7 +45,9 @@ pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError
         return Err(FrontError::Channel(format!(
             "the channel has a posterior of {:.6}, above the bound {}: splitting answers sharpens posteriors and cannot lower \
              them. Use a bound of at least {:.6}",
-            before.worst_posterior, goal.bound(), before.worst_posterior
+            before.worst_posterior,
+            goal.bound(),
+            before.worst_posterior
         )));
     }
     let greedy = channel.rows().map(|row| split(row, goal.bound())).collect();
@@ -55,7 +57,8 @@ pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError
         let found = (goal.prior().len() <= MAX_PROGRAM).then(|| by_programs(goal, channel, &best)).flatten();
         let Some(found) = found else { break };
         let measures = measure(&found, goal.prior());
-        let kept = (measures.privacy - before.privacy).abs() < 1e-12 && measures.worst_posterior <= goal.bound() + 1e-12;
+        let kept =
+            (measures.privacy - before.privacy).abs() < 1e-12 && measures.worst_posterior <= goal.bound() + 1e-12;
         if !kept || measures.variance >= after.variance * (1.0 - 1e-9) {
             break;
         }
@@ -114,8 +117,12 @@ fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let variables: Vec<_> = vertices.iter().map(|(_, gain)| problem.add_var(*gain, (0.0, f64::INFINITY))).collect();
     for (j, x) in row.iter().enumerate() {
-        let terms: Vec<_> =
-            vertices.iter().zip(&variables).filter(|((psi, _), _)| psi[j] > 0.0).map(|((psi, _), &v)| (v, psi[j])).collect();
+        let terms: Vec<_> = vertices
+            .iter()
+            .zip(&variables)
+            .filter(|((psi, _), _)| psi[j] > 0.0)
+            .map(|((psi, _), &v)| (v, psi[j]))
+            .collect();
         problem.add_constraint(&terms, ComparisonOp::Eq, x / total);
     }
     let solution = problem.solve().ok()?;
@@ -144,7 +151,15 @@ pub(super) fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
     // A row at the bound itself has no room to lose by rounding.
     let least = (1.0 / bound).min(y.iter().sum());
     let (mut left, mut pieces) = (largest, Vec::new());
-    let snap = |y: f64| if y < SNAP { 0.0 } else if y > 1.0 - SNAP { 1.0 } else { y };
+    let snap = |y: f64| {
+        if y < SNAP {
+            0.0
+        } else if y > 1.0 - SNAP {
+            1.0
+        } else {
+            y
+        }
+    };
     for _ in 0..2 * n + 2 {
         y.iter_mut().for_each(|y| *y = snap(*y));
         let vertex = sharpest(&y, least);

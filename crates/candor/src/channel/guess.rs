@@ -143,7 +143,9 @@ mod tests {
     #[test]
     fn what_is_no_prior() {
         let matrix = Matrix::new(vec![2], labels(2), 2, vec![vec![3, 1], vec![1, 3]]).unwrap();
-        for prior in [&[0.5][..], &[0.5, 0.25, 0.25], &[-0.5, 1.5], &[f64::NAN, 1.0], &[0.0, 0.0], &[f64::INFINITY, 1.0]] {
+        for prior in
+            [&[0.5][..], &[0.5, 0.25, 0.25], &[-0.5, 1.5], &[f64::NAN, 1.0], &[0.0, 0.0], &[f64::INFINITY, 1.0]]
+        {
             assert_eq!(matrix.guess(prior), None, "{prior:?}");
         }
     }

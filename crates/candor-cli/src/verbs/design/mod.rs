@@ -80,8 +80,6 @@ pub struct DesignArgs {
     /// At most so many different answers (heuristic) [front]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
-    #[command(flatten, next_help_heading = "What is known beforehand [front]")]
-    prior: PriorArgs,
     /// Accept a plan without any finite epsilon
     #[arg(long)]
     allow_unbounded: bool,
@@ -100,6 +98,8 @@ pub struct DesignArgs {
     /// Describe the plan as JSON on standard output
     #[arg(long)]
     json: bool,
+    #[command(flatten, next_help_heading = "What is known beforehand [front]")]
+    prior: PriorArgs,
 }
 
 fn parse_limit(text: &str) -> Result<f64, String> {

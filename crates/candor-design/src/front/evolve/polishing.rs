@@ -45,7 +45,8 @@ pub fn polish_front(
                 starts.push((shaken(goal, &own.channel, (round + i).is_multiple_of(2), &mut rng), FAR));
             }
             let rival = best[i].as_ref().map_or(f64::INFINITY, |own| own.measures.variance);
-            let polished = starts.iter().filter_map(|(start, first)| polish_from(goal, privacies[i], start, *first, rival));
+            let polished =
+                starts.iter().filter_map(|(start, first)| polish_from(goal, privacies[i], start, *first, rival));
             polished.min_by(|a, b| a.measures.variance.total_cmp(&b.measures.variance))
         });
         for (i, found) in tried.into_iter().enumerate() {

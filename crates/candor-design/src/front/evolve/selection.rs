@@ -167,7 +167,11 @@ mod tests {
             let crowded = (0..kept.len())
                 .min_by(|&a, &b| {
                     let (a, b) = (sorted(kept[a]), sorted(kept[b]));
-                    a.iter().zip(&b).map(|(x, y)| x.total_cmp(y)).find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+                    a.iter()
+                        .zip(&b)
+                        .map(|(x, y)| x.total_cmp(y))
+                        .find(|o| o.is_ne())
+                        .unwrap_or(std::cmp::Ordering::Equal)
                 })
                 .unwrap();
             kept.remove(crowded);

@@ -62,19 +62,6 @@ pub(crate) struct Prices<'a> {
     pub mu: f64,
 }
 
-impl Prices<'_> {
-    pub fn of(&self, psi: &[f64]) -> f64 {
-        let n = psi.len();
-        let mut quadratic = 0.0;
-        for j in (0..n).filter(|&j| psi[j] != 0.0) {
-            let column = self.slope.column(j);
-            quadratic += psi[j] * column.iter().zip(psi).map(|(b, p)| b * p).sum::<f64>();
-        }
-        let linear: f64 = self.nu.iter().zip(psi).map(|(nu, p)| nu * p).sum();
-        -quadratic + linear + self.mu * psi.iter().copied().fold(0.0, f64::max)
-    }
-}
-
 /// The cheapest few seen so far.
 struct Shortlist {
     most: usize,
@@ -365,6 +352,20 @@ impl Atoms {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl Prices<'_> {
+        /// The price of any posterior, as it is defined.
+        fn of(&self, psi: &[f64]) -> f64 {
+            let n = psi.len();
+            let mut quadratic = 0.0;
+            for j in (0..n).filter(|&j| psi[j] != 0.0) {
+                let column = self.slope.column(j);
+                quadratic += psi[j] * column.iter().zip(psi).map(|(b, p)| b * p).sum::<f64>();
+            }
+            let linear: f64 = self.nu.iter().zip(psi).map(|(nu, p)| nu * p).sum();
+            -quadratic + linear + self.mu * psi.iter().copied().fold(0.0, f64::max)
+        }
+    }
 
     #[test]
     fn how_many_there_are() {

@@ -172,13 +172,7 @@ fn settled(scaled: &[(Vec<f64>, f64)], weights: &[f64], roots: &[f64], accuracy:
 /// The variance is convex in `K`: `f(K') >= f(K) - tr(B (K' - K))` with `tr(B K) = f(K)`. For every channel `K' = sum w psi psi'` with
 /// weights that sum to one, so with any `nu` and `mu >= 0`:
 /// `f(K') >= 2 f(K) - nu . pi - mu A + min over atoms of (-psi' B psi + nu . psi + mu max psi)`.
-fn certify(
-    goal: &Goal,
-    accuracy: f64,
-    channel: &FrontChannel,
-    solved: &Solved,
-    family: &Atoms,
-) -> (f64, Vec<Atom>) {
+fn certify(goal: &Goal, accuracy: f64, channel: &FrontChannel, solved: &Solved, family: &Atoms) -> (f64, Vec<Atom>) {
     let prior = goal.prior();
     let Some(information) = Information::of(channel.rows(), prior) else { return (0.0, Vec::new()) };
     let prices = Prices { slope: &information.slope, nu: &solved.nu, mu: solved.mu };
@@ -204,7 +198,11 @@ mod tests {
 
     fn check(goal: &Goal, privacy: f64, golden: f64) {
         let point = exact(goal, privacy).unwrap();
-        assert!((point.measures.variance - golden).abs() < 1e-5 * golden.max(1.0), "{} {golden}", point.measures.variance);
+        assert!(
+            (point.measures.variance - golden).abs() < 1e-5 * golden.max(1.0),
+            "{} {golden}",
+            point.measures.variance
+        );
         assert!(point.lower_bound <= point.measures.variance && point.gap() <= 1e-6, "gap {}", point.gap());
         assert!(point.measures.privacy >= privacy - 1e-12, "{} {privacy}", point.measures.privacy);
         assert!(point.measures.worst_posterior <= goal.bound() + 1e-12, "{}", point.measures.worst_posterior);

@@ -203,12 +203,7 @@ enum Newton<'a> {
     /// Factorised as it is.
     Dense(Cholesky<f64, Dyn>),
     /// Through the features: `F = L L'` and `I + L' V D^-1 V' L`.
-    Features {
-        features: &'a DMatrix<f64>,
-        diagonal: DVector<f64>,
-        root: DMatrix<f64>,
-        inner: Cholesky<f64, Dyn>,
-    },
+    Features { features: &'a DMatrix<f64>, diagonal: DVector<f64>, root: DMatrix<f64>, inner: Cholesky<f64, Dyn> },
 }
 
 impl Newton<'_> {
