@@ -144,7 +144,7 @@ fn program(row: &[f64], vertices: &[&(Vec<f64>, f64)]) -> Option<Vec<(f64, Vec<f
 }
 
 /// The pieces of one row: `(weight, y)` with largest entry 1, so that the piece is `weight y`.
-pub(super) fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
+fn split(row: &[f64], bound: f64) -> Vec<(f64, Vec<f64>)> {
     let n = row.len();
     let largest = row.iter().copied().fold(0.0, f64::max);
     let mut y: Vec<f64> = row.iter().map(|x| x / largest).collect();

@@ -7,8 +7,6 @@
 
 use nalgebra::DMatrix;
 
-use crate::front::refine::split;
-
 /// Beyond this many categories, sets are no longer looked at one by one.
 pub(crate) const MAX_ENUMERATED: usize = 22;
 
@@ -134,60 +132,6 @@ impl Atoms {
                 atoms.push(Atom { members, rest: None });
             }
         }
-        atoms
-    }
-
-    /// A few atoms to begin with, when all would be too many: sets of leading categories by share (of which
-    /// the prior itself is a mixture), sets that leave one category out, and each category with its
-    /// likeliest companions.
-    pub fn first(&self, shares: &[f64]) -> Vec<Atom> {
-        let mut order: Vec<usize> = (0..self.n).collect();
-        order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
-        let sorted = |mut members: Vec<usize>| {
-            members.sort_unstable();
-            members
-        };
-        let mut atoms: Vec<Atom> = Vec::new();
-        for size in self.smallest()..=self.n {
-            atoms.push(Atom { members: sorted(order[..size].to_vec()), rest: None });
-        }
-        for left_out in 0..self.n {
-            if self.n > self.smallest() {
-                atoms.push(Atom { members: (0..self.n).filter(|&j| j != left_out).collect(), rest: None });
-            }
-            let others = |count: usize| order.iter().copied().filter(|&j| j != left_out).take(count);
-            let with = |count: usize| sorted(others(count - 1).chain([left_out]).collect());
-            atoms.push(Atom { members: with(self.smallest()), rest: None });
-            if let Some((size, _)) = self.uneven() {
-                let members = with(size);
-                let rest = order.iter().copied().find(|j| !members.contains(j));
-                atoms.push(Atom { members, rest });
-                atoms.push(Atom { members: sorted(others(size).collect()), rest: Some(left_out) });
-            }
-        }
-        atoms.sort();
-        atoms.dedup();
-        // The prior less a little of each of these, split into atoms: so there is a mixture with all weights positive.
-        let little = 0.1 * shares.iter().copied().fold(f64::INFINITY, f64::min) / atoms.len() as f64;
-        let mut rest = shares.to_vec();
-        for atom in &atoms {
-            rest.iter_mut().zip(atom.posterior(self.bound, self.n)).for_each(|(rest, p)| *rest -= little * p);
-        }
-        for (_, y) in split(&rest, self.bound) {
-            let members: Vec<usize> = (0..self.n).filter(|&j| y[j] > 1.0 - 1e-9).collect();
-            let part = (0..self.n).find(|&j| y[j] > 1e-9 && y[j] <= 1.0 - 1e-9);
-            // On the bound exactly, or a set: what rounding left over is neither.
-            let proper = match (part, self.uneven()) {
-                (None, _) => members.len() >= self.smallest(),
-                (Some(_), Some((size, _))) => members.len() == size,
-                _ => false,
-            };
-            if proper {
-                atoms.push(Atom { members, rest: part });
-            }
-        }
-        atoms.sort();
-        atoms.dedup();
         atoms
     }
 
@@ -385,7 +329,6 @@ mod tests {
             distinct.sort();
             distinct.dedup();
             assert_eq!(distinct.len(), all.len());
-            assert!(atoms.first(&vec![1.0 / n as f64; n]).iter().all(|atom| all.contains(atom)));
         }
     }
 

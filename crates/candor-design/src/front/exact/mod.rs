@@ -13,8 +13,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::channel::FrontChannel;
 use super::measure::{Information, Measures, measure};
-use super::{FrontError, Goal, crew};
-use atoms::{Atom, Atoms, Prices};
+use super::{FrontError, Goal, crew, warner};
+use atoms::{Atom, Atoms, MAX_ENUMERATED, Prices};
 use program::{Program, Solved};
 
 /// Up to this many categories all atoms take part from the beginning.
@@ -30,7 +30,7 @@ const CLOSED: f64 = 3e-8;
 const MARGIN: f64 = 1e-8;
 
 /// How often atoms may be added.
-const MOST_ROUNDS: usize = 60;
+const MOST_ROUNDS: usize = 40;
 
 /// Answers that would come less often are dropped, where answers may tell much; less often where they may tell little.
 const RARE: f64 = 3e-8;
@@ -71,12 +71,15 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
     let accuracy = (1.0 - privacy).min(goal.bound());
     let n = goal.prior().len();
     let family = Atoms { n, bound: goal.bound() };
-    let mut active = if n <= ALL_AT_ONCE { family.all() } else { family.first(goal.prior().shares()) };
+    let all = n <= ALL_AT_ONCE;
+    let mut active =
+        if all { family.all().into_iter().map(|atom| column(&family, atom)).collect() } else { first(goal) };
+    // Where the certificate cannot be tight, neither need the program be.
+    let (finest, closed_at) = if n <= MAX_ENUMERATED { (TOLERANCE, CLOSED) } else { (1e-6, 1e-5) };
     let mut best: Option<ExactPoint> = None;
     for round in 0..MOST_ROUNDS {
-        let tolerance = if n <= ALL_AT_ONCE { TOLERANCE } else { TOLERANCE.max(1e-3 * 0.1f64.powi(round as i32)) };
-        let posteriors: Vec<(Vec<f64>, f64)> =
-            active.iter().map(|atom| (atom.posterior(goal.bound(), n), atom.largest(goal.bound()))).collect();
+        let tolerance = if all { finest } else { finest.max(1e-3 * 0.1f64.powi(round as i32)) };
+        let posteriors: Vec<(Vec<f64>, f64)> = active.iter().map(|(posterior, _)| posterior.clone()).collect();
         // A hair more private than asked, so that what rounding takes is not missed.
         let margin = if accuracy < goal.bound() { MARGIN } else { 0.0 };
         let aim = accuracy - margin * (accuracy - goal.prior().largest());
@@ -94,16 +97,23 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
             Some(best) if worse => best.lower_bound = lower_bound,
             _ => best = Some(ExactPoint { asked: privacy, channel, measures, lower_bound }),
         }
-        let fresh: Vec<Atom> = cheapest.into_iter().filter(|atom| !active.contains(atom)).collect();
-        let closed = best.as_ref().is_some_and(|best| best.gap() < CLOSED);
-        if n <= ALL_AT_ONCE || closed || (fresh.is_empty() && tolerance <= TOLERANCE) {
+        // What the cheapest atom promises is all that can be gained, if it is the cheapest of all.
+        let value = best.as_ref().map_or(f64::INFINITY, |best| best.measures.variance);
+        let promised = cheapest.first().map_or(0.0, |(price, _)| -price) / value;
+        let fresh: Vec<Atom> = cheapest
+            .into_iter()
+            .map(|(_, atom)| atom)
+            .filter(|new| active.iter().all(|(_, old)| old.as_ref() != Some(new)))
+            .collect();
+        let closed = best.as_ref().is_some_and(|best| best.gap() < closed_at) || promised < closed_at;
+        if all || tolerance <= finest && (closed || fresh.is_empty()) {
             break;
         }
         // Atoms that carry nothing make room for those that would.
         let heaviest = solved.weights.iter().copied().fold(0.0, f64::max);
         let mut weights = solved.weights.iter();
         active.retain(|_| weights.next().is_some_and(|&w| w > 1e-7 * heaviest));
-        active.extend(fresh);
+        active.extend(fresh.into_iter().map(|atom| column(&family, atom)));
     }
     best.ok_or(FrontError::Unsolved { privacy })
 }
@@ -117,6 +127,33 @@ pub fn front(goal: &Goal, privacies: &[f64]) -> Vec<Result<ExactPoint, FrontErro
 pub fn uniform_variance(n: usize, privacy: f64) -> f64 {
     let (n, accuracy) = (n as f64, 1.0 - privacy);
     (n - 1.0).powi(2) / (n * (n * accuracy - 1.0))
+}
+
+/// A posterior with its largest entry that takes part in the program, and the atom that it is, if it is one.
+type Column = ((Vec<f64>, f64), Option<Atom>);
+
+fn column(family: &Atoms, atom: Atom) -> Column {
+    ((atom.posterior(family.bound, family.n), atom.largest(family.bound)), Some(atom))
+}
+
+/// Posteriors to begin with, when all atoms would be too many: those of Warner's schemes within the bound, and the prior itself. They are mixtures of
+/// atoms, so they change nothing, and fade as atoms come.
+fn first(goal: &Goal) -> Vec<Column> {
+    let shares = goal.prior().shares();
+    let n = shares.len();
+    let sharpest = warner::largest_p(goal).min(1.0 - 1e-6);
+    let even = 1.0 / n as f64;
+    let scheme = |part: f64| {
+        let p = even + part * (sharpest - even);
+        let q = (1.0 - p) / (n - 1) as f64;
+        (0..n).map(move |z| {
+            let joint: Vec<f64> = (0..n).map(|j| shares[j] * if j == z { p } else { q }).collect();
+            let sum: f64 = joint.iter().sum();
+            joint.into_iter().map(|x| x / sum).collect::<Vec<f64>>()
+        })
+    };
+    let posteriors = scheme(1.0).chain(scheme(0.5)).chain([shares.to_vec()]);
+    posteriors.map(|psi| ((psi.clone(), psi.iter().copied().fold(0.0, f64::max)), None)).collect()
 }
 
 /// The channel of the weights, with as few outputs as its information needs.
@@ -172,11 +209,17 @@ fn settled(scaled: &[(Vec<f64>, f64)], weights: &[f64], roots: &[f64], accuracy:
 /// The variance is convex in `K`: `f(K') >= f(K) - tr(B (K' - K))` with `tr(B K) = f(K)`. For every channel `K' = sum w psi psi'` with
 /// weights that sum to one, so with any `nu` and `mu >= 0`:
 /// `f(K') >= 2 f(K) - nu . pi - mu A + min over atoms of (-psi' B psi + nu . psi + mu max psi)`.
-fn certify(goal: &Goal, accuracy: f64, channel: &FrontChannel, solved: &Solved, family: &Atoms) -> (f64, Vec<Atom>) {
+fn certify(
+    goal: &Goal,
+    accuracy: f64,
+    channel: &FrontChannel,
+    solved: &Solved,
+    family: &Atoms,
+) -> (f64, Vec<(f64, Atom)>) {
     let prior = goal.prior();
     let Some(information) = Information::of(channel.rows(), prior) else { return (0.0, Vec::new()) };
     let prices = Prices { slope: &information.slope, nu: &solved.nu, mu: solved.mu };
-    let priced = family.price(&prices, 8 * family.n);
+    let priced = family.price(&prices, if family.n <= MAX_ENUMERATED { 8 * family.n } else { 2 * family.n });
     let value = information.variance + prior.squares();
     let multiplied = solved.nu.iter().zip(prior.shares()).map(|(nu, p)| nu * p).sum::<f64>() + solved.mu * accuracy;
     // What rounding in these sums can come to.
@@ -184,7 +227,7 @@ fn certify(goal: &Goal, accuracy: f64, channel: &FrontChannel, solved: &Solved, 
     let bound = 2.0 * value - multiplied + priced.least - prior.squares() - slack;
     let limit = priced.cheapest.first().map_or(0.0, |first| 0.01 * first.0).min(0.0);
     let useful = priced.cheapest.into_iter().filter(|(price, _)| *price < limit);
-    (bound.max(0.0), useful.map(|(_, atom)| atom).collect())
+    (bound.max(0.0), useful.collect())
 }
 
 #[cfg(test)]
