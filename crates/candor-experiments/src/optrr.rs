@@ -161,7 +161,10 @@ impl Fronts {
     }
 }
 
-/// The plot of fronts: the classical one, and whichever others there are.
+/// Shares that are off by ten percentage points are of no use: larger errors would only squeeze the rest of a plot together.
+const USELESS: f64 = 0.01;
+
+/// The plot of fronts: the classical one, and whichever others there are. Errors beyond 0.01 are not drawn, if there are smaller ones.
 pub fn front_plot(
     name: &str,
     title: &str,
@@ -169,16 +172,22 @@ pub fn front_plot(
     evolved: Option<Vec<(f64, f64)>>,
     exact: Option<Vec<(f64, f64)>>,
 ) -> Plot {
-    let series = |name: &str, points| Series { name: name.to_owned(), joined: true, points };
-    let mut all = vec![series("Warner, UP, FRAPP", warner)];
-    all.extend(evolved.map(|points| series("evolutionary search (square matrices)", points)));
-    all.extend(exact.map(|points| series("exact: the best there is", points)));
+    let all = || warner.iter().chain(evolved.iter().flatten()).chain(exact.iter().flatten());
+    let limit = if all().any(|p| p.1 <= USELESS) { USELESS } else { f64::INFINITY };
+    let series = |name: &str, points: Vec<(f64, f64)>| Series {
+        name: name.to_owned(),
+        joined: true,
+        points: points.into_iter().filter(|p| p.1 <= limit).collect(),
+    };
+    let mut drawn = vec![series("Warner, UP, FRAPP", warner.clone())];
+    drawn.extend(evolved.clone().map(|points| series("evolutionary search (square matrices)", points)));
+    drawn.extend(exact.clone().map(|points| series("exact: the best there is", points)));
     Plot {
         name: name.to_owned(),
         title: title.to_owned(),
         x: Scale::linear("privacy: how often the best guess is wrong"),
         y: Scale::logarithmic("utility: mean squared error of shares"),
-        series: all,
+        series: drawn,
     }
 }
 

@@ -29,7 +29,7 @@ const CLOSED: f64 = 3e-8;
 /// By how much more private than asked a channel is aimed at, relative to what accuracy is left to give.
 const MARGIN: f64 = 1e-8;
 
-/// How often atoms may be added.
+/// How often atoms may be added; less often where every round takes long.
 const MOST_ROUNDS: usize = 40;
 
 /// Answers that would come less often are dropped, where answers may tell much; less often where they may tell little.
@@ -77,7 +77,8 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
     // Where the certificate cannot be tight, neither need the program be.
     let (finest, closed_at) = if n <= MAX_ENUMERATED { (TOLERANCE, CLOSED) } else { (1e-6, 1e-5) };
     let mut best: Option<ExactPoint> = None;
-    for round in 0..MOST_ROUNDS {
+    let rounds = if n <= MAX_ENUMERATED { MOST_ROUNDS } else { (600 / n).max(3) };
+    for round in 0..rounds {
         let tolerance = if all { finest } else { finest.max(1e-3 * 0.1f64.powi(round as i32)) };
         let posteriors: Vec<(Vec<f64>, f64)> = active.iter().map(|(posterior, _)| posterior.clone()).collect();
         // A hair more private than asked, so that what rounding takes is not missed.
