@@ -29,22 +29,28 @@ def prior():
 
 
 def objectives(cells):
-    """(1 - privacy, log10 utility, violation of the bound) of many matrices at once; columns are inputs."""
+    """(1 - privacy, log10 utility) of many matrices at once; columns are inputs.
+
+    The fourth power makes sharp columns as easy to reach as flat ones. What breaks the bound is mixed with the channel that tells
+    nothing as far as it takes: pymoo does far better with this repair than with the bound as a constraint.
+    """
     import numpy as np
 
     shares = prior()
-    matrices = cells.reshape(-1, CATEGORIES, CATEGORIES) + 1e-12
+    matrices = cells.reshape(-1, CATEGORIES, CATEGORIES) ** 4 + 1e-12
     matrices = matrices / matrices.sum(axis=1, keepdims=True)
-    joint = matrices * shares
-    law = joint.sum(axis=2)
-    accuracy = joint.max(axis=2).sum(axis=1)
-    worst = (joint / law[:, :, None]).max(axis=(1, 2))
+    law = (matrices * shares).sum(axis=2)
+    posterior = matrices * shares / law[:, :, None]
+    part = np.clip((posterior - BOUND) / (posterior - shares + 1e-300), 0, None)
+    part = np.where(posterior > BOUND, part, 0).max(axis=(1, 2))[:, None, None]
+    matrices = matrices + part * (law[:, :, None] - matrices)
+    accuracy = (matrices * shares).max(axis=2).sum(axis=1)
     utility = np.full(len(matrices), 1e3)
     regular = np.abs(np.linalg.det(matrices)) > 1e-14
     inverse = np.linalg.inv(matrices[regular])
     variance = np.einsum("mki,mi->m", inverse**2, law[regular]) - (shares**2).sum()
     utility[regular] = variance / (RESPONDENTS * CATEGORIES)
-    return accuracy, np.log10(np.clip(utility, 1e-12, 1e3)), worst - BOUND
+    return accuracy, np.log10(np.clip(utility, 1e-12, 1e3))
 
 
 def hypervolume(points):
@@ -64,12 +70,10 @@ def search(name, seconds):
 
     class Front(Problem):
         def __init__(self):
-            super().__init__(n_var=CATEGORIES**2, n_obj=2, n_ieq_constr=1, xl=0.0, xu=1.0)
+            super().__init__(n_var=CATEGORIES**2, n_obj=2, xl=0.0, xu=1.0)
 
         def _evaluate(self, x, out, *args, **kwargs):
-            accuracy, utility, violation = objectives(x)
-            out["F"] = np.column_stack([accuracy, utility])
-            out["G"] = violation[:, None]
+            out["F"] = np.column_stack(objectives(x))
 
     algorithm = {"NSGA2": NSGA2, "SPEA2": SPEA2}[name](pop_size=100)
     algorithm.setup(Front(), seed=1, termination=("n_gen", 10**9), verbose=False)
@@ -77,14 +81,14 @@ def search(name, seconds):
     while process_time() - start < seconds:
         algorithm.next()
     spent = process_time() - start
-    feasible = [(1 - f[0], f[1]) for f, g in zip(algorithm.opt.get("F"), algorithm.opt.get("G")) if g[0] <= 0]
+    found = [(1 - f[0], f[1]) for f in algorithm.opt.get("F")]
     return {
         "peer": f"pymoo {name}",
         "version": version("pymoo"),
         "cpu_seconds": round(spent, 1),
         "evaluations": int(algorithm.evaluator.n_eval),
         "evaluations_per_cpu_second": round(algorithm.evaluator.n_eval / spent),
-        "hypervolume": round(hypervolume(feasible), 4),
+        "hypervolume": round(hypervolume(found), 4),
     }
 
 
