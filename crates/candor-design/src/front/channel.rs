@@ -1,7 +1,7 @@
 //! A channel seen through a prior: the joint probabilities of answers and truths.
 
-use super::FrontError;
 use super::prior::Prior;
+use super::{FrontError, Goal};
 
 /// A channel for a prior: row `z` holds `x_zj = P(answer z | truth j) pi_j`, so that columns sum to the
 /// prior. A row is a posterior, scaled by how often its answer comes.
@@ -63,6 +63,25 @@ impl FrontChannel {
             column
         };
         prior.shares().iter().enumerate().map(column).collect()
+    }
+
+    /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound: for what rounding does. The law of the answers stays.
+    pub(crate) fn within(mut self, goal: &Goal) -> FrontChannel {
+        let shares = goal.prior().shares();
+        let mut part = 0.0f64;
+        for row in self.rows() {
+            let weight: f64 = row.iter().sum();
+            for (x, share) in row.iter().zip(shares).filter(|(x, _)| **x > goal.bound() * weight * (1.0 + 1e-12)) {
+                part = part.max((x / weight - goal.bound()) / (x / weight - share));
+            }
+        }
+        if part > 0.0 && part < 1.0 {
+            for row in self.cells.chunks_exact_mut(self.categories) {
+                let weight: f64 = row.iter().sum();
+                row.iter_mut().zip(shares).for_each(|(x, share)| *x += part * (weight * share - *x));
+            }
+        }
+        self
     }
 
     /// The rows: joint probabilities of one answer with every truth.

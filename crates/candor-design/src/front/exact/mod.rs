@@ -33,7 +33,7 @@ const MARGIN: f64 = 1e-8;
 const MOST_ROUNDS: usize = 40;
 
 /// Answers that would come less often are dropped, where answers may tell much; less often where they may tell little.
-const RARE: f64 = 3e-8;
+const RARE: f64 = 1e-8;
 
 /// Weights below this, relative to the heaviest, are left to rounding.
 const NEGLIGIBLE: f64 = 1e-10;
@@ -75,7 +75,11 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
     let mut active =
         if all { family.all().into_iter().map(|atom| column(&family, atom)).collect() } else { first(goal) };
     // Where the certificate cannot be tight, neither need the program be.
-    let (finest, closed_at) = if n <= MAX_ENUMERATED { (TOLERANCE, CLOSED) } else { (1e-6, 1e-5) };
+    let (finest, closed_at) = match n {
+        0..=MAX_ENUMERATED => (TOLERANCE, CLOSED),
+        0..=40 => (1e-6, 1e-5),
+        _ => (1e-4, 1e-3),
+    };
     let mut best: Option<ExactPoint> = None;
     let rounds = if n <= MAX_ENUMERATED { MOST_ROUNDS } else { (600 / n).max(3) };
     for round in 0..rounds {
@@ -176,7 +180,7 @@ fn assemble(goal: &Goal, posteriors: &[(Vec<f64>, f64)], solved: &Solved, aim: f
     let fewer = settled(&scaled, &pruned, &roots, aim).or_else(|| settled(&scaled, &few, &roots, aim)).unwrap_or(few);
     let rows = kept.iter().zip(fewer).filter(|(_, w)| *w > 0.0);
     let cells = rows.flat_map(|(&a, w)| posteriors[a].0.iter().map(move |p| w * p)).collect();
-    FrontChannel::new(goal.prior(), cells)
+    FrontChannel::new(goal.prior(), cells).within(goal)
 }
 
 /// Weights that make up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max <= A`, the heavy ones moved most; `None` if these atoms
@@ -220,7 +224,7 @@ fn certify(
     let prior = goal.prior();
     let Some(information) = Information::of(channel.rows(), prior) else { return (0.0, Vec::new()) };
     let prices = Prices { slope: &information.slope, nu: &solved.nu, mu: solved.mu };
-    let priced = family.price(&prices, if family.n <= MAX_ENUMERATED { 8 * family.n } else { 2 * family.n });
+    let priced = family.price(&prices, if family.n <= MAX_ENUMERATED { 8 * family.n } else { family.n });
     let value = information.variance + prior.squares();
     let multiplied = solved.nu.iter().zip(prior.shares()).map(|(nu, p)| nu * p).sum::<f64>() + solved.mu * accuracy;
     // What rounding in these sums can come to.
