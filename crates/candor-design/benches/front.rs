@@ -95,7 +95,7 @@ fn summary() {
 }
 
 /// Privacy, variance and worst posterior of square matrices.
-#[divan::bench(args = [4, 10, 16, 20])]
+#[divan::bench(args = [4, 10, 16, 20], sample_size = 1000)]
 fn evaluate(bencher: Bencher, n: usize) {
     let prior = Prior::normal(n).unwrap();
     let entry = |i: usize| if i.is_multiple_of(n + 1) { 0.5 } else { 0.5 / (n - 1) as f64 };

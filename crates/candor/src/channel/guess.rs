@@ -13,8 +13,8 @@ use super::epsilon::{Rational, exact, nearest};
 /// ```
 /// use candor::channel::Matrix;
 ///
-/// let columns = [vec![0.75, 0.25], vec![0.25, 0.75]];
-/// let matrix = Matrix::rounded(vec![2], vec!["yes".into(), "no".into()], &columns)?;
+/// let columns = vec![vec![3, 1], vec![1, 3]];
+/// let matrix = Matrix::new(vec![2], vec!["yes".into(), "no".into()], 2, columns)?;
 /// let guess = matrix.guess(&[0.5, 0.5]).unwrap();
 /// assert_eq!((guess.map_privacy(), guess.worst_posterior()), (0.25, 0.75));
 /// # Ok::<(), candor::channel::ChannelError>(())

@@ -75,10 +75,12 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
     let mut active =
         if all { family.all().into_iter().map(|atom| column(&family, atom)).collect() } else { first(goal) };
     // Where the certificate cannot be tight, neither need the program be.
-    let (finest, closed_at) = match n {
-        0..=MAX_ENUMERATED => (TOLERANCE, CLOSED),
-        0..=40 => (1e-6, 1e-5),
-        _ => (1e-4, 1e-3),
+    let (finest, closed_at) = if n <= MAX_ENUMERATED {
+        (TOLERANCE, CLOSED)
+    } else if n <= 40 {
+        (1e-6, 1e-5)
+    } else {
+        (1e-4, 1e-3)
     };
     let mut best: Option<ExactPoint> = None;
     let rounds = if n <= MAX_ENUMERATED { MOST_ROUNDS } else { (600 / n).max(3) };
