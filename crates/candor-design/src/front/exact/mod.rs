@@ -346,6 +346,20 @@ mod tests {
         }
     }
 
+    /// Sixteen categories, from half of all down to one in six hundred (education in the Adult data): atoms on rare categories are far from the prior.
+    #[test]
+    fn rare_categories() {
+        let counts = [
+            933.0, 1175.0, 433.0, 168.0, 333.0, 646.0, 514.0, 1067.0, 1382.0, 5355.0, 413.0, 10501.0, 1723.0, 51.0,
+            576.0, 7291.0,
+        ];
+        let goal = Goal::new(Prior::from_counts(&counts).unwrap(), 0.75).unwrap();
+        for privacy in [0.3, 0.64] {
+            let point = exact(&goal, privacy).unwrap();
+            assert!(point.gap() < 1e-6 && point.measures.privacy >= privacy - 1e-12, "{}", point.gap());
+        }
+    }
+
     /// More categories than sets can be looked at one by one: near the closed form, and within the bound that is shown.
     #[test]
     fn twenty_five_categories() {

@@ -76,11 +76,17 @@ impl Program {
     /// Iterates until the gap is below `tolerance` times the value; `None` if it gets nowhere.
     pub fn solve(&self, tolerance: f64) -> Option<Solved> {
         let m = self.phi.ncols();
-        let w = DVector::from_element(m, 1.0 / m as f64);
+        // Posteriors on rare categories begin light, so that the prior is not missed by much.
+        let mut w = DVector::from_fn(m, |a, _| 1.0 / self.phi.column(a).norm_squared().max(1.0));
+        w /= w.sum();
         let start = self.curvature(&w)?;
         let z = start.gradient.map(|g| g.abs().max(1.0));
         let mut state = State { w, z, y: DVector::zeros(self.n + 1) };
         let mut best: Option<(f64, State)> = None;
+        let (primal, gap) = {
+            let residual = self.residual(&state, &start);
+            (residual.primal.norm().max(1e-12), residual.gap)
+        };
         for _ in 0..MOST_ITERATIONS {
             let here = self.curvature(&state.w)?;
             let residual = self.residual(&state, &here);
@@ -94,7 +100,10 @@ impl Program {
             if off < tolerance {
                 break;
             }
-            let Some(step) = self.step(&state, &here) else { break };
+            // Complementarity must not run ahead of feasibility, or steps get stuck at the boundary.
+            let ahead = residual.gap / gap < residual.primal.norm() / primal;
+            let centring = if ahead && residual.primal.amax() > 1e-9 { 1.0 } else { CENTRING };
+            let Some(step) = self.step(&state, &here, centring) else { break };
             if !self.advance(&mut state, step, &here, &residual) {
                 break;
             }
@@ -134,10 +143,10 @@ impl Program {
         }
     }
 
-    /// Newton's direction for the conditions of optimality with complementarity `CENTRING` times the present one.
-    fn step(&self, state: &State, here: &Curvature) -> Option<State> {
+    /// Newton's direction for the conditions of optimality with complementarity `centring` times the present one.
+    fn step(&self, state: &State, here: &Curvature, centring: f64) -> Option<State> {
         let m = state.w.len();
-        let aim = CENTRING * state.w.dot(&state.z) / m as f64;
+        let aim = centring * state.w.dot(&state.z) / m as f64;
         let diagonal = state.z.component_div(&state.w);
         let first = -(&here.gradient + self.constraints.tr_mul(&state.y)) + state.w.map(|w| aim / w);
         let second = &self.right - &self.constraints * &state.w;
