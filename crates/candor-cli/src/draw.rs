@@ -1,10 +1,13 @@
-//! Plots as SVG.
+//! Plots as SVG and PNG.
 
+use std::io::Write;
 use std::ops::Range;
+use std::sync::Once;
 
 use candor_experiments::exhibit::{Plot, Scale};
 use plotters::coord::ranged1d::{KeyPointHint, Ranged, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::{FontStyle, register_font};
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 560;
@@ -20,58 +23,133 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
+/// A bitmap is drawn so many times larger and then shrunk, so that lines are smooth.
+const FINER: u32 = 3;
+
+/// The letters of bitmaps, and their licence beside them.
+const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
+
 /// The plot as a self-contained SVG document; a plot without points has axes only.
 pub fn svg(plot: &Plot) -> String {
     let mut text = String::new();
+    prepare_font();
     // Drawing into a string cannot fail.
-    let drawn = draw(plot, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area());
+    let drawn = draw(plot, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
     debug_assert!(drawn.is_ok());
     text
 }
 
+/// The plot as a PNG image.
+pub fn png(plot: &Plot) -> Vec<u8> {
+    let (width, height) = (WIDTH * FINER, HEIGHT * FINER);
+    let mut fine = vec![0; (width * height * 3) as usize];
+    prepare_font();
+    // Drawing into memory cannot fail.
+    let drawn = draw(plot, BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area(), FINER);
+    debug_assert!(drawn.is_ok());
+    let at = |x: u32, y: u32, colour: u32| u32::from(fine[((y * width + x) * 3 + colour) as usize]);
+    let mut lines = Vec::with_capacity((HEIGHT * (WIDTH * 3 + 1)) as usize);
+    for y in 0..HEIGHT {
+        // Each line begins with the kind of its filter: none.
+        lines.push(0);
+        for x in 0..WIDTH {
+            for colour in 0..3 {
+                let block = (0..FINER * FINER).map(|i| at(x * FINER + i % FINER, y * FINER + i / FINER, colour));
+                lines.push((block.sum::<u32>() / (FINER * FINER)) as u8);
+            }
+        }
+    }
+    encode_png(&lines)
+}
+
+/// Eight bits for each of three colours, one compressed chunk of data.
+fn encode_png(lines: &[u8]) -> Vec<u8> {
+    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    // Writing into memory cannot fail.
+    let packed = packer.write_all(lines).and_then(|()| packer.finish()).unwrap_or_default();
+    let header = [&WIDTH.to_be_bytes()[..], &HEIGHT.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, data) in [(b"IHDR", &header), (b"IDAT", &packed), (b"IEND", &Vec::new())] {
+        let mut sum = flate2::Crc::new();
+        sum.update(kind);
+        sum.update(data);
+        file.extend((data.len() as u32).to_be_bytes());
+        file.extend(kind);
+        file.extend(data);
+        file.extend(sum.sum().to_be_bytes());
+    }
+    file
+}
+
+/// Makes the bundled font the one that is asked for, once.
+fn prepare_font() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        let registered = register_font("sans-serif", FontStyle::Normal, FONT);
+        debug_assert!(registered.is_ok());
+    });
+}
+
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Shift>) -> Drawn<B> {
+/// Draws with everything `times` as large.
+fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B> {
+    let long = times as i32;
     area.fill(&WHITE)?;
     let shown: Vec<Vec<(f64, f64)>> = plot.series.iter().map(|series| visible(plot, &series.points)).collect();
     let along = |which: fn(&(f64, f64)) -> f64| shown.iter().flatten().map(which);
     let (x, y) = (Steps::over(along(|p| p.0), &plot.x), Steps::over(along(|p| p.1), &plot.y));
+    // How many points are where a legend could be: above, to the left and to the right.
+    let part = |range: &Range<f64>, value: f64| (value - range.start) / (range.end - range.start);
+    let above = || shown.iter().flatten().filter(|p| part(&y.range, p.1) > 0.7).map(|p| part(&x.range, p.0));
+    let corners = (above().filter(|&x| x < 0.45).count(), above().filter(|&x| x > 0.55).count());
     let mut chart = ChartBuilder::on(&area)
-        .caption(&plot.title, ("sans-serif", 20))
-        .margin(14)
-        .x_label_area_size(50)
-        .y_label_area_size(80)
+        .caption(&plot.title, ("sans-serif", 20 * times))
+        .margin(14 * times)
+        .x_label_area_size(50 * times)
+        .y_label_area_size(80 * times)
         .build_cartesian_2d(x, y)?;
     chart
         .configure_mesh()
         .x_desc(&plot.x.label)
         .y_desc(&plot.y.label)
-        .label_style(("sans-serif", 14))
-        .axis_desc_style(("sans-serif", 16))
+        .label_style(("sans-serif", 14 * times))
+        .axis_desc_style(("sans-serif", 16 * times))
+        .set_all_tick_mark_size(5 * times)
         .light_line_style(TRANSPARENT)
-        .bold_line_style(RGBColor(225, 225, 225))
+        .bold_line_style(RGBColor(225, 225, 225).stroke_width(times))
+        .axis_style(BLACK.stroke_width(times))
         .draw()?;
     for (number, (series, points)) in plot.series.iter().zip(shown).enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
         if series.joined {
-            let line = chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
-            line.label(&series.name)
-                .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], colour.stroke_width(3)).into_dyn());
+            let line = chart.draw_series(LineSeries::new(points, colour.stroke_width(2 * times)))?;
+            line.label(&series.name).legend(move |(x, y)| {
+                PathElement::new(vec![(x, y), (x + 18 * long, y)], colour.stroke_width(3 * times)).into_dyn()
+            });
         } else {
-            let dots = chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?;
-            dots.label(&series.name).legend(move |(x, y)| Circle::new((x + 9, y), 4, colour.filled()).into_dyn());
+            let dots =
+                chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3 * times, colour.filled())))?;
+            dots.label(&series.name)
+                .legend(move |(x, y)| Circle::new((x + 9 * long, y), 4 * times, colour.filled()).into_dyn());
         }
     }
     if plot.series.len() > 1 {
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
+            .position(emptier_corner(&corners))
             .background_style(WHITE.mix(0.85))
             .border_style(RGBColor(200, 200, 200))
-            .label_font(("sans-serif", 14))
+            .label_font(("sans-serif", 14 * times))
+            .legend_area_size(30 * times)
+            .margin(10 * times)
             .draw()?;
     }
     area.present()
+}
+
+fn emptier_corner(&(left, right): &(usize, usize)) -> SeriesLabelPosition {
+    if left < right { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::UpperRight }
 }
 
 /// The points that can be shown, on the axes' own scale.
@@ -167,6 +245,21 @@ mod tests {
         let text = svg(&plot(true, vec![(1.0, 0.1), (1000.0, 100.0), (0.0, 5.0), (f64::NAN, 5.0)]));
         assert!(text.contains("\n100\n") && text.contains("\n0.1\n"), "{text}");
         assert_eq!(text.matches("<circle").count(), 2 + 1);
+    }
+
+    #[test]
+    fn bitmaps_are_images_of_the_same() {
+        let file = png(&plot(false, vec![(0.0, 1.0), (1.0, 2.0), (2.0, 4.0)]));
+        assert!(file.starts_with(b"\x89PNG\r\n\x1a\n") && file.ends_with(b"IEND\xaeB`\x82"));
+        let start = file.windows(4).position(|w| w == b"IDAT").unwrap() + 4;
+        let mut lines = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&file[start..]), &mut lines).unwrap();
+        assert_eq!(lines.len(), (HEIGHT * (WIDTH * 3 + 1)) as usize);
+        // Mostly white, the colours of both series, and letters in black.
+        let pixels = || lines.chunks_exact((WIDTH * 3 + 1) as usize).flat_map(|line| line[1..].chunks_exact(3));
+        let count = |colour: [u8; 3]| pixels().filter(|pixel| **pixel == colour).count();
+        assert!(count([255, 255, 255]) > 350_000);
+        assert!(count([0, 114, 178]) > 300 && count([213, 94, 0]) > 60 && count([0, 0, 0]) > 200);
     }
 
     #[test]

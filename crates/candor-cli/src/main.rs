@@ -49,6 +49,10 @@ enum Verb {
     Estimate(verbs::estimate::EstimateArgs),
     /// Test whether two attributes are independent, corrected for the randomization
     Test(verbs::test::TestArgs),
+    /// Show the trade-off of privacy and utility for one attribute, and the best there can be
+    Front(verbs::front::FrontArgs),
+    /// Improve the plan of one attribute at equal privacy
+    Refine(verbs::refine::RefineArgs),
     /// Regenerate the tables and figures of the papers
     Reproduce(verbs::reproduce::ReproduceArgs),
     /// Show all of it on bundled data
@@ -67,6 +71,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Sql(args) => verbs::sql::run(args),
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
+        Verb::Front(args) => verbs::front::run(args),
+        Verb::Refine(args) => verbs::refine::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
     }

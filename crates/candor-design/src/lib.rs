@@ -21,6 +21,7 @@
 pub mod blackwell;
 pub mod budget;
 pub mod cross;
+pub mod front;
 pub mod independent;
 pub mod joint;
 pub mod k_ary;
@@ -103,6 +104,9 @@ pub enum DesignError {
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),
+    /// There is no such channel on the front.
+    #[error(transparent)]
+    Front(#[from] front::FrontError),
     /// What was asked for is no channel.
     #[error(transparent)]
     Channel(#[from] ChannelError),

@@ -9,8 +9,9 @@ pub mod exhibit;
 mod genome;
 pub mod l_diversity;
 mod optimized_rr;
+pub mod optrr;
 
 use exhibit::Paper;
 
 /// Every paper with something to regenerate.
-pub const PAPERS: &[Paper] = &[optimized_rr::PAPER, l_diversity::PAPER];
+pub const PAPERS: &[Paper] = &[optimized_rr::PAPER, optrr::OPTRR, l_diversity::PAPER];

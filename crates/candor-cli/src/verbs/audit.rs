@@ -8,7 +8,7 @@ use candor::privacy::{Detail, Finding, Question, Requirement, audit, compose, re
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::design::{attribute_rows, attributes_json};
+use super::design::{attribute_rows, attributes_json, describe_prior};
 use super::{compare_plans, read_plan};
 use crate::failure::Failure;
 use crate::show::{emit, paragraph, plural, table};
@@ -223,6 +223,7 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
             text += &paragraph(&format!("WARNING: {warning}"));
         }
     }
+    text += &describe_prior(plan);
     text += "\nWhy two epsilons\n";
     text += &paragraph(
         "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \

@@ -5,6 +5,7 @@
 //! constructors of one of the two, never types of their own.
 
 mod epsilon;
+mod guess;
 mod matrix;
 mod pattern;
 mod pattern_set;
@@ -12,6 +13,7 @@ pub(crate) mod sampling;
 pub mod threshold;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
+pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub(crate) use pattern::FULL_WEIGHT;
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Block, Guarantee, Origin, Plan, PlanError};
+use super::{Block, ForPrior, Guarantee, Origin, Plan, PlanError};
 use crate::channel::{Axis, Bitmap, Channel, Epsilon, Matrix, Part, Pattern, PatternSet};
 use crate::schema::{Schema, SchemaError, SchemaJson};
 
@@ -123,6 +123,18 @@ struct Header {
 struct GuaranteeJson {
     epsilon: Option<String>,
     attributes: Vec<AttributeGuaranteeJson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    for_prior: Option<ForPriorJson>,
+}
+
+/// Numbers as the shortest decimals that read back the same.
+#[derive(Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct ForPriorJson {
+    attribute: String,
+    prior: Vec<String>,
+    map_privacy: String,
+    worst_posterior: String,
 }
 
 #[derive(Serialize, Deserialize, PartialEq)]
@@ -327,7 +339,7 @@ impl PartJson {
 }
 
 impl GuaranteeJson {
-    fn of(schema: &Schema, guarantee: &Guarantee) -> GuaranteeJson {
+    fn of(schema: &Schema, guarantee: &Guarantee, for_prior: Option<&ForPrior>) -> GuaranteeJson {
         let attribute = |a: &super::AttributeGuarantee| AttributeGuaranteeJson {
             name: schema.attributes()[a.attribute].name().to_owned(),
             marginal_epsilon: a.marginal.and_then(Epsilon::decimal),
@@ -336,6 +348,12 @@ impl GuaranteeJson {
         GuaranteeJson {
             epsilon: guarantee.epsilon().decimal(),
             attributes: guarantee.attributes().iter().map(attribute).collect(),
+            for_prior: for_prior.map(|stated| ForPriorJson {
+                attribute: schema.attributes()[stated.attribute].name().to_owned(),
+                prior: stated.prior.iter().map(f64::to_string).collect(),
+                map_privacy: stated.map_privacy.to_string(),
+                worst_posterior: stated.worst_posterior.to_string(),
+            }),
         }
     }
 
@@ -371,7 +389,26 @@ impl GuaranteeJson {
             pair(&what("marginal"), &stated.marginal_epsilon, &actual.marginal_epsilon)?;
             pair(&what("conditional"), &stated.conditional_epsilon, &actual.conditional_epsilon)?;
         }
+        if let (Some(stated), Some(actual)) = (&self.for_prior, &actual.for_prior) {
+            let pairs = [
+                ("the MAP privacy for its prior", &stated.map_privacy, &actual.map_privacy),
+                ("the worst posterior for its prior", &stated.worst_posterior, &actual.worst_posterior),
+            ];
+            if let Some((what, stated, actual)) = pairs.into_iter().find(|(_, stated, actual)| stated != actual) {
+                let (what, stated, actual) = (what.to_owned(), stated.clone(), actual.clone());
+                return Err(PlanError::Guarantee { what, stated, actual });
+            }
+        }
         Ok(())
+    }
+}
+
+impl ForPriorJson {
+    /// The plan with the prior that the file states; what that gives is computed anew.
+    fn apply(&self, plan: Plan) -> Result<Plan, PlanError> {
+        let attribute = plan.schema.position(&self.attribute)?;
+        let prior = self.prior.iter().map(|share| share.parse().ok()).collect::<Option<Vec<f64>>>();
+        plan.with_prior(attribute, prior.ok_or(PlanError::Prior)?)
     }
 }
 
@@ -387,7 +424,7 @@ impl Plan {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
             fingerprint: self.fingerprint.0.clone(),
-            guarantee: GuaranteeJson::of(&self.schema, &self.guarantee),
+            guarantee: GuaranteeJson::of(&self.schema, &self.guarantee, self.for_prior.as_ref()),
             origin,
             schema: self.schema.to_json(),
             blocks: self.blocks.iter().map(|block| BlockJson::of(&self.schema, block)).collect(),
@@ -420,7 +457,11 @@ impl Plan {
             let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
             return Err(PlanError::Fingerprint { actual: plan.guarantee.epsilon(), stated });
         }
-        file.guarantee.check(&GuaranteeJson::of(&plan.schema, &plan.guarantee))?;
+        let plan = match &file.guarantee.for_prior {
+            Some(stated) => stated.apply(plan)?,
+            None => plan,
+        };
+        file.guarantee.check(&GuaranteeJson::of(&plan.schema, &plan.guarantee, plan.for_prior.as_ref()))?;
         let origin = file.origin.map(|origin| Origin {
             method: origin.method,
             requested: origin.requested.into_iter().map(|text| text?.parse().ok()).collect(),

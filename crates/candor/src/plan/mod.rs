@@ -8,7 +8,7 @@ mod format;
 mod guarantee;
 
 pub use format::{FORMAT_VERSION, Fingerprint};
-pub use guarantee::{AttributeGuarantee, Guarantee};
+pub use guarantee::{AttributeGuarantee, ForPrior, Guarantee};
 
 use crate::channel::{Channel, ChannelError, Epsilon, Matrix, Pattern};
 use crate::schema::{Attribute, Schema, SchemaError, suggestion};
@@ -104,6 +104,7 @@ pub struct Plan {
     blocks: Vec<Block>,
     origin: Origin,
     guarantee: Guarantee,
+    for_prior: Option<ForPrior>,
     fingerprint: Fingerprint,
 }
 
@@ -128,7 +129,7 @@ impl Plan {
         check_columns(&schema, &blocks)?;
         let guarantee = Guarantee::of(&blocks);
         let fingerprint = Fingerprint::of(&schema, &blocks);
-        Ok(Plan { schema, blocks, origin: Origin::default(), guarantee, fingerprint })
+        Ok(Plan { schema, blocks, origin: Origin::default(), guarantee, for_prior: None, fingerprint })
     }
 
     /// The same plan with a note on how it came about.
@@ -136,6 +137,20 @@ impl Plan {
     pub fn with_origin(mut self, origin: Origin) -> Plan {
         self.origin = origin;
         self
+    }
+
+    /// The same plan with what it gives for one prior, computed from its integers.
+    ///
+    /// # Errors
+    /// If the attribute is not answered by one matrix of its own, or the prior does not fit it.
+    pub fn with_prior(mut self, attribute: usize, prior: Vec<f64>) -> Result<Plan, PlanError> {
+        self.for_prior = Some(ForPrior::of(&self.blocks, attribute, prior).ok_or(PlanError::Prior)?);
+        Ok(self)
+    }
+
+    /// What the plan gives for the prior that it was made for, if it was made for one.
+    pub fn for_prior(&self) -> Option<&ForPrior> {
+        self.for_prior.as_ref()
     }
 
     /// The attributes and their categories.
@@ -449,6 +464,11 @@ pub enum PlanError {
         /// What the file states.
         stated: String,
     },
+    /// A prior for an attribute that has no matrix of its own, or of another length.
+    #[error(
+        "a prior takes an attribute that is answered by one matrix of its own, and one probability for each of its categories"
+    )]
+    Prior,
     /// The stated guarantee is not the true one.
     #[error("the plan states {what} as {stated}, but as it stands it is {actual}: do not trust this file")]
     Guarantee {

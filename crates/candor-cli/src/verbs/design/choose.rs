@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use candor::schema::Schema;
 use candor::tables::Tables;
+use candor_design::front::Goal;
+use candor_design::front::plan::{self as front, Aim};
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::{optimal, rr_joint, single_miss, workload};
 use candor_design::matrix::Inputs;
@@ -11,7 +13,7 @@ use candor_design::{DesignError, budget, independent, k_ary, l_diversity, matrix
 use clap::ValueEnum;
 
 use super::designed::{Alternative, Designed};
-use super::{DesignArgs, InputsArg, Method};
+use super::{DEFAULT_RESPONDENTS, DesignArgs, InputsArg, Method};
 use crate::failure::Failure;
 use crate::show::plural;
 
@@ -23,8 +25,8 @@ fn gap(attributes: usize) -> f64 {
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
 pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
     use Method::{
-        Frapp, Heuristic, Independent, Joint, LDiversity, Matrix, Minimax, Optimal, Reduced, Sampling, TwoAttribute,
-        Up, Warner, Workload,
+        Frapp, Front, Heuristic, Independent, Joint, LDiversity, Matrix, Minimax, Optimal, Reduced, Sampling,
+        TwoAttribute, Up, Warner, Workload,
     };
     let flags = [
         ("--epsilon", args.epsilon.is_some(), &[Independent, Joint, Optimal, Workload, Sampling][..]),
@@ -46,6 +48,11 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
         ("--lambda", args.lambda.is_some(), &[Frapp]),
         ("--file", args.file.is_some(), &[Matrix]),
         ("--inputs", args.inputs.is_some(), &[Matrix]),
+        ("--privacy", args.privacy.is_some(), &[Front]),
+        ("--utility", args.utility.is_some(), &[Front]),
+        ("--posterior-bound", args.posterior_bound.is_some(), &[Front]),
+        ("--outputs", args.outputs.is_some(), &[Front]),
+        (args.prior.given().unwrap_or("--prior"), args.prior.given().is_some(), &[Front]),
     ];
     let name = |method: Method| method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
     match flags.iter().find(|(_, given, methods)| *given && !methods.contains(&args.method)) {
@@ -146,6 +153,22 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             matrix::matrix(schema, &candor_tables::input::cells(path)?, inputs)
                 .map_err(|error| Failure::about(&path.display().to_string(), error))?
                 .into()
+        }
+        Method::Front => {
+            let aim = match (args.privacy, args.utility) {
+                (Some(privacy), _) => Aim::Privacy(privacy),
+                (None, Some(utility)) => {
+                    Aim::Utility { utility, respondents: args.respondents.unwrap_or(DEFAULT_RESPONDENTS) }
+                }
+                (None, None) => return Err(needs("--privacy or --utility")),
+            };
+            let attribute = match schema.private()[..] {
+                [attribute] => Some(&schema.attributes()[attribute]),
+                _ => None,
+            };
+            let goal = Goal::new(args.prior.read(attribute)?, args.posterior_bound.unwrap_or(1.0))
+                .map_err(|error| Failure::about("--posterior-bound", error))?;
+            front::plan(schema, &goal, aim, args.outputs, 1)?.0.into()
         }
     })
 }

@@ -43,7 +43,27 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
             text += &paragraph(&finding.sentence);
         }
     }
+    text += &describe_prior(plan);
     let _ = write!(text, "\n  fingerprint {}\n", plan.fingerprint());
+    text
+}
+
+/// What a plan gives for the prior that it was made for; nothing if it was made for none.
+pub fn describe_prior(plan: &Plan) -> String {
+    let Some(known) = plan.for_prior() else { return String::new() };
+    let name = plan.schema().attributes()[known.attribute].name();
+    let mut text = format!(
+        "\nFor the stated prior of \"{name}\" only (certified)\n  MAP privacy {:.6}: the best guess is wrong at least so often\n  \
+         worst posterior {:.6}: no answer makes any category likelier than this\n",
+        // Rounded outward, like the certificate.
+        (known.map_privacy * 1e6 + 1e-6).floor() / 1e6,
+        (known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6,
+    );
+    if plan.guarantee().epsilon().value().is_none() {
+        text += &paragraph(
+            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees nothing.",
+        );
+    }
     text
 }
 
@@ -167,6 +187,12 @@ pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Optio
         "workload": designed.workload_json(),
         "pairs": pairs.map(|pairs| pairs.json(plan)),
         "attributes": attributes_json(plan),
+        "for_prior": plan.for_prior().map(|known| json!({
+            "attribute": plan.schema().attributes()[known.attribute].name(),
+            "prior": known.prior,
+            "map_privacy": known.map_privacy,
+            "worst_posterior": known.worst_posterior,
+        })),
         "fingerprint": plan.fingerprint().as_str(),
         "seconds": seconds,
     })

@@ -9,6 +9,7 @@ use candor::schema::Schema;
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
+use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{emit, remark};
@@ -19,7 +20,7 @@ mod designed;
 mod pairs;
 
 use choose::{asked_tables, check_flags, design};
-pub use describe::{attribute_rows, attributes_json, describe, expectations};
+pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations};
 use describe::{describe_expectations, describe_json};
 use pairs::Pairs;
 
@@ -39,7 +40,8 @@ Examples:
   candor design --categories 20 --method l-diversity --l 5
   candor design schema.toml --method l-diversity --l 5 --cross Sex,Diagnosis
   candor design --categories 20 --method minimax --parity 14.19
-  candor design --categories 3 --method matrix --file M.csv")]
+  candor design --categories 3 --method matrix --file M.csv
+  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75 -o plan.json")]
 pub struct DesignArgs {
     /// The schema (TOML); see candor schema infer
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]
@@ -102,6 +104,18 @@ pub struct DesignArgs {
     /// Which way round the matrix is written, where its sums do not tell [matrix]
     #[arg(long, value_enum)]
     inputs: Option<InputsArg>,
+    /// How often the best guess must be wrong, for the stated prior [front]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    privacy: Option<f64>,
+    /// Instead: the average mean squared error to reach with --respondents, as privately as possible [front]
+    #[arg(long, value_name = "U", conflicts_with = "privacy", allow_negative_numbers = true)]
+    utility: Option<f64>,
+    /// No answer may make any truth likelier than this, for the stated prior [front]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    posterior_bound: Option<f64>,
+    /// At most so many different answers (heuristic) [front]
+    #[arg(long, value_name = "M")]
+    outputs: Option<usize>,
     /// Accept a plan without any finite epsilon
     #[arg(long)]
     allow_unbounded: bool,
@@ -121,6 +135,8 @@ pub struct DesignArgs {
     /// Describe the plan as JSON on standard output
     #[arg(long)]
     json: bool,
+    #[command(flatten, next_help_heading = "What is known beforehand [front]")]
+    prior: PriorArgs,
 }
 
 fn parse_limit(text: &str) -> Result<f64, String> {
@@ -161,6 +177,8 @@ enum Method {
     Minimax,
     /// Any column-stochastic matrix from --file
     Matrix,
+    /// One attribute: the best channel for a prior, by --privacy or --utility; see candor front
+    Front,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -234,6 +252,10 @@ fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Fai
             "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest answer \
              is too rare. Use fewer attributes or categories together, or another epsilon"
         )));
+    }
+    // A plan of the front has a criterion of its own, certified for its prior.
+    if plan.for_prior().is_some() {
+        return Ok(());
     }
     match certified {
         // What l-diversity certifies is l, not an epsilon.

@@ -1,0 +1,119 @@
+//! What is known of an attribute beforehand, as flags.
+
+use candor::schema::Attribute;
+use candor_design::front::prior::Prior;
+use candor_tables::codes::codes;
+use candor_tables::infer::{Bins, Wishes, infer};
+use candor_tables::input::{Input, Location};
+use clap::Args;
+
+use crate::failure::Failure;
+
+/// The most categories that a column is taken to have.
+const MAX_CATEGORIES: usize = 1000;
+
+#[derive(Args)]
+pub struct PriorArgs {
+    /// The share of each category, in order
+    #[arg(long, value_delimiter = ',', value_name = "P,..", group = "known", allow_negative_numbers = true)]
+    prior: Option<Vec<f64>>,
+    /// Shares counted in a table (CSV or Parquet)
+    #[arg(long, value_name = "TABLE", group = "known")]
+    from: Option<String>,
+    /// The column to count in that table
+    #[arg(long, value_name = "NAME", requires = "from")]
+    attribute: Option<String>,
+    /// Bins for a column of numbers: quantile:5, width:10 or edges:18,65
+    #[arg(long, value_name = "BINS", requires = "attribute")]
+    bins: Option<String>,
+    /// The standard normal distribution in so many bins of equal width on [-3, 3]
+    #[arg(long, value_name = "N", group = "known")]
+    normal_prior: Option<usize>,
+    /// The gamma distribution in so many bins of equal width from 0 to its mean and three standard deviations
+    #[arg(long, value_name = "N", group = "known")]
+    gamma_prior: Option<usize>,
+    /// The shape of the gamma distribution
+    #[arg(long, default_value_t = 1.0, value_name = "A", allow_negative_numbers = true)]
+    shape: f64,
+    /// The scale of the gamma distribution; it does not change the shares
+    #[arg(long, default_value_t = 2.0, value_name = "B", allow_negative_numbers = true)]
+    scale: f64,
+    /// Equal shares of so many categories
+    #[arg(long, value_name = "N", group = "known")]
+    uniform_prior: Option<usize>,
+}
+
+impl PriorArgs {
+    /// The flag that was given, if any.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--prior", self.prior.is_some()),
+            ("--from", self.from.is_some()),
+            ("--normal-prior", self.normal_prior.is_some()),
+            ("--gamma-prior", self.gamma_prior.is_some()),
+            ("--uniform-prior", self.uniform_prior.is_some()),
+        ];
+        flags.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+
+    /// The prior; `known` is the attribute it is of, where there is a schema.
+    pub fn read(&self, known: Option<&Attribute>) -> Result<Prior, Failure> {
+        let read = if let Some(shares) = &self.prior {
+            Prior::new(shares)
+        } else if let Some(n) = self.normal_prior {
+            Prior::normal(n)
+        } else if let Some(n) = self.gamma_prior {
+            Prior::gamma(n, self.shape, self.scale)
+        } else if let Some(n) = self.uniform_prior {
+            Prior::uniform(n)
+        } else if let Some(table) = &self.from {
+            return self.count(table, known);
+        } else {
+            return Err(Failure::Usage(
+                "what is known of the attribute? Say --prior 0.1,0.2,.., --from TABLE --attribute NAME, --normal-prior N, \
+                 --gamma-prior N or --uniform-prior N"
+                    .to_owned(),
+            ));
+        };
+        read.map_err(|error| Failure::about(self.given().unwrap_or("--prior"), error))
+    }
+
+    /// Counts the categories of a column: those of the schema, or those that occur.
+    fn count(&self, table: &str, known: Option<&Attribute>) -> Result<Prior, Failure> {
+        let location = Location::new(table);
+        let attribute = match (known, &self.attribute) {
+            (Some(attribute), name) => {
+                if let Some(name) = name.as_ref().filter(|name| *name != attribute.name()) {
+                    let problem = format!("the schema's attribute is \"{}\", not \"{name}\"", attribute.name());
+                    return Err(Failure::about("--attribute", problem));
+                }
+                attribute.clone()
+            }
+            (None, Some(name)) => self.infer(&location, name)?,
+            (None, None) => return Err(Failure::Usage("--from needs --attribute: which column?".to_owned())),
+        };
+        let mut counts = vec![0.0; attribute.categories().len()];
+        let mut bad = None;
+        for batch in Input::open(&location, None)?.batches(&[attribute.name().to_owned()])? {
+            for code in codes(&batch?, 0, &attribute, |value| bad = bad.take().or(Some(value)))? {
+                counts[usize::from(code)] += 1.0;
+            }
+        }
+        match bad {
+            Some(value) => Err(Failure::about(table, value)),
+            None => Prior::from_counts(&counts).map_err(|error| Failure::about(table, error)),
+        }
+    }
+
+    fn infer(&self, location: &Location, name: &str) -> Result<Attribute, Failure> {
+        let input = Input::open(location, None)?;
+        input.position(name)?;
+        let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
+        let bins =
+            self.bins.as_deref().map(Bins::parse).transpose().map_err(|error| Failure::about("--bins", error))?;
+        let bins = bins.map(|bins| (name.to_owned(), bins)).into_iter().collect();
+        let wishes = Wishes { bins, bins_elsewhere: None, public: Vec::new(), drop, max_categories: MAX_CATEGORIES };
+        let inferred = infer(location, None, &wishes)?;
+        Ok(inferred.schema.attributes()[0].clone())
+    }
+}

@@ -1,0 +1,357 @@
+//! The posteriors that best channels are made of.
+//!
+//! On `T_i`, the posteriors whose largest entry is the `i`-th and at most delta, the accuracy of the best
+//! guess is linear and `psi psi'` convex: splitting a posterior into vertices of its `T_i` keeps privacy, bound
+//! and prior and can only add information. So some best channel answers with vertices only: uniform on a
+//! set of at least `1/delta` categories, or `floor(1/delta)` entries equal to delta and one entry with the rest.
+
+use nalgebra::DMatrix;
+
+/// Beyond this many categories, sets are no longer looked at one by one.
+pub(crate) const MAX_ENUMERATED: usize = 22;
+
+/// How many sets of each size a beam search keeps.
+const BEAM: usize = 120;
+
+/// A posterior that is a vertex: `members` share the same probability, `rest`, if any, has what is left.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Atom {
+    pub members: Vec<usize>,
+    pub rest: Option<usize>,
+}
+
+impl Atom {
+    /// The largest probability: of each member.
+    pub fn largest(&self, bound: f64) -> f64 {
+        if self.rest.is_some() { bound } else { 1.0 / self.members.len() as f64 }
+    }
+
+    /// The probabilities of all categories.
+    pub fn posterior(&self, bound: f64, n: usize) -> Vec<f64> {
+        let largest = self.largest(bound);
+        let mut psi = vec![0.0; n];
+        self.members.iter().for_each(|&j| psi[j] = largest);
+        if let Some(j) = self.rest {
+            psi[j] = 1.0 - largest * self.members.len() as f64;
+        }
+        psi
+    }
+}
+
+/// Which atoms there are: by number of categories and bound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Atoms {
+    pub n: usize,
+    pub bound: f64,
+}
+
+/// What pricing found.
+pub(crate) struct Priced {
+    /// No atom has a smaller price.
+    pub least: f64,
+    /// Atoms with the smallest prices, cheapest first.
+    pub cheapest: Vec<(f64, Atom)>,
+}
+
+/// Prices `-psi' B psi + nu . psi + mu max psi` of posteriors.
+pub(crate) struct Prices<'a> {
+    pub slope: &'a DMatrix<f64>,
+    pub nu: &'a [f64],
+    pub mu: f64,
+}
+
+/// The cheapest few seen so far.
+struct Shortlist {
+    most: usize,
+    found: Vec<(f64, Atom)>,
+    limit: f64,
+}
+
+impl Shortlist {
+    fn offer(&mut self, price: f64, atom: impl FnOnce() -> Atom) {
+        if price >= self.limit {
+            return;
+        }
+        self.found.push((price, atom()));
+        if self.found.len() >= 2 * self.most {
+            self.shorten();
+            self.limit = self.found[self.found.len() - 1].0;
+        }
+    }
+
+    fn shorten(&mut self) {
+        self.found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        self.found.dedup_by(|a, b| a.1 == b.1);
+        self.found.truncate(self.most);
+    }
+}
+
+/// A set with `B 1`, `1' B 1` and `nu . 1`.
+struct Grown {
+    members: Vec<usize>,
+    reach: Vec<f64>,
+    quadratic: f64,
+    linear: f64,
+}
+
+impl Grown {
+    fn with(&self, j: usize, prices: &Prices<'_>) -> Grown {
+        let mut members = self.members.clone();
+        members.insert(members.partition_point(|&i| i < j), j);
+        let reach = self.reach.iter().zip(prices.slope.column(j).iter()).map(|(sum, b)| sum + b).collect();
+        let quadratic = self.quadratic + 2.0 * self.reach[j] + prices.slope[(j, j)];
+        Grown { members, reach, quadratic, linear: self.linear + prices.nu[j] }
+    }
+}
+
+impl Atoms {
+    /// How many categories a set needs at least.
+    pub fn smallest(&self) -> usize {
+        (1.0 / self.bound - 1e-9).ceil().max(1.0) as usize
+    }
+
+    /// `(floor(1/delta), what they leave)` of the second kind of atom, if there is one.
+    fn uneven(&self) -> Option<(usize, f64)> {
+        let members = (1.0 / self.bound + 1e-9).floor() as usize;
+        let rest = 1.0 - members as f64 * self.bound;
+        (rest > 1e-9 && members < self.n).then_some((members, rest))
+    }
+
+    /// All of them; for few categories.
+    pub fn all(&self) -> Vec<Atom> {
+        let mut atoms = Vec::new();
+        for set in 1usize..1 << self.n {
+            let members: Vec<usize> = (0..self.n).filter(|j| set >> j & 1 == 1).collect();
+            if let Some((size, _)) = self.uneven()
+                && members.len() == size
+            {
+                let others = (0..self.n).filter(|j| set >> j & 1 == 0);
+                atoms.extend(others.map(|j| Atom { members: members.clone(), rest: Some(j) }));
+            }
+            if members.len() >= self.smallest() {
+                atoms.push(Atom { members, rest: None });
+            }
+        }
+        atoms
+    }
+
+    /// The smallest price of all atoms, and the cheapest `most` of them.
+    ///
+    /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`. Beyond, the
+    /// atoms come from a beam search, and `least` is a lower bound that holds for all posteriors.
+    pub fn price(&self, prices: &Prices<'_>, most: usize) -> Priced {
+        let mut shortlist = Shortlist { most, found: Vec::new(), limit: f64::INFINITY };
+        let least = if self.n <= MAX_ENUMERATED {
+            self.enumerate(prices, &mut shortlist);
+            shortlist.shorten();
+            shortlist.found.first().map_or(0.0, |first| first.0)
+        } else {
+            self.beam(prices, &mut shortlist);
+            shortlist.shorten();
+            self.relaxed(prices)
+        };
+        Priced { least, cheapest: shortlist.found }
+    }
+
+    fn enumerate(&self, prices: &Prices<'_>, shortlist: &mut Shortlist) {
+        let (n, slope) = (self.n, prices.slope);
+        // The lowest categories run through a Gray code; each block starts afresh, so that rounding does not pile up.
+        let low = n.min(10);
+        let members = |set: usize| (0..n).filter(|j| set >> j & 1 == 1).collect::<Vec<usize>>();
+        for high in 0usize..1 << (n - low) {
+            let mut set = high << low;
+            let mut reach = vec![0.0; n];
+            for j in members(set) {
+                reach.iter_mut().zip(slope.column(j).iter()).for_each(|(sum, b)| *sum += b);
+            }
+            let mut quadratic: f64 = members(set).iter().map(|&j| reach[j]).sum();
+            let mut linear: f64 = members(set).iter().map(|&j| prices.nu[j]).sum();
+            for step in 1usize..=1 << low {
+                self.offer(prices, shortlist, set, (quadratic, linear), &reach);
+                let flip = step.trailing_zeros() as usize;
+                if flip >= low {
+                    break;
+                }
+                let sign = if set >> flip & 1 == 1 { -1.0 } else { 1.0 };
+                quadratic += sign * 2.0 * reach[flip] + slope[(flip, flip)];
+                linear += sign * prices.nu[flip];
+                reach.iter_mut().zip(slope.column(flip).iter()).for_each(|(sum, b)| *sum += sign * b);
+                set ^= 1 << flip;
+            }
+        }
+    }
+
+    /// Offers the atoms of one set, of which `1' B 1`, `nu . 1` and `B 1` are known.
+    fn offer(
+        &self,
+        prices: &Prices<'_>,
+        shortlist: &mut Shortlist,
+        set: usize,
+        (quadratic, linear): (f64, f64),
+        reach: &[f64],
+    ) {
+        let size = set.count_ones() as usize;
+        let members = || (0..self.n).filter(|j| set >> j & 1 == 1).collect::<Vec<usize>>();
+        if size >= self.smallest() {
+            let s = size as f64;
+            let price = -quadratic / (s * s) + (linear + prices.mu) / s;
+            shortlist.offer(price, || Atom { members: members(), rest: None });
+        }
+        if let Some((uneven, rest)) = self.uneven()
+            && size == uneven
+        {
+            let delta = self.bound;
+            let common = -delta * delta * quadratic + delta * (linear + prices.mu);
+            for j in (0..self.n).filter(|j| set >> j & 1 == 0) {
+                let own = rest * prices.nu[j] - 2.0 * delta * rest * reach[j] - rest * rest * prices.slope[(j, j)];
+                shortlist.offer(common + own, || Atom { members: members(), rest: Some(j) });
+            }
+        }
+    }
+
+    /// Grows sets by one category at a time and keeps the cheapest of each size.
+    fn beam(&self, prices: &Prices<'_>, shortlist: &mut Shortlist) {
+        let (n, slope) = (self.n, prices.slope);
+        let mut kept = vec![Grown { members: Vec::new(), reach: vec![0.0; n], quadratic: 0.0, linear: 0.0 }];
+        for size in 1..=n {
+            let s = size as f64;
+            let mut next: Vec<(f64, usize, usize)> = Vec::new();
+            for (from, set) in kept.iter().enumerate() {
+                for j in (0..n).filter(|j| set.members.binary_search(j).is_err()) {
+                    let quadratic = set.quadratic + 2.0 * set.reach[j] + slope[(j, j)];
+                    let price = -quadratic / (s * s) + (set.linear + prices.nu[j] + prices.mu) / s;
+                    next.push((price, from, j));
+                }
+            }
+            next.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+            let mut grown: Vec<Grown> = Vec::new();
+            for (price, from, j) in next {
+                let set = kept[from].with(j, prices);
+                if grown.iter().any(|other| other.members == set.members) {
+                    continue;
+                }
+                self.offer_grown(prices, shortlist, &set, price);
+                grown.push(set);
+                if grown.len() >= BEAM {
+                    break;
+                }
+            }
+            kept = grown;
+        }
+    }
+
+    fn offer_grown(&self, prices: &Prices<'_>, shortlist: &mut Shortlist, set: &Grown, price: f64) {
+        if set.members.len() >= self.smallest() {
+            shortlist.offer(price, || Atom { members: set.members.clone(), rest: None });
+        }
+        if let Some((uneven, rest)) = self.uneven()
+            && set.members.len() == uneven
+        {
+            let delta = self.bound;
+            let common = -delta * delta * set.quadratic + delta * (set.linear + prices.mu);
+            for j in (0..self.n).filter(|j| set.members.binary_search(j).is_err()) {
+                let own = rest * prices.nu[j] - 2.0 * delta * rest * set.reach[j] - rest * rest * prices.slope[(j, j)];
+                shortlist.offer(common + own, || Atom { members: set.members.clone(), rest: Some(j) });
+            }
+        }
+    }
+
+    /// A number below every price. With `G = B - a 1' - 1 a' + c 1 1'`, centred so that it vanishes on the mean, and
+    /// `D = diag(d) >= G`, `psi' B psi <= sum d_i psi_i^2 + 2 a . psi - c`; that is then minimised exactly, set size by set
+    /// size.
+    fn relaxed(&self, prices: &Prices<'_>) -> f64 {
+        let n = self.n;
+        let slope = prices.slope;
+        let row = |i: usize| slope.column(i).iter().sum::<f64>() / n as f64;
+        let means: Vec<f64> = (0..n).map(row).collect();
+        let mean = means.iter().sum::<f64>() / n as f64;
+        // 1' psi = 1, so that a = means - mean/2 leaves psi' G psi = psi' B psi - 2 a . psi.
+        let a: Vec<f64> = means.iter().map(|m| m - mean / 2.0).collect();
+        let g = DMatrix::from_fn(n, n, |i, j| slope[(i, j)] - a[i] - a[j]);
+        // The smallest multiple of diag(G) that is above G.
+        let scale: Vec<f64> = (0..n).map(|i| g[(i, i)].abs().max(1e-300).sqrt()).collect();
+        let scaled = DMatrix::from_fn(n, n, |i, j| g[(i, j)] / (scale[i] * scale[j]));
+        let top = scaled.symmetric_eigenvalues().max().max(0.0) * (1.0 + 1e-9) + 1e-12;
+        let d: Vec<f64> = scale.iter().map(|s| top * s * s).collect();
+        let nu: Vec<f64> = prices.nu.iter().zip(&a).map(|(nu, a)| nu - 2.0 * a).collect();
+        let mut least = f64::INFINITY;
+        for size in self.smallest()..=n {
+            let s = size as f64;
+            let mut cost: Vec<f64> = nu.iter().zip(&d).map(|(nu, d)| nu / s - d / (s * s)).collect();
+            cost.sort_by(f64::total_cmp);
+            least = least.min(cost[..size].iter().sum::<f64>() + prices.mu / s);
+        }
+        if let Some((size, rest)) = self.uneven() {
+            let mut cost: Vec<f64> =
+                nu.iter().zip(&d).map(|(nu, d)| self.bound * nu - self.bound * self.bound * d).collect();
+            cost.sort_by(f64::total_cmp);
+            let other = nu.iter().zip(&d).map(|(nu, d)| rest * nu - rest * rest * d).fold(f64::INFINITY, f64::min);
+            least = least.min(cost[..size].iter().sum::<f64>() + self.bound * prices.mu + other);
+        }
+        least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    impl Prices<'_> {
+        /// The price of any posterior, as it is defined.
+        fn of(&self, psi: &[f64]) -> f64 {
+            let n = psi.len();
+            let mut quadratic = 0.0;
+            for j in (0..n).filter(|&j| psi[j] != 0.0) {
+                let column = self.slope.column(j);
+                quadratic += psi[j] * column.iter().zip(psi).map(|(b, p)| b * p).sum::<f64>();
+            }
+            let linear: f64 = self.nu.iter().zip(psi).map(|(nu, p)| nu * p).sum();
+            -quadratic + linear + self.mu * psi.iter().copied().fold(0.0, f64::max)
+        }
+    }
+
+    #[test]
+    fn how_many_there_are() {
+        for (n, bound, count) in
+            [(10, 0.75, 1103), (10, 1.0, 1023), (4, 0.5, 11), (4, 0.4, 5 + 12), (10, 0.3, 1023 - 10 - 45 - 120 + 840)]
+        {
+            let atoms = Atoms { n, bound };
+            let all = atoms.all();
+            assert_eq!(all.len(), count, "{n} {bound}");
+            for atom in &all {
+                let psi = atom.posterior(bound, n);
+                assert!((psi.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                assert!(psi.iter().all(|&p| p >= 0.0 && p <= bound + 1e-12));
+                assert_eq!(psi.iter().copied().fold(0.0, f64::max), atom.largest(bound));
+            }
+            let mut distinct = all.clone();
+            distinct.sort();
+            distinct.dedup();
+            assert_eq!(distinct.len(), all.len());
+        }
+    }
+
+    proptest! {
+        /// The Gray code against every atom on its own; the relaxation below all; the beam finds the cheapest of few.
+        #[test]
+        fn prices(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0) {
+            let atoms = Atoms { n, bound: bound.max(1.0 / n as f64 + 0.01) };
+            let root = DMatrix::from_fn(n, n, |i, j| cells[i * n + j]);
+            let slope = root.transpose() * root;
+            let prices = Prices { slope: &slope, nu: &cells[..n], mu };
+            let all = atoms.all();
+            let least = all.iter().map(|atom| prices.of(&atom.posterior(atoms.bound, n))).fold(f64::INFINITY, f64::min);
+            let priced = atoms.price(&prices, 5);
+            prop_assert!((priced.least - least).abs() < 1e-12, "{} {}", priced.least, least);
+            for (price, atom) in &priced.cheapest {
+                prop_assert!((price - prices.of(&atom.posterior(atoms.bound, n))).abs() < 1e-12);
+            }
+            prop_assert!(atoms.relaxed(&prices) <= least + 1e-12);
+            let mut shortlist = Shortlist { most: 50, found: Vec::new(), limit: f64::INFINITY };
+            atoms.beam(&prices, &mut shortlist);
+            shortlist.shorten();
+            prop_assert!((shortlist.found[0].0 - least).abs() < 1e-12);
+        }
+    }
+}
