@@ -32,7 +32,7 @@ enum Verb {
     /// Infer a schema from a table, or check a table against one
     Schema(verbs::schema::SchemaArgs),
     /// Make a plan: what is randomized, how, and with which guarantee
-    Design(verbs::design::DesignArgs),
+    Design(Box<verbs::design::DesignArgs>),
     /// Say how many respondents a margin of error takes
     Size(verbs::size::SizeArgs),
     /// Put methods side by side at equal added variance
@@ -62,7 +62,7 @@ enum Verb {
 fn run(command: Command) -> Result<(), Failure> {
     match command.verb {
         Verb::Schema(args) => verbs::schema::run(args),
-        Verb::Design(args) => verbs::design::run(args),
+        Verb::Design(args) => verbs::design::run(*args),
         Verb::Size(args) => verbs::size::run(args),
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Audit(args) => verbs::audit::run(args),

@@ -33,10 +33,10 @@ pub struct PriorArgs {
     #[arg(long, value_name = "N", group = "known")]
     gamma_prior: Option<usize>,
     /// The shape of the gamma distribution
-    #[arg(long, default_value_t = 1.0, value_name = "A", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1.0, value_name = "A", allow_negative_numbers = true, requires = "gamma_prior")]
     shape: f64,
     /// The scale of the gamma distribution; it does not change the shares
-    #[arg(long, default_value_t = 2.0, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 2.0, value_name = "B", allow_negative_numbers = true, requires = "gamma_prior")]
     scale: f64,
     /// Equal shares of so many categories
     #[arg(long, value_name = "N", group = "known")]

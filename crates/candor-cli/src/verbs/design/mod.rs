@@ -87,7 +87,7 @@ pub struct DesignArgs {
     #[arg(long)]
     allow_weaker: bool,
     /// Stop searching after this many seconds, with the best plan so far [optimal, workload]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_limit)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Probability of keeping the truth [warner]
     #[arg(long, allow_negative_numbers = true)]
