@@ -101,14 +101,7 @@ pub fn lottery(
     starts(&setting).into_iter().for_each(|support| pool.add(support));
     let (balanced, lower) = grow(&setting, &mut pool, runs * ROUNDS, effort);
     let balanced = pool.simplified(balanced);
-    let mut channels: Vec<(u64, Channel)> = Vec::new();
-    for (support, weight) in pool.supports.iter().zip(&balanced.weights) {
-        let channel = Pattern::two_level(setting.axes.clone(), space.set(support), epsilon)?;
-        channels.push((((weight * TICKETS).round() as u64).max(1), channel.into()));
-    }
-    // The likeliest first.
-    channels.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    let block = Block::lottery(setting.attributes.clone(), channels);
+    let block = setting.lottery_of(&pool.supports, &balanced.weights, epsilon)?;
     Ok(Workload {
         plan: setting.plan(schema, "workload", block)?,
         error: balanced.value,
@@ -221,12 +214,7 @@ pub fn sampling(schema: &Schema, epsilon: f64, tables: &Tables, weights: &[f64])
     let mut pool = Pool::new(space, goal, |eigenvalue| eigenvalue * eigenvalue);
     setting.tables.iter().for_each(|table| pool.add(Support::Hits(table.clone())));
     let balanced = pool.balance(balance::LOTTERY, GAP / 100.0);
-    let mut channels: Vec<(u64, Channel)> = Vec::new();
-    for (support, weight) in pool.supports.iter().zip(&balanced.weights) {
-        let channel = Pattern::two_level(setting.axes.clone(), space.set(support), epsilon)?;
-        channels.push((((weight * TICKETS).round() as u64).max(1), channel.into()));
-    }
-    let block = Block::lottery(setting.attributes.clone(), channels);
+    let block = setting.lottery_of(&pool.supports, &balanced.weights, epsilon)?;
     let plan = setting.plan(schema, "sampling", block)?;
     Ok(Workload { plan, error: balanced.value, lower_bound: balanced.value, proven: false })
 }
@@ -269,6 +257,17 @@ impl Setting {
         let space = Space::new(&sizes, epsilon);
         let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
         Ok(Setting { attributes, axes, tables: lists, goal, space })
+    }
+
+    /// A lottery of two-level channels, the likeliest first.
+    fn lottery_of(&self, supports: &[Support], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
+        let mut channels: Vec<(u64, Channel)> = Vec::new();
+        for (support, weight) in supports.iter().zip(weights) {
+            let channel = Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?;
+            channels.push((((weight * TICKETS).round() as u64).max(1), channel.into()));
+        }
+        channels.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+        Ok(Block::lottery(self.attributes.clone(), channels))
     }
 
     fn plan(&self, schema: &Schema, method: &str, block: Block) -> Result<Plan, DesignError> {
