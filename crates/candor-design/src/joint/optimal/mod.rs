@@ -3,7 +3,7 @@
 //!
 //! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure (theory
 //! optimal.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
-//! levels give a lower bound. [`search`] finds both; here the sets become a plan with integer weights, whose
+//! levels give a lower bound. [`search()`] finds both; here the sets become a plan with integer weights, whose
 //! levels are computed again from the integers.
 
 mod alike;

@@ -97,7 +97,7 @@ impl Search<'_> {
 /// sets `D` such that every level is met; prices `y` prove `exp(epsilon) - 1 >= sum of b_i y_i / E[(Y - Z)^+]`.
 /// A small linear program over the sets found so far proposes prices; the best set there is a
 /// threshold. Pricing between the best prices so far and the proposed ones keeps the search from
-/// swinging. Cost: per set `k 2^(k/2)` up to [`MAX_FINE`] attributes, beyond `k` times a few
+/// swinging. Cost: per set `k 2^(k/2)` up to 30 attributes, beyond `k` times a few
 /// thousand.
 pub fn search(levels: &Levels, effort: Effort) -> Found {
     search_at(levels, resolution(levels.len()), effort)
