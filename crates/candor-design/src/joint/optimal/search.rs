@@ -169,7 +169,7 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 fn improve(search: &mut Search, pricer: &Pricer, effort: Effort) {
     let fine = search.levels.len() <= MAX_FINE;
     // Beyond, every set costs more and gains less.
-    let rounds = if fine { 5_000 } else { (4_000 / search.levels.len()).max(10) };
+    let rounds = if fine { 5_000 } else { (2_500 / search.levels.len()).max(10) };
     for round in 0..rounds {
         let Some(master) = &mut search.master else { return };
         let prices = master.solve();
