@@ -132,7 +132,7 @@ fn alike_attributes_have_a_closed_form() {
             assert!((general.upper - closed).abs() < 1e-7 && general.lower <= closed + 1e-9);
         }
     }
-    // Theory channels.md, fact 2: a = 5, k = 4, levels 1: marginal 1, conditional 2.24.
+    // A known value: a = 5, k = 4, levels 1: marginal 1, conditional 2.24.
     let found = design(&[5; 4], &[1.0; 4]);
     let attribute = &found.plan.guarantee().attributes()[0];
     assert!((attribute.conditional.get() - 2.24).abs() < 0.005, "{}", attribute.conditional);

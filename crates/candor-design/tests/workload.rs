@@ -1,4 +1,4 @@
-//! Workload-optimal plans: the eight Adult attributes against the figures of theory optimal.md, small cases against all sets
+//! Workload-optimal plans: the eight Adult attributes against figures found by another program, small cases against all sets
 //! of patterns.
 
 use candor::channel::Channel;
@@ -36,7 +36,7 @@ fn certified(plan: &Plan) -> f64 {
 fn adult() {
     let schema = Schema::of_sizes(&ADULT).unwrap();
     let (tables, weights) = Tables::parse_weighted("marginals;pairs", &schema).unwrap();
-    // Columns of the table in optimal.md: sampling with k-ary answers, one channel, lottery.
+    // As another program found them: sampling with k-ary answers, one channel, lottery.
     for (epsilon, sampled, one_channel, lotteries) in [
         (1.0, 658_400.0, 401_600.0, 134_200.0),
         (2.0, 54_740.0, 51_570.0, 22_980.0),

@@ -77,7 +77,7 @@ mod tests {
     use super::super::prior::Prior;
     use super::*;
 
-    /// Local-search values of front.md for four categories: n, n + 1 and 2 n outputs.
+    /// Local-search values known for four categories: n, n + 1 and 2 n outputs.
     #[test]
     fn golden_numbers_of_outputs() {
         let goal = Goal::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();

@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// Best square matrices of front.md, from a few random starts; never below the exact front.
+    /// Best square matrices known, from a few random starts; never below the exact front.
     #[test]
     fn best_square_matrices_for_four_categories() {
         let skew = Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap();

@@ -216,7 +216,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The numbers of front.md.
+    /// Numbers computed by another program.
     #[test]
     fn golden_refinements_of_warner() {
         let (uniform, normal) = (Prior::uniform(10).unwrap(), Prior::normal(10).unwrap());

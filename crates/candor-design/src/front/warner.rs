@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// The grid points, ranges and minima of papers.md.
+    /// Grid points, ranges and minima computed by another program.
     #[test]
     fn golden_tables() {
         let golden = [

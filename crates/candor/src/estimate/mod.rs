@@ -4,7 +4,7 @@
 //! Each response contributes to each cell a number whose expectation, given the truth, is 1 in the
 //! true cell and 0 elsewhere; the estimate is their mean and can be negative. For pattern channels the
 //! contribution is a function of the pattern alone and no matrix is inverted: the counts are split
-//! into components, and each is divided by its eigenvalue (theory: channels.md, facts 4 to 7). For
+//! into components, and each is divided by its eigenvalue (docs/estimation.md). For
 //! matrices it comes from one factorisation.
 
 mod analysis;
@@ -33,7 +33,7 @@ use matrix::MatrixAxis;
 const NO_INFORMATION: f64 = 1e-9;
 
 /// Whose table is estimated; the point estimates are the same, the standard errors are not
-/// (theory: channels.md, fact 6).
+/// (docs/estimation.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// The population from which the respondents are an independent sample.

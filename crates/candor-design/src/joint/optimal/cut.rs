@@ -23,18 +23,6 @@ impl Cut {
     pub fn gain(&self, levels: &Levels, i: usize) -> f64 {
         self.inside - levels.weight_of_price(i) * self.missing[i]
     }
-
-    /// The set for attribute `i` resampled uniformly: its indicator averaged over that attribute's
-    /// answer is `1/a` of the first set returned plus `1 - 1/a` of the second, which is missing if
-    /// no pattern with `i` was in the set.
-    ///
-    /// The other attributes' gains, weighted in the same way, stay what they were.
-    pub fn resampled(&self, i: usize) -> (Threshold, Option<Threshold>) {
-        let mut weights = self.weights.clone();
-        let freed = std::mem::take(&mut weights[i]);
-        let tighter = self.limit.checked_sub(freed).map(|limit| (weights.clone(), limit));
-        ((weights, self.limit), tighter)
-    }
 }
 
 /// Weights and limit of a threshold set.

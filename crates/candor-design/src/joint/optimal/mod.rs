@@ -1,8 +1,8 @@
 //! Privacy-optimal plans: the least record epsilon for given marginal attribute epsilons (paper
 //! 000, section IV-A), with a proof of optimality.
 //!
-//! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure (theory
-//! optimal.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
+//! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure
+//! (docs/joint-design.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
 //! levels give a lower bound. [`search()`] finds both; here the sets become a plan with integer weights, whose
 //! levels are computed again from the integers.
 
@@ -60,10 +60,7 @@ pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Boun
         return Err(DesignError::Epsilon(bad));
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
-    // An attribute of which nothing may be learned is in no set.
-    let asked: Vec<usize> = (0..sizes.len()).filter(|&i| epsilons[i] > 0.0).collect();
-    let levels =
-        Levels::new(asked.iter().map(|&i| sizes[i]).collect(), asked.iter().map(|&i| aim(epsilons[i])).collect())?;
+    let (asked, levels) = asked_levels(&sizes, epsilons)?;
     let mixture = mixture(&levels, effort);
     let mut parts: Vec<(PatternSet, f64)> = Vec::new();
     for (share, (weights, limit)) in mixture.sets {
@@ -81,6 +78,13 @@ pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Boun
         lower_bound: mixture.lower,
         out_of_time: effort.is_over(),
     })
+}
+
+/// The attributes of which something may be learned, and what is aimed at for them. The others are in no set.
+fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<(Vec<usize>, Levels), DesignError> {
+    let asked: Vec<usize> = (0..sizes.len()).filter(|&i| epsilons[i] > 0.0).collect();
+    let (sizes, aims) = asked.iter().map(|&i| (sizes[i], aim(epsilons[i]))).unzip();
+    Ok((asked, Levels::new(sizes, aims)?))
 }
 
 /// The plan with the largest attribute epsilons in the given ratio whose record epsilon does not exceed `total`.
@@ -105,11 +109,9 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     let largest = shares.iter().copied().fold(0.0, f64::max);
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
     // Beyond, the search is not exact either.
-    let tolerance = total.max(1.0) * if is_exact(sizes.len()) { 1e-8 } else { 1e-4 };
+    let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { 1e-8 } else { 1e-4 };
     let mut scale = largest_scale(total, tolerance, (1.0, total / largest), |scale| {
-        let asked: Vec<usize> = (0..sizes.len()).filter(|&i| shares[i] > 0.0).collect();
-        let epsilons = asked.iter().map(|&i| aim(shares[i] * scale)).collect();
-        let levels = Levels::new(asked.iter().map(|&i| sizes[i]).collect(), epsilons)?;
+        let (_, levels) = asked_levels(&sizes, &scaled(scale))?;
         Ok(mixture(&levels, effort).upper)
     })?;
     // The integers decide; a step or two down if they come out above.
@@ -240,9 +242,4 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
         }
     }
     if weights.iter().all(|&weight| weight == 0) { pattern } else { pattern.resampled(weights) }
-}
-
-/// Whether the optimum is found exactly for that many attributes.
-pub fn is_exact(attributes: usize) -> bool {
-    attributes <= MAX_FINE
 }

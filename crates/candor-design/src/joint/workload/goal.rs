@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// once for all tables that hold it. So the error that is minimised counts each component once, with the largest weight
 /// of the tables that hold it: `sum over U of weight_U v_U`. With `I_U` the information about `U` per respondent,
 /// `v_U = c_U / I_U`, `c_U = prod_{i in U} (a_i - 1)/a_i`, is `n` times its expected squared error, summed over the cells of
-/// the table over `U`, under near-uniform answers (theory optimal.md).
+/// the table over `U`, under near-uniform answers (docs/joint-design.md).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     /// The attributes of each component, in increasing order.

@@ -227,7 +227,7 @@ impl Masses {
     /// lambda(U) = sum over S of mass(S) * product over i in U of ( i in S ? -q/(a-1) : (a-q)/(a-1) )
     /// ```
     ///
-    /// (theory: channels.md, fact 4, with its `q = 1` form `-1/(a-1)` and `1`). Cost: `t 2^t`.
+    /// (for `q = 1` the factors are `-1/(a-1)` and `1`). Cost: `t 2^t`.
     pub fn eigenvalues(&self) -> Vec<f64> {
         let mut values = self.masses.clone();
         for (i, axis) in self.axes.iter().enumerate() {
