@@ -19,3 +19,5 @@ pub mod tables;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod dependence;

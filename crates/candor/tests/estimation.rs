@@ -8,7 +8,7 @@ use candor::plan::{Block, Content, Plan};
 use candor::randomize::{AnswerColumn, Randomizer, Sets};
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
-use candor::tally::{Codes, Group, Rows, TableTally};
+use candor::tally::{Codes, Group, Rows, TableTally, answer_codes};
 use num_traits::ToPrimitive;
 use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -741,18 +741,7 @@ fn simulated_surveys() {
         let mut sums: Vec<Vec<[f64; 3]>> = vec![Vec::new(); tables.len()];
         for survey in 0..surveys {
             let answers = randomizer.batch(&columns, &mut source.stream(survey)).unwrap();
-            let codes: Vec<Codes<'_>> = plan
-                .columns()
-                .iter()
-                .map(|column| match column.content {
-                    Content::Public { attribute } => Codes::One(&columns[attribute]),
-                    Content::Tag { block } => Codes::One(&answers[block].tags),
-                    Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-                        AnswerColumn::One(codes) => Codes::One(codes),
-                        AnswerColumn::Set(sets) => Codes::Set(sets),
-                    },
-                })
-                .collect();
+            let codes = answer_codes(&plan, &answers, &columns);
             for (estimator, sums) in estimators.iter().zip(&mut sums) {
                 let mut tally = TableTally::new(estimator.layout().clone());
                 tally.add(&plan, &codes, Rows::Single, |_| true);

@@ -1,5 +1,7 @@
 //! Sums of shares: what a condition holds for, and what the delta method needs.
 
+use nalgebra::DMatrix;
+
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
 use crate::tally::{Group, TableTally};
 
@@ -36,8 +38,7 @@ impl TableEstimator<'_> {
     pub fn linear_of(&self, tally: &TableTally, estimate: &Estimate, coefficients: &[f64], target: Target) -> Linear {
         assert_eq!(coefficients.len(), estimate.shares.len(), "one coefficient per cell");
         let value = dot(coefficients, &estimate.shares);
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let groups = self.group_laws(tally);
         let variance = match groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             true => Some(self.linear_variance(&groups, &estimate.shares, coefficients)),
             false => self.one_way_covariance(tally, &simplex::project(&estimate.shares)).map(|covariance| {
@@ -86,6 +87,25 @@ impl TableEstimator<'_> {
             variance += largest.max(0.0) * group.squares / (group.total * group.total);
         }
         variance
+    }
+
+    /// The covariance of the estimated shares of one attribute: as [`TableEstimator::one_way_covariance`], and for matrices from
+    /// the variances of sums of two.
+    pub(crate) fn covariance_one_way(&self, tally: &TableTally, estimate: &Estimate) -> DMatrix<f64> {
+        let cells = estimate.shares.len();
+        if let Some(covariance) = self.one_way_covariance(tally, &simplex::project(&estimate.shares)) {
+            return DMatrix::from_fn(cells, cells, |i, j| covariance[i][j]);
+        }
+        let variance = |members: &[usize]| {
+            let coefficients: Vec<f64> = (0..cells).map(|cell| f64::from(members.contains(&cell))).collect();
+            let found = self.linear_of(tally, estimate, &coefficients, Target::Population);
+            found.standard_error.map_or(0.0, |error| error * error)
+        };
+        let single: Vec<f64> = (0..cells).map(|i| variance(&[i])).collect();
+        DMatrix::from_fn(cells, cells, |i, j| match i == j {
+            true => single[i],
+            false => (variance(&[i, j]) - single[i] - single[j]) / 2.0,
+        })
     }
 
     /// Whether every answer is one category (or output), not a set.

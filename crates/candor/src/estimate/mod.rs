@@ -20,6 +20,7 @@ mod sets;
 pub mod simplex;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
 pub use interval::Interval;
 pub use iterative::Iterated;
@@ -228,8 +229,7 @@ impl<'a> TableEstimator<'a> {
     /// # Errors
     /// If there are no responses, or the plan erases what the table asks for.
     pub fn estimate(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let groups = self.group_laws(tally);
         let respondents = tally.total();
         if respondents <= 0.0 {
             return Err(EstimateError::NoResponses);
@@ -311,6 +311,11 @@ impl<'a> TableEstimator<'a> {
 
     fn cells(&self) -> usize {
         self.dims.iter().product()
+    }
+
+    /// The groups of responses, each with its law.
+    fn group_laws<'t>(&self, tally: &'t TableTally) -> Vec<(GroupLaw, &'t Group)> {
+        tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
     }
 
     /// The law of the group that drew these tags.
