@@ -61,10 +61,7 @@ impl Records<'_> {
     /// As [`Records::count`].
     pub fn read(&self) -> Result<Vec<Vec<u16>>, TableError> {
         let mut columns = vec![Vec::new(); self.schema.attributes().len()];
-        self.each(
-            |read| read,
-            |more| columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more)),
-        )?;
+        self.each(|read| read, |more| columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more)))?;
         Ok(columns)
     }
 

@@ -4,6 +4,8 @@
 
 pub mod schema;
 
+pub mod condition;
+
 pub mod channel;
 
 pub mod plan;
@@ -19,5 +21,7 @@ pub mod tables;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod query;
 
 pub mod dependence;
