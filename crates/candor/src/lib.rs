@@ -12,6 +12,8 @@ pub mod privacy;
 
 pub mod randomness;
 
+pub mod secure_sum;
+
 pub mod randomize;
 
 pub mod tables;
