@@ -21,3 +21,5 @@ pub mod tables;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod adjust;

@@ -64,6 +64,18 @@ impl Tables {
         Ok((Tables(tables), weights))
     }
 
+    /// These tables, by the positions of their attributes in the schema.
+    ///
+    /// # Errors
+    /// If a table is too large.
+    ///
+    /// # Panics
+    /// If the schema has no attribute at a position.
+    pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<Tables, TablesError> {
+        lists.iter().try_for_each(|table| check_size(table, schema))?;
+        Ok(Tables(lists))
+    }
+
     /// All one-way tables of the attributes that are randomized.
     pub fn marginals(schema: &Schema) -> Tables {
         Tables(subsets(&schema.private(), 1))
