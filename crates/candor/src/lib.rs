@@ -14,6 +14,8 @@ pub mod privacy;
 
 pub mod randomness;
 
+pub mod secure_sum;
+
 pub mod randomize;
 
 pub mod tables;
@@ -21,6 +23,8 @@ pub mod tables;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod adjust;
 
 pub mod query;
 

@@ -37,7 +37,7 @@ impl Tables {
         for item in text.split(';').map(str::trim) {
             tables.extend(parse_item(item, schema)?);
         }
-        Tables::new(tables, schema)
+        Tables::of(tables, schema)
     }
 
     /// The same with a weight for each table, 1 where none is said.
@@ -63,14 +63,14 @@ impl Tables {
         Ok((Tables(tables), weights))
     }
 
-    /// Tables by positions of their attributes in the schema.
+    /// These tables, by the positions of their attributes in the schema.
     ///
     /// # Errors
     /// If a table is too large.
     ///
     /// # Panics
-    /// If the schema has no such attribute.
-    pub fn new(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<Tables, TablesError> {
+    /// If the schema has no attribute at a position.
+    pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<Tables, TablesError> {
         lists.iter().try_for_each(|table| check_size(table, schema))?;
         Ok(Tables(lists))
     }

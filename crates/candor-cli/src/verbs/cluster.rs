@@ -152,7 +152,7 @@ fn pairs(schema: &Schema) -> Vec<[usize; 2]> {
 fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
     let pairs = pairs(schema);
-    let tables = Tables::new(pairs.iter().map(|pair| pair.to_vec()).collect(), schema)
+    let tables = Tables::of(pairs.iter().map(|pair| pair.to_vec()).collect(), schema)
         .map_err(|error| Failure::about(&args.description, error))?;
     let bar = Progress::new();
     let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
@@ -179,7 +179,7 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let (schema, private) = (plan.schema(), plan.schema().private());
     let pairs = pairs(schema);
     let lists = private.iter().map(|&a| vec![a]).chain(pairs.iter().map(|pair| pair.to_vec())).collect();
-    let tables = Tables::new(lists, schema).map_err(|error| Failure::about(&args.description, error))?;
+    let tables = Tables::of(lists, schema).map_err(|error| Failure::about(&args.description, error))?;
     let tallied = read_responses(plan, &args.tables, args.delimiter, &tables, &[], None)?;
     let (one_way, two_way) = tallied.groups.values().next().expect("tables were counted").split_at(private.len());
     let tally_of = |attribute: usize| &one_way[private.iter().position(|&a| a == attribute).expect("it is private")];

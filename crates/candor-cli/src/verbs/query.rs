@@ -85,12 +85,12 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     // The tables of all methods, each counted once.
     let mut lists: Vec<Vec<usize>> = Vec::new();
     for part in methods.iter().flat_map(|method| parts(&plan, &condition, method.assume())) {
-        let fits = Tables::new(vec![part.clone()], plan.schema()).is_ok();
+        let fits = Tables::of(vec![part.clone()], plan.schema()).is_ok();
         if fits && !lists.contains(&part) {
             lists.push(part);
         }
     }
-    let tables = Tables::new(lists, plan.schema()).map_err(|error| Failure::about("--where", error))?;
+    let tables = Tables::of(lists, plan.schema()).map_err(|error| Failure::about("--where", error))?;
     let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
     let tallies = tallied.groups.values().next().expect("tables were counted");
     let answer = |&method: &MethodArg| {

@@ -45,7 +45,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     if table.len() != 2 {
         return Err(Failure::Usage("--independence takes two attributes, such as a,b".to_owned()));
     }
-    let counted = Tables::new(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
+    let counted = Tables::of(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
         .map_err(|error| Failure::about("--independence", error))?;
     let tallied = read_responses(&plan, &args.responses, args.delimiter, &counted, &[], None)?;
     let [a, b, pair] = &tallied.groups.values().next().expect("tables were counted")[..] else {
