@@ -2,9 +2,12 @@
 
 use std::fmt::Write;
 
-use candor::dependence::{Clustering, Dependence, Limits, Measure, Outcome, Step, attenuated, cluster, estimated};
+use candor::dependence::{
+    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, estimated,
+};
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor::secure_sum::Traffic;
 use candor::tables::Tables;
 use candor_tables::TableError;
 use candor_tables::input::Location;
@@ -14,6 +17,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::estimate::read_responses;
+use super::randomize::randomness;
 use super::{parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -24,14 +28,16 @@ use crate::show::{count, emit, paragraph, table};
 Examples:
   candor cluster schema.toml people.csv --max-cells 100 --min-dependence 0.2 -o clusters.json
   candor cluster plan.json responses.parquet --protocol attribute --measure cramer
+  candor cluster schema.toml people.csv --protocol secure-sum --collectors 5
+  candor cluster schema.toml people.csv --protocol randomized-pairs --epsilon 28 -o clusters.json
   candor design schema.toml --method clusters --from-clusters clusters.json --epsilon 8 -o plan.json")]
 pub struct ClusterArgs {
-    /// The schema (TOML) of true records; for --protocol attribute the plan (JSON) of responses
+    /// The schema (TOML) of the records; for --protocol attribute the plan (JSON) of the responses
     description: String,
     /// True records, or responses: CSV (also gzip) or Parquet; - for standard input
     #[arg(required = true)]
     tables: Vec<String>,
-    /// How dependences are learned; from the true records, which somebody must hold, by default
+    /// How dependences are learned
     #[arg(long, value_enum, default_value_t = Protocol::Truth)]
     protocol: Protocol,
     /// How dependence is measured, from 0 to 1
@@ -43,6 +49,16 @@ pub struct ClusterArgs {
     /// The least dependence of what is put together (the paper's T_d)
     #[arg(long, default_value_t = 0.2, value_name = "D", value_parser = parse_dependence)]
     min_dependence: f64,
+    /// How many of the parties collect shares; only all of them together could learn more than totals [secure-sum,
+    /// randomized-pairs]
+    #[arg(long, default_value_t = 3, value_name = "M")]
+    collectors: u32,
+    /// What all answers of a record may spend together [randomized-pairs]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Randomness from a seed, for simulations only [secure-sum, randomized-pairs]
+    #[arg(long)]
+    seed: Option<u64>,
     /// Measure the answers instead of the truth, as the paper does; weaker, and in another order [attribute]
     #[arg(long)]
     attenuated: bool,
@@ -63,6 +79,11 @@ enum Protocol {
     Truth,
     /// From responses to a plan: their tables are estimated first, then measured
     Attribute,
+    /// Exact pair tables by secret sharing; each record stands for a party of its own. Nobody sees a record, everybody sees
+    /// the tables
+    SecureSum,
+    /// Each party randomizes each pair, the answers are added up by secret sharing
+    RandomizedPairs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,18 +111,32 @@ struct Learned {
     records: u64,
     /// What learning it cost those who took part; `None` if they disclosed themselves.
     epsilon: Option<f64>,
+    /// What secret sharing took.
+    traffic: Option<Traffic>,
 }
 
 pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     if args.attenuated && args.protocol != Protocol::Attribute {
         return Err(Failure::Usage("--attenuated goes with --protocol attribute: it measures answers".to_owned()));
     }
+    let paired = args.protocol == Protocol::RandomizedPairs;
+    if args.epsilon.is_some() != paired {
+        let problem = if paired {
+            "--protocol randomized-pairs needs --epsilon"
+        } else {
+            "--epsilon goes with --protocol randomized-pairs"
+        };
+        return Err(Failure::Usage(format!("{problem}: what all answers of a record may spend together")));
+    }
+    if args.seed.is_some() && matches!(args.protocol, Protocol::Truth | Protocol::Attribute) {
+        return Err(Failure::Usage("--seed goes with the protocols that draw something".to_owned()));
+    }
     if let Some(output) = &args.output {
         let inputs: Vec<&str> = args.tables.iter().chain([&args.description]).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
     }
     let (schema, learned) = match args.protocol {
-        Protocol::Truth => {
+        Protocol::Truth | Protocol::SecureSum | Protocol::RandomizedPairs => {
             if args.description.ends_with(".json") {
                 return Err(Failure::Usage(format!(
                     "true records are described by a schema (TOML); if {} is a plan, say --protocol attribute",
@@ -109,7 +144,10 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
                 )));
             }
             let schema = read_schema(&args.description)?;
-            let learned = from_truth(&args, &schema)?;
+            let learned = match args.protocol {
+                Protocol::Truth => from_truth(&args, &schema)?,
+                _ => from_parties(&args, &schema)?,
+            };
             (schema, learned)
         }
         Protocol::Attribute => {
@@ -158,12 +196,7 @@ fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
     let counted = records.count(&tables, |done, all| bar.show(done, all));
     bar.clear();
-    let counted = counted.map_err(|error| match error {
-        TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
-            "{file} holds responses, not true records; to learn from them: candor cluster plan.json {file} --protocol attribute"
-        )),
-        error => error.into(),
-    })?;
+    let counted = counted.map_err(responses_are_no_records)?;
     let size = |attribute: usize| schema.attributes()[attribute].categories().len();
     let one = |(&[a, b], counts): (&[usize; 2], &Vec<u64>)| {
         let measure = measure(args, schema, [a, b]);
@@ -172,7 +205,42 @@ fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
         Dependence { attributes: [a, b], measure, value, standard_error: None }
     };
     let dependences = pairs.iter().zip(&counted.counts).map(one).collect();
-    Ok(Learned { dependences, records: counted.records, epsilon: None })
+    Ok(Learned { dependences, records: counted.records, epsilon: None, traffic: None })
+}
+
+fn responses_are_no_records(error: TableError) -> Failure {
+    match error {
+        TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
+            "{file} holds responses, not true records; to learn from them: candor cluster plan.json {file} --protocol attribute"
+        )),
+        error => error.into(),
+    }
+}
+
+/// Each record a party of its own, all in this process.
+fn from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
+    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
+    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let columns = records.read().map_err(responses_are_no_records)?;
+    let measured: Vec<([usize; 2], Measure)> =
+        pairs(schema).into_iter().map(|pair| (pair, measure(args, schema, pair))).collect();
+    if measured.is_empty() {
+        return Err(Failure::Input("there is one attribute only, so there are no pairs to add up".to_owned()));
+    }
+    let source = randomness(args.seed)?;
+    let parties = Parties { schema, columns: &columns, collectors: args.collectors };
+    let learned = match args.epsilon {
+        None => parties.secure_sum(&measured, &source),
+        Some(epsilon) => parties.randomized_pairs(&measured, epsilon, &source),
+    };
+    let learned = learned.map_err(|error| Failure::Input(error.to_string()))?;
+    learned.transcript.check().map_err(|fault| Failure::Input(fault.to_string()))?;
+    Ok(Learned {
+        dependences: learned.dependences,
+        records: columns.first().map_or(0, Vec::len) as u64,
+        epsilon: learned.epsilon,
+        traffic: Some(Traffic::of(learned.transcript.session())),
+    })
 }
 
 fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
@@ -200,7 +268,7 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
                 .map_err(|error| Failure::about(&format!("\"{}\" and \"{}\"", name(a), name(b)), error))
         })
         .collect::<Result<_, _>>()?;
-    Ok(Learned { dependences, records: tallied.responses, epsilon: plan.guarantee().epsilon().value() })
+    Ok(Learned { dependences, records: tallied.responses, epsilon: plan.guarantee().epsilon().value(), traffic: None })
 }
 
 fn names<'a>(schema: &'a Schema, cluster: &[usize]) -> Vec<&'a str> {
@@ -217,6 +285,12 @@ fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: 
             format!("Dependences of {records} responses taken for the truth: too weak, and in another order\n")
         }
         Protocol::Attribute => format!("Dependences of the population, estimated from {records} responses\n"),
+        Protocol::SecureSum => format!("Dependences of {records} parties, from exact totals by secret sharing\n"),
+        Protocol::RandomizedPairs => {
+            format!(
+                "Dependences of the population, estimated from totals of the randomized pairs of {records} parties\n"
+            )
+        }
     };
     let row = |d: &Dependence| {
         let mut row = vec![names(schema, &d.attributes).join(" x "), d.measure.to_string(), format!("{:.4}", d.value)];
@@ -247,6 +321,22 @@ fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: 
     if clustering.steps.is_empty() {
         text += &paragraph("There is one attribute only.");
     }
+    if let Some(traffic) = learned.traffic {
+        text += "\n";
+        text += &paragraph(&format!(
+            "{} parties sent shares to {} collectors, {} MB in all, and published {} MB; the transcript was checked.",
+            count(learned.records),
+            args.collectors,
+            count(traffic.shares / 1_000_000),
+            count(traffic.published / 1_000_000)
+        ));
+    }
+    if args.protocol == Protocol::SecureSum {
+        text += &paragraph(
+            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give away people with \
+             rare values; --protocol randomized-pairs does not.",
+        );
+    }
     if let Some(epsilon) = learned.epsilon {
         text += "\n";
         text += &paragraph(&format!(
@@ -257,7 +347,7 @@ fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: 
         ));
     }
     if let Some(path) = &args.output {
-        let schema = if args.protocol == Protocol::Truth { &args.description } else { "schema.toml" };
+        let schema = if args.protocol == Protocol::Attribute { "schema.toml" } else { &args.description };
         let _ = write!(
             text,
             "\nClusters written to {path}. Next: candor design {schema} --method clusters --from-clusters {path} --epsilon E\n"
@@ -316,6 +406,7 @@ fn describe_json(args: &ClusterArgs, schema: &Schema, learned: &Learned, cluster
         "protocol": args.protocol.to_possible_value().map(|value| value.get_name().to_owned()),
         "records": learned.records,
         "epsilon": learned.epsilon,
+        "bytes": learned.traffic.map(|traffic| json!({"shares": traffic.shares, "published": traffic.published})),
         "dependences": learned.dependences.iter().map(dependence).collect::<Vec<_>>(),
         "clusters": clustering.clusters.iter().map(|cluster| names(schema, cluster)).collect::<Vec<_>>(),
         "steps": clustering.steps.iter().map(step).collect::<Vec<_>>(),

@@ -9,10 +9,12 @@
 mod clusters;
 mod estimated;
 mod measure;
+mod protocols;
 
 pub use clusters::{Clustering, Limits, Outcome, Step, cluster};
 pub use estimated::{attenuated, estimated};
 pub use measure::Measure;
+pub use protocols::{Learned, Parties, ProtocolError};
 
 /// How strongly two attributes depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
