@@ -49,6 +49,8 @@ enum Verb {
     Estimate(verbs::estimate::EstimateArgs),
     /// Test whether two attributes are independent, corrected for the randomization
     Test(verbs::test::TestArgs),
+    /// Give answers weights that agree with the estimates
+    Adjust(verbs::adjust::AdjustArgs),
     /// Show the trade-off of privacy and utility for one attribute, and the best there can be
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
@@ -71,6 +73,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Sql(args) => verbs::sql::run(args),
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
+        Verb::Adjust(args) => verbs::adjust::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),

@@ -251,6 +251,7 @@ fn help_is_pinned() {
         "sql",
         "estimate",
         "test",
+        "adjust",
         "front",
         "refine",
         "reproduce",

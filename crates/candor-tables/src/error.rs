@@ -127,6 +127,14 @@ pub enum TableError {
         /// The plan's.
         expected: String,
     },
+    /// Weighted records in place of responses.
+    #[error(
+        "{file} holds weighted records, as candor adjust writes them, not responses; give the responses they were made from"
+    )]
+    Weighted {
+        /// The file's name.
+        file: String,
+    },
     /// The file beside responses cannot be understood.
     #[error("{file} is not what candor writes beside responses: {message}")]
     Sidecar {

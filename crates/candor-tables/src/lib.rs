@@ -11,6 +11,7 @@
 pub mod check;
 pub mod codes;
 pub mod counts;
+pub mod distinct;
 pub mod error;
 pub mod estimates;
 pub mod infer;
@@ -18,6 +19,7 @@ pub mod input;
 pub mod output;
 mod parallel;
 pub mod randomize;
+pub mod records;
 pub mod responses;
 pub mod tally;
 

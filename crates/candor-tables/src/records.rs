@@ -1,0 +1,63 @@
+//! Writing records that are not responses: weighted answers, and synthetic people.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, UInt64Array};
+use arrow_schema::{DataType, Field};
+use candor::adjust::DistinctRecords;
+use candor::plan::Fingerprint;
+use candor::schema::Schema;
+
+use crate::output::Target;
+use crate::responses::{Format, Layout, ResponseWriter};
+use crate::{BATCH, TableError};
+
+/// The column that says how many responses a weighted record stands for.
+pub const COUNT: &str = "candor_count";
+
+/// The column of weights.
+pub const WEIGHT: &str = "candor_weight";
+
+/// Key of the plan's fingerprint in the metadata of weighted records in Parquet.
+pub const ADJUSTED_KEY: &str = "candor:adjusted";
+
+/// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_weighted(
+    target: &Target,
+    format: Format,
+    schema: &Schema,
+    fingerprint: &Fingerprint,
+    records: &DistinctRecords,
+    weights: &[f64],
+) -> Result<(), TableError> {
+    let numbers = vec![Field::new(COUNT, DataType::UInt64, false), Field::new(WEIGHT, DataType::Float64, false)];
+    let batches = (0..records.len()).step_by(BATCH).map(|start| {
+        let range = start..records.len().min(start + BATCH);
+        let mut columns = vec![Vec::with_capacity(range.len()); schema.attributes().len()];
+        for number in range.clone() {
+            columns.iter_mut().zip(records.record(number)).for_each(|(column, &code)| column.push(code));
+        }
+        let counts: ArrayRef = Arc::new(UInt64Array::from(records.counts()[range.clone()].to_vec()));
+        let weights: ArrayRef = Arc::new(Float64Array::from(weights[range].to_vec()));
+        (columns, vec![counts, weights])
+    });
+    write(target, Layout::of_records(schema, numbers, format), (ADJUSTED_KEY, fingerprint), batches)
+}
+
+/// Writes batches of columns of codes, and of numbers beside them.
+fn write(
+    target: &Target,
+    layout: Layout,
+    (key, fingerprint): (&str, &Fingerprint),
+    batches: impl Iterator<Item = (Vec<Vec<u16>>, Vec<ArrayRef>)>,
+) -> Result<(), TableError> {
+    let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())])?;
+    for (columns, numbers) in batches {
+        let rows = columns.first().map_or(0, Vec::len);
+        writer.write(&layout.encode(&[], &columns, &numbers, rows), target)?;
+    }
+    writer.finish(target, None)
+}
