@@ -51,6 +51,8 @@ enum Verb {
     Test(verbs::test::TestArgs),
     /// Give answers weights that agree with the estimates
     Adjust(verbs::adjust::AdjustArgs),
+    /// Make synthetic records from the estimates
+    Synthesize(verbs::synthesize::SynthesizeArgs),
     /// Show the trade-off of privacy and utility for one attribute, and the best there can be
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
@@ -74,6 +76,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
         Verb::Adjust(args) => verbs::adjust::run(args),
+        Verb::Synthesize(args) => verbs::synthesize::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),

@@ -252,6 +252,7 @@ fn help_is_pinned() {
         "estimate",
         "test",
         "adjust",
+        "synthesize",
         "front",
         "refine",
         "reproduce",

@@ -127,13 +127,13 @@ pub enum TableError {
         /// The plan's.
         expected: String,
     },
-    /// Weighted records in place of responses.
-    #[error(
-        "{file} holds weighted records, as candor adjust writes them, not responses; give the responses they were made from"
-    )]
-    Weighted {
+    /// Something that candor made of responses, in their place.
+    #[error("{file} holds {found}, not responses; give the responses they were made from")]
+    NotResponses {
         /// The file's name.
         file: String,
+        /// What it holds.
+        found: &'static str,
     },
     /// The file beside responses cannot be understood.
     #[error("{file} is not what candor writes beside responses: {message}")]

@@ -21,6 +21,9 @@ pub const WEIGHT: &str = "candor_weight";
 /// Key of the plan's fingerprint in the metadata of weighted records in Parquet.
 pub const ADJUSTED_KEY: &str = "candor:adjusted";
 
+/// Key of the plan's fingerprint in the metadata of synthetic records in Parquet.
+pub const SYNTHETIC_KEY: &str = "candor:synthetic";
+
 /// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
 ///
 /// # Errors
@@ -45,6 +48,25 @@ pub fn write_weighted(
         (columns, vec![counts, weights])
     });
     write(target, Layout::of_records(schema, numbers, format), (ADJUSTED_KEY, fingerprint), batches)
+}
+
+/// Writes synthetic records, one column of codes per attribute, complete or not at all.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_synthetic(
+    target: &Target,
+    format: Format,
+    schema: &Schema,
+    fingerprint: &Fingerprint,
+    columns: &[Vec<u16>],
+) -> Result<(), TableError> {
+    let records = columns.first().map_or(0, Vec::len);
+    let batches = (0..records).step_by(BATCH).map(|start| {
+        let range = start..records.min(start + BATCH);
+        (columns.iter().map(|column| column[range.clone()].to_vec()).collect(), Vec::new())
+    });
+    write(target, Layout::of_records(schema, Vec::new(), format), (SYNTHETIC_KEY, fingerprint), batches)
 }
 
 /// Writes batches of columns of codes, and of numbers beside them.

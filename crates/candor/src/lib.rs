@@ -23,3 +23,5 @@ pub mod tally;
 pub mod estimate;
 
 pub mod adjust;
+
+pub mod synthesize;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use candor::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan, default_margins};
+use candor::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan};
 use candor::plan::Plan;
 use candor::tables::Tables;
 use candor_tables::distinct::distinct_responses;
@@ -47,15 +47,38 @@ pub struct AdjustArgs {
 #[derive(Args)]
 pub struct RakingArgs {
     /// The tables whose estimates the weights agree with: blocks (of the plan, and public attributes), marginals, or names such
-    /// as \"a,b;c\"
-    #[arg(long, default_value = "blocks")]
-    pub margins: String,
-    /// How far margins may be from their estimates, and any share from its limit
-    #[arg(long, default_value_t = 1e-6, value_parser = parse_tolerance)]
-    pub tolerance: f64,
-    /// The most sweeps over all margins
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_iterations: u32,
+    /// as "a,b;c" [default: blocks]
+    #[arg(long)]
+    margins: Option<String>,
+    /// How far margins may be from their estimates, and any share from its limit [default: 1e-6]
+    #[arg(long, value_parser = parse_tolerance)]
+    tolerance: Option<f64>,
+    /// The most sweeps over all margins [default: 1000]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    max_iterations: Option<u32>,
+}
+
+impl RakingArgs {
+    /// The first of these flags that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let margins = self.margins.as_ref().map(|_| "--margins");
+        let tolerance = self.tolerance.map(|_| "--tolerance");
+        margins.or(tolerance).or(self.max_iterations.map(|_| "--max-iterations"))
+    }
+
+    fn options(&self) -> Options {
+        let default = Options::default();
+        let most = self.max_iterations.map_or(default.max_iterations, |most| most as usize);
+        Options { tolerance: self.tolerance.unwrap_or(default.tolerance), max_iterations: most }
+    }
+
+    fn tables(&self, plan: &Plan) -> Result<Tables, Failure> {
+        let tables = match self.margins.as_deref() {
+            None | Some("blocks") => Tables::of_blocks(plan),
+            Some(named) => Tables::parse(named, plan.schema()),
+        };
+        tables.map_err(|error| Failure::about("--margins", error))
+    }
 }
 
 fn parse_tolerance(text: &str) -> Result<f64, String> {
@@ -79,19 +102,14 @@ pub struct Weighted {
 pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &RakingArgs) -> Result<Weighted, Failure> {
     let wrong = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
     check_plan(plan).map_err(|error| wrong(&error))?;
-    let tables = match raking.margins.as_str() {
-        "blocks" => default_margins(plan),
-        named => Tables::parse(named, plan.schema()),
-    };
-    let tables = tables.map_err(|error| Failure::about("--margins", error))?;
+    let tables = raking.tables(plan)?;
     let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
     let bar = Progress::new();
     let counted = distinct_responses(plan, &inputs, delimiter, |done, all| bar.show(done, all));
     bar.clear();
     let (records, read) = counted?;
     tell_provenance(&read.unmarked, read.simulation);
-    let options = Options { tolerance: raking.tolerance, max_iterations: raking.max_iterations as usize };
-    let adjusted = adjust(plan, &records, &tables, &options).map_err(|error| wrong(&error))?;
+    let adjusted = adjust(plan, &records, &tables, &raking.options()).map_err(|error| wrong(&error))?;
     Ok(Weighted { records, adjusted, read })
 }
 
@@ -165,7 +183,7 @@ fn reason(weighted: &Weighted, raking: &RakingArgs) -> Option<String> {
     let sweeps = plural(raked.iterations, "sweep");
     match raked.distance {
         _ if raked.converged => None,
-        Some(distance) if distance <= raking.tolerance => Some(format!(
+        Some(distance) if distance <= raking.options().tolerance => Some(format!(
             "the weights settled after {sweeps}, but margins stay up to {error:.1e} from their estimates: no weights on the answers that were \
              given agree with all margins. Fewer or smaller --margins would do."
         )),

@@ -16,6 +16,7 @@ pub mod reproduce;
 pub mod schema;
 pub mod size;
 pub mod sql;
+pub mod synthesize;
 pub mod test;
 
 use std::path::Path;

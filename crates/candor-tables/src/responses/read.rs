@@ -14,7 +14,7 @@ use crate::codes::{cast, text_dictionary, text_dictionary_type};
 use crate::error::BadValue;
 use crate::input::{Batch, Batches, Input, Location};
 use crate::parallel::in_order;
-use crate::records::WEIGHT;
+use crate::records::{SYNTHETIC_KEY, WEIGHT};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
@@ -123,8 +123,10 @@ impl Responses {
             let (file, found) = (location.name(), found.clone());
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
         }
-        if input.header().iter().any(|name| name == WEIGHT) {
-            return Err(TableError::Weighted { file: location.name() });
+        let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of candor adjust");
+        let synthetic = input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records of candor synthesize");
+        if let Some(found) = weighted.or(synthetic) {
+            return Err(TableError::NotResponses { file: location.name(), found });
         }
         let columns = plan.columns();
         let names: Vec<String> =
