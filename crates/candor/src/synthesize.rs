@@ -51,52 +51,54 @@ pub fn systematic_counts(shares: &[f64], total: u64) -> Vec<u64> {
     shares.iter().map(count).collect()
 }
 
-/// Tables to make records from: estimated without bias, then projected to the closest distribution. Each with its attributes, by their
-/// positions in the schema.
+/// A table that records are made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its attributes, by their positions in the schema.
+    pub attributes: Vec<usize>,
+    /// The shares of its cells, first attribute slowest: a distribution.
+    pub shares: Vec<f64>,
+}
+
+/// Tables to make records from: estimated without bias, then projected to the closest distribution.
 ///
 /// # Errors
 /// If a table cannot be estimated.
 pub fn estimated_tables<'a>(
     plan: &Plan,
     tallies: impl IntoIterator<Item = &'a TableTally>,
-) -> Result<Vec<(Vec<usize>, Vec<f64>)>, EstimateError> {
+) -> Result<Vec<Part>, EstimateError> {
     let one = |tally: &'a TableTally| {
-        let table = &tally.layout().attributes;
-        let estimate = TableEstimator::new(plan, table)?.estimate(tally, Target::Population)?;
-        Ok((table.clone(), simplex::project(&estimate.shares)))
+        let attributes = tally.layout().attributes.clone();
+        let estimate = TableEstimator::new(plan, &attributes)?.estimate(tally, Target::Population)?;
+        Ok(Part { attributes, shares: simplex::project(&estimate.shares) })
     };
     tallies.into_iter().map(one).collect()
 }
 
-/// Records put together from independent parts: for each table (attributes by their positions in the schema, and the shares of its cells,
-/// first attribute slowest) every record gets a cell, with [systematic counts](systematic_counts), in an order of its own that is uniformly
-/// random. One column of codes per attribute of the schema.
+/// Records put together from independent parts: for each part every record gets a cell, with [systematic counts](systematic_counts), in
+/// an order of its own that is uniformly random. One column of codes per attribute of the schema.
 ///
-/// With one table for all attributes the counts are exact and only the order is random; with several, the tables are
-/// independent of each other up to chance. Cost: a random number per record and table; memory for the codes.
+/// With one part for all attributes the counts are exact and only the order is random; with several, the parts are
+/// independent of each other up to chance. Cost: a random number per record and part; memory for the codes.
 ///
 /// # Panics
-/// If the tables do not hold every attribute exactly once, or their shares are not distributions over their cells.
-pub fn from_tables<R: CryptoRng + ?Sized>(
-    schema: &Schema,
-    tables: &[(Vec<usize>, Vec<f64>)],
-    records: u64,
-    rng: &mut R,
-) -> Vec<Vec<u16>> {
+/// If the parts do not hold every attribute exactly once, or their shares are not distributions over their cells.
+pub fn from_tables<R: CryptoRng + ?Sized>(schema: &Schema, parts: &[Part], records: u64, rng: &mut R) -> Vec<Vec<u16>> {
     let attributes = schema.attributes();
     let mut columns: Vec<Vec<u16>> = vec![Vec::new(); attributes.len()];
-    for (table, shares) in tables {
+    for Part { attributes: table, shares } in parts {
         let sizes: Vec<usize> = table.iter().map(|&attribute| attributes[attribute].categories().len()).collect();
         assert_eq!(sizes.iter().product::<usize>(), shares.len(), "a share for each cell");
         let cells = shuffled(&systematic_counts(shares, records), rng);
         let mut inner = shares.len();
         for (&attribute, size) in table.iter().zip(sizes) {
             inner /= size;
-            assert!(columns[attribute].is_empty(), "every attribute is in one table");
+            assert!(columns[attribute].is_empty(), "every attribute is in one part");
             columns[attribute] = cells.iter().map(|&cell| (cell as usize / inner % size) as u16).collect();
         }
     }
-    assert!(columns.iter().all(|column| column.len() as u64 == records), "every attribute is in a table");
+    assert!(columns.iter().all(|column| column.len() as u64 == records), "every attribute is in a part");
     columns
 }
 
@@ -182,12 +184,16 @@ mod tests {
         assert!(statistic < 75.0, "{statistic} with 23 degrees of freedom");
     }
 
+    fn part(attributes: &[usize], shares: &[f64]) -> Part {
+        Part { attributes: attributes.to_vec(), shares: shares.to_vec() }
+    }
+
     #[test]
     fn one_table_is_exact_and_several_are_independent() {
         let schema = Schema::of_sizes(&[2, 3, 2]).unwrap();
         let mut rng = Source::from_seed(5).stream(0);
         let joint: Vec<f64> = (1..=12).map(|i| f64::from(i) / 78.0).collect();
-        let columns = from_tables(&schema, &[(vec![2, 0, 1], joint.clone())], 7800, &mut rng);
+        let columns = from_tables(&schema, &[part(&[2, 0, 1], &joint)], 7800, &mut rng);
         let mut counts = vec![0; 12];
         (0..7800).for_each(|row| {
             counts
@@ -195,7 +201,7 @@ mod tests {
                 1;
         });
         assert_eq!(counts, (1..=12).map(|i| 100 * i).collect::<Vec<i32>>());
-        let parts = [(vec![1], vec![0.5, 0.3, 0.2]), (vec![2, 0], vec![0.4, 0.1, 0.1, 0.4])];
+        let parts = [part(&[1], &[0.5, 0.3, 0.2]), part(&[2, 0], &[0.4, 0.1, 0.1, 0.4])];
         let columns = from_tables(&schema, &parts, 100_000, &mut rng);
         let share = |holds: &dyn Fn(usize) -> bool| (0..100_000).filter(|&row| holds(row)).count() as f64 / 1e5;
         assert_eq!(share(&|row| columns[1][row] == 0), 0.5);
