@@ -3,11 +3,13 @@
 pub mod audit;
 pub mod compare;
 mod compare_plans;
+pub mod completions;
 pub mod demo;
 pub mod design;
 pub mod estimate;
 pub mod explain;
 pub mod front;
+pub mod man;
 mod prior;
 pub mod randomize;
 pub mod refine;
