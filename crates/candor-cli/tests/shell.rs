@@ -4,29 +4,10 @@ mod sandbox;
 
 use sandbox::Sandbox;
 
-/// The verbs that a help text lists.
-fn verbs(help: &str) -> Vec<String> {
-    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
-}
-
-/// Every command, as words: "design", "schema", "schema infer", ...
-fn commands(sandbox: &Sandbox) -> Vec<String> {
-    let mut all = Vec::new();
-    for verb in verbs(&sandbox.run("--help").fine().out) {
-        let help = sandbox.run(&format!("{verb} --help")).fine().out;
-        let nested = if help.contains("Commands:\n") { verbs(&help) } else { Vec::new() };
-        all.extend(nested.into_iter().map(|inner| format!("{verb} {inner}")));
-        all.push(verb);
-    }
-    all
-}
-
 #[test]
 fn completions_know_every_verb() {
     let sandbox = Sandbox::new();
-    let commands = commands(&sandbox);
+    let commands = sandbox.verbs();
     assert!(commands.len() > 15 && commands.contains(&"schema infer".to_owned()), "{commands:?}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = sandbox.run(&format!("completions {shell}")).fine().out;
@@ -53,7 +34,7 @@ fn bash_reads_its_completions() {
 fn every_verb_has_a_manual_page() {
     let sandbox = Sandbox::new();
     let said = sandbox.run("man --folder man1").fine().out;
-    let commands = commands(&sandbox);
+    let commands = sandbox.verbs();
     assert!(said.starts_with(&format!("{} pages in man1", commands.len() + 1)), "{said}");
     for command in &commands {
         let page = sandbox.read(&format!("man1/candor-{}.1", command.replace(' ', "-")));

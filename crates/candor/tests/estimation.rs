@@ -659,6 +659,24 @@ fn plug_in_weights() {
 }
 
 /// Three people who happen to give the same answer do not make a certainty.
+/// A tag that nobody drew is listed with a count of zero: it changes nothing.
+#[test]
+fn rows_that_stand_for_nobody_change_nothing() {
+    let axes = [Axis::single(2)];
+    let lottery = vec![(1, k_ary(&axes, 1.0)), (1, k_ary(&axes, 2.0))];
+    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap();
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    let estimate = |answers: &[u16], tags: &[u16], counts: &[f64]| {
+        let mut tally = TableTally::new(estimator.layout().clone());
+        tally.add(&plan, &[Codes::One(answers), Codes::One(tags)], Rows::Counted(counts), |_| true);
+        estimator.estimate(&tally, Target::Population).unwrap()
+    };
+    let without = estimate(&[0, 1], &[0, 0], &[70.0, 30.0]);
+    let with = estimate(&[0, 1, 0], &[0, 0, 1], &[70.0, 30.0, 0.0]);
+    assert_eq!(with, without);
+    assert!(with.shares.iter().all(|share| share.is_finite()));
+}
+
 #[test]
 fn few_responses_are_not_certain() {
     let by_matrix = matrix(&[2], &[vec![0.6, 0.4], vec![0.4, 0.6]]);

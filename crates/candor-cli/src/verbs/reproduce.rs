@@ -16,7 +16,7 @@ use crate::show::{emit, paragraph, table};
 #[command(after_help = "\
 Examples:
   candor reproduce                                  what there is
-  candor reproduce optimized-rr table-1
+  candor reproduce l-diversity table-1
   candor reproduce optimized-rr -o figures          CSV and SVG files too")]
 pub struct ReproduceArgs {
     /// The paper; without one, the papers and what can be regenerated are listed
