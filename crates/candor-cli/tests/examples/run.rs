@@ -23,7 +23,7 @@ const NOT_RUN: [&str; 6] = [
 /// What takes long in an example, and what is run instead.
 const SHORTENED: [(&str, &str); 4] = [
     ("front --normal-prior 10", "front --normal-prior 10 --generations 20 --points 5"),
-    ("front --from people.csv", "front --from people.csv --generations 20 --points 5"),
+    ("--attribute Education --respondents 30000", "--attribute Education --generations 20 --points 5"),
     ("--generations 20000", "--generations 20"),
     ("reproduce optimized-rr -o", "reproduce optimized-rr figure-5 --repeats 1 -o"),
 ];
