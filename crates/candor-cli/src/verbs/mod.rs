@@ -14,6 +14,7 @@ mod prior;
 pub mod randomize;
 pub mod refine;
 pub mod reproduce;
+mod reproduction;
 pub mod schema;
 pub mod size;
 pub mod sql;
