@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub mod audit;
+pub mod cluster;
 pub mod compare;
 mod compare_plans;
 pub mod completions;
@@ -11,6 +12,7 @@ pub mod explain;
 pub mod front;
 pub mod man;
 mod prior;
+pub mod query;
 pub mod randomize;
 pub mod refine;
 pub mod reproduce;
