@@ -8,6 +8,7 @@ mod built;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use candor::condition::Condition;
 use candor::plan::{Content, Plan};
 use candor::privacy::{Question, Requirement, audit};
 use candor::randomize::{Client, Randomizer};
@@ -134,7 +135,7 @@ fn sample_plans() -> [Plan; 2] {
     [ordinary, candor_design::l_diversity::l_diversity(&sets, &[2, 2]).expect("a plan")]
 }
 
-/// What users write after flags: tables, requirements, bins.
+/// What users write after flags: tables, requirements, bins, conditions.
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let schema = Schema::of_sizes(&[2, 3, 4]).expect("a schema");
@@ -148,4 +149,8 @@ pub fn words(data: &[u8]) {
         assert_eq!(format!("{}={requirement}", requirement.name()).parse(), Ok(requirement));
     }
     let _ = Bins::parse(text);
+    if let Ok(condition) = Condition::parse(text, &schema) {
+        assert!(condition.attributes().iter().all(|&attribute| attribute < 3), "{text}");
+        condition.holds(|attribute| attribute as u16);
+    }
 }

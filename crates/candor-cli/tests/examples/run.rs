@@ -72,6 +72,7 @@ pub fn with_files() -> Sandbox {
         "design schema.toml --method workload --epsilon 4 -o plan.json",
         "design schema.toml --epsilon 2 -o first.json",
         "design schema.toml --method joint --epsilon 2 -o second.json",
+        "cluster schema.toml people.csv --max-cells 10 --min-dependence 0.1 -o clusters.json",
         "design --categories 4 --method warner --p 0.7 -o warner.json",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.csv",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.parquet",
