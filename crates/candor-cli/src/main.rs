@@ -53,6 +53,10 @@ enum Verb {
     Query(verbs::query::QueryArgs),
     /// Find out which attributes belong together, from true records or from responses
     Cluster(verbs::cluster::ClusterArgs),
+    /// Give answers weights that agree with the estimates
+    Adjust(verbs::adjust::AdjustArgs),
+    /// Make synthetic records from the estimates
+    Synthesize(verbs::synthesize::SynthesizeArgs),
     /// Show the trade-off of privacy and utility for one attribute, and the best there can be
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
@@ -81,6 +85,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Estimate(args) => verbs::estimate::run(args),
         Verb::Query(args) => verbs::query::run(args),
         Verb::Cluster(args) => verbs::cluster::run(args),
+        Verb::Adjust(args) => verbs::adjust::run(args),
+        Verb::Synthesize(args) => verbs::synthesize::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),

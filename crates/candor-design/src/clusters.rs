@@ -147,7 +147,7 @@ mod tests {
         for (cluster, at_seven, at_three) in cases {
             for (p, golden) in [(0.7, at_seven), (0.3, at_three)] {
                 let epsilons = up(p);
-                let plan = made(&[cluster.clone()], &epsilons, Inside::Joint);
+                let plan = made(std::slice::from_ref(&cluster), &epsilons, Inside::Joint);
                 assert!((kept(&plan, &cluster) - golden).abs() < 1e-8, "{cluster:?} {p}: {}", kept(&plan, &cluster));
                 let (certified, total) = (plan.guarantee().epsilon().get(), epsilons.iter().sum::<f64>());
                 assert!(certified <= total && certified > total - 1e-7, "{certified} for {total}");
@@ -160,7 +160,7 @@ mod tests {
         for (cluster, golden) in
             [vec![4, 6, 7], vec![1, 7], vec![2, 4, 6], vec![0, 3], vec![2, 4, 6, 7]].into_iter().zip(golden)
         {
-            assert!((kept(&made(&[cluster.clone()], &grr, Inside::Joint), &cluster) - golden).abs() < 1e-8);
+            assert!((kept(&made(std::slice::from_ref(&cluster), &grr, Inside::Joint), &cluster) - golden).abs() < 1e-8);
         }
     }
 

@@ -17,7 +17,7 @@ use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{parse_delimiter, read_plan};
+use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::show::{count, emit, remark, table};
@@ -236,12 +236,7 @@ fn count_responses(
     let tallied = if keep_sets { tally_keeping_sets(&job, progress) } else { tally(&job, progress) };
     bar.clear();
     let tallied = tallied?;
-    for file in &tallied.unmarked {
-        remark(&format!("note: {file} does not tell the plan it was made under; its labels fit this one"));
-    }
-    if let Some(seed) = tallied.simulation {
-        remark(&format!("note: these responses are a simulation (seed {seed})"));
-    }
+    tell_provenance(&tallied.unmarked, tallied.simulation);
     Ok(tallied)
 }
 

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub mod adjust;
 pub mod audit;
 pub mod cluster;
 pub mod compare;
@@ -20,6 +21,7 @@ mod reproduction;
 pub mod schema;
 pub mod size;
 pub mod sql;
+pub mod synthesize;
 pub mod test;
 
 use std::path::Path;
@@ -28,6 +30,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 
 use crate::failure::Failure;
+use crate::show::remark;
 
 /// Reads a file, or standard input if it is `-`.
 fn read_text(path: &str) -> Result<String, Failure> {
@@ -57,6 +60,16 @@ fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     match place(output).is_some_and(|output| inputs.iter().any(|input| place(input).as_ref() == Some(&output))) {
         true => Err(Failure::Input(format!("{output} is both input and output; choose another output"))),
         false => Ok(()),
+    }
+}
+
+/// Tells what should be known of responses that were read.
+fn tell_provenance(unmarked: &[String], simulation: Option<u64>) {
+    for file in unmarked {
+        remark(&format!("note: {file} does not tell the plan it was made under; its labels fit this one"));
+    }
+    if let Some(seed) = simulation {
+        remark(&format!("note: these responses are a simulation (seed {seed})"));
     }
 }
 
