@@ -69,7 +69,7 @@ pub fn with_files() -> Sandbox {
     sandbox.write("people.jsonl", record.repeat(3));
     for command in [
         "schema infer people.csv --public Region --drop weight -o schema.toml",
-        "design schema.toml --method workload --epsilon 4 -o plan.json",
+        "design schema.toml --epsilon 4 -o plan.json",
         "design schema.toml --epsilon 2 -o first.json",
         "design schema.toml --method joint --epsilon 2 -o second.json",
         "cluster schema.toml people.csv --max-cells 10 --min-dependence 0.1 -o clusters.json",
