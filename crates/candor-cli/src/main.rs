@@ -65,6 +65,10 @@ enum Verb {
     Reproduce(verbs::reproduce::ReproduceArgs),
     /// Show all of it on bundled data
     Demo(verbs::demo::DemoArgs),
+    /// Print what a shell needs to complete the command's words
+    Completions(verbs::completions::CompletionsArgs),
+    /// Print or write manual pages
+    Man(verbs::man::ManArgs),
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -87,6 +91,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
+        Verb::Completions(args) => verbs::completions::run(args),
+        Verb::Man(args) => verbs::man::run(args),
     }
 }
 

@@ -259,6 +259,8 @@ fn help_is_pinned() {
         "refine",
         "reproduce",
         "demo",
+        "completions",
+        "man",
     ] {
         let mut command = sandbox.command();
         let said = command.args(verb.split_whitespace()).arg("--help").env("COLUMNS", "120").output().unwrap();

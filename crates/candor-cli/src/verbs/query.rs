@@ -24,7 +24,7 @@ Conditions compare attributes with categories by =, !=, in (..), not in (..), an
 joined by and, or, not and parentheses. Names and labels with spaces go into quotes.
 
 Examples:
-  candor query plan.json responses.parquet --where \"Education in (Bachelors, Masters) and Sex = Female\"
+  candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --method joint --json")]
 pub struct QueryArgs {
     /// The plan the responses were made under (JSON)
