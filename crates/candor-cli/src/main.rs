@@ -35,8 +35,8 @@ enum Verb {
     Design(Box<verbs::design::DesignArgs>),
     /// Say how many respondents a margin of error takes
     Size(verbs::size::SizeArgs),
-    /// Put methods side by side at equal added variance
-    Compare(verbs::compare::CompareArgs),
+    /// Put the methods side by side at equal privacy, and recommend one
+    Compare(Box<verbs::compare::CompareArgs>),
     /// Say what a plan guarantees, by every criterion
     Audit(verbs::audit::AuditArgs),
     /// Write one page that tells respondents what a plan does with their answers
@@ -64,7 +64,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(*args),
         Verb::Size(args) => verbs::size::run(args),
-        Verb::Compare(args) => verbs::compare::run(args),
+        Verb::Compare(args) => verbs::compare::run(*args),
         Verb::Audit(args) => verbs::audit::run(args),
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),

@@ -18,6 +18,7 @@ pub mod input;
 pub mod output;
 mod parallel;
 pub mod randomize;
+pub mod records;
 pub mod responses;
 pub mod tally;
 

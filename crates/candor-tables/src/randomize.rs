@@ -7,7 +7,7 @@ use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
 use crate::TableError;
-use crate::codes::codes;
+use crate::codes::truths;
 use crate::input::{Batch, Input, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
@@ -102,18 +102,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {
         let attributes = self.job.plan.schema().attributes();
-        let mut truths = Vec::with_capacity(attributes.len());
-        let mut first = None;
-        for (column, attribute) in attributes.iter().enumerate() {
-            truths.push(codes(batch, column, attribute, |bad| {
-                if first.as_ref().is_none_or(|first: &crate::error::BadValue| bad.row < first.row) {
-                    first = Some(bad);
-                }
-            })?);
-        }
-        if let Some(bad) = first {
-            return Err(TableError::Value(bad));
-        }
+        let truths = truths(self.job.plan.schema(), batch)?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
         let kept: Vec<ArrayRef> = batch.columns.columns()[attributes.len()..].to_vec();
         let expected: &[Field] = self.layout.kept();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::design::{attribute_rows, attributes_json, describe_prior};
 use super::{compare_plans, read_plan};
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, plural, table};
+use crate::show::{emit, lower_first, paragraph, plural, table};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -192,7 +192,7 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
         ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
     text += &table(&header, &rows);
     text += "\nWhat to tell respondents\n";
-    let worst = guarantee.attributes().iter().map(|a| a.conditional).fold(Epsilon::ZERO, |a, b| a.max(b));
+    let worst = guarantee.conditional();
     text += &paragraph(&format!(
         "About any one question, even for somebody who knows all your other answers: {}",
         lower_first(&respondent_sentence(worst))
@@ -231,11 +231,6 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
          from the plan's integers and rounded up; an attribute answered in two plans adds up.",
     );
     text
-}
-
-fn lower_first(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 fn details(name: &str, details: &[Detail]) -> String {
