@@ -80,7 +80,8 @@ pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
 }
 
 /// The heuristic at attribute epsilons in the given ratio, as large as a record epsilon of `total` allows, the neediest
-/// attribute first. What it alters may come out above what was asked; the total is not exceeded.
+/// attribute first. What it alters may come out above what was asked; the total is not exceeded, and missed by little only
+/// where a step of the scale alters other attributes.
 ///
 /// Cost: fifty outcomes of one step per attribute, and a plan or two.
 ///
@@ -319,7 +320,7 @@ mod tests {
             let schema = Schema::of_sizes(&sizes).unwrap();
             let found = heuristic_within(&schema, total, &vec![1.0; sizes.len()]).unwrap();
             let certified = found.plan.guarantee().epsilon().get();
-            prop_assert!(certified <= total && certified > total - 1e-6 * total.max(1.0), "{} for {}", certified, total);
+            prop_assert!(certified <= total && certified > 0.999 * total, "{} for {}", certified, total);
             let asked: Vec<f64> = found.plan.origin().requested.iter().map(|e| e.unwrap()).collect();
             let again = heuristic(&schema, &asked, &by_need(&schema, &asked)).unwrap();
             prop_assert_eq!(again.plan, found.plan);
