@@ -49,6 +49,10 @@ enum Verb {
     Estimate(verbs::estimate::EstimateArgs),
     /// Test whether two attributes are independent, corrected for the randomization
     Test(verbs::test::TestArgs),
+    /// Estimate for how many people a condition holds
+    Query(verbs::query::QueryArgs),
+    /// Find out which attributes belong together, from true records or from responses
+    Cluster(verbs::cluster::ClusterArgs),
     /// Show the trade-off of privacy and utility for one attribute, and the best there can be
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
@@ -71,6 +75,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Sql(args) => verbs::sql::run(args),
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
+        Verb::Query(args) => verbs::query::run(args),
+        Verb::Cluster(args) => verbs::cluster::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),

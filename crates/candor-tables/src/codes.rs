@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray};
 use arrow_schema::DataType;
-use candor::schema::{Attribute, Schema};
+use candor::schema::Attribute;
 
 use crate::TableError;
 use crate::error::BadValue;
@@ -75,23 +75,6 @@ pub fn codes(
         }));
     }
     Ok(coded)
-}
-
-/// The codes of all attributes, whose columns come first in the batch.
-///
-/// # Errors
-/// The first row that does not fit, or a column whose type holds no categories.
-pub(crate) fn truths(schema: &Schema, batch: &Batch) -> Result<Vec<Vec<u16>>, TableError> {
-    let mut truths = Vec::with_capacity(schema.attributes().len());
-    let mut first: Option<BadValue> = None;
-    for (column, attribute) in schema.attributes().iter().enumerate() {
-        truths.push(codes(batch, column, attribute, |bad| {
-            if first.as_ref().is_none_or(|first| bad.row < first.row) {
-                first = Some(bad);
-            }
-        })?);
-    }
-    first.map_or(Ok(truths), |bad| Err(TableError::Value(bad)))
 }
 
 /// Whether a column of this type can hold categories or numbers.

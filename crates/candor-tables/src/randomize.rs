@@ -7,10 +7,10 @@ use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
 use crate::TableError;
-use crate::codes::truths;
 use crate::input::{Batch, Input, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
+use crate::records::truths;
 use crate::responses::{Encoded, Format, Layout, ResponseWriter, Sidecar, provenance};
 
 /// What to randomize and where to.
@@ -102,7 +102,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {
         let attributes = self.job.plan.schema().attributes();
-        let truths = truths(self.job.plan.schema(), batch)?;
+        let truths = truths(batch, self.job.plan.schema())?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
         let kept: Vec<ArrayRef> = batch.columns.columns()[attributes.len()..].to_vec();
         let expected: &[Field] = self.layout.kept();

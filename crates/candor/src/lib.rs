@@ -4,6 +4,8 @@
 
 pub mod schema;
 
+pub mod condition;
+
 pub mod channel;
 
 pub mod plan;
@@ -12,6 +14,8 @@ pub mod privacy;
 
 pub mod randomness;
 
+pub mod secure_sum;
+
 pub mod randomize;
 
 pub mod tables;
@@ -19,3 +23,9 @@ pub mod tables;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod adjust;
+
+pub mod query;
+
+pub mod dependence;

@@ -37,8 +37,7 @@ impl Tables {
         for item in text.split(';').map(str::trim) {
             tables.extend(parse_item(item, schema)?);
         }
-        tables.iter().try_for_each(|table| check_size(table, schema))?;
-        Ok(Tables(tables))
+        Tables::of(tables, schema)
     }
 
     /// The same with a weight for each table, 1 where none is said.
@@ -62,6 +61,18 @@ impl Tables {
         }
         tables.iter().try_for_each(|table| check_size(table, schema))?;
         Ok((Tables(tables), weights))
+    }
+
+    /// These tables, by the positions of their attributes in the schema.
+    ///
+    /// # Errors
+    /// If a table is too large.
+    ///
+    /// # Panics
+    /// If the schema has no attribute at a position.
+    pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<Tables, TablesError> {
+        lists.iter().try_for_each(|table| check_size(table, schema))?;
+        Ok(Tables(lists))
     }
 
     /// All one-way tables of the attributes that are randomized.

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub mod audit;
+pub mod cluster;
 pub mod compare;
 mod compare_plans;
 pub mod demo;
@@ -9,6 +10,7 @@ pub mod estimate;
 pub mod explain;
 pub mod front;
 mod prior;
+pub mod query;
 pub mod randomize;
 pub mod refine;
 pub mod reproduce;

@@ -30,8 +30,7 @@ impl TableEstimator<'_> {
     /// If there are no responses, answers are sets that were not kept (their counts do not hold the likelihood), or a
     /// matrix over several attributes is only partly in the table.
     pub fn iterate(&self, tally: &TableTally, tolerance: f64, most: usize) -> Result<Iterated, EstimateError> {
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let groups = self.group_laws(tally);
         if tally.total() <= 0.0 {
             return Err(EstimateError::NoResponses);
         }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::channel::Channel;
 use crate::plan::{Content, Plan};
-use crate::randomize::Sets;
+use crate::randomize::{AnswerColumn, BlockAnswers, Sets};
 
 /// One axis of the counts of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,6 +153,20 @@ pub enum Codes<'a> {
     One(&'a [u16]),
     /// A set of categories each.
     Set(&'a Sets),
+}
+
+/// The columns of a plan's responses, from the answers that [`Randomizer::batch`](crate::randomize::Randomizer::batch) gave for
+/// `truths`, of which only the public attributes are looked at.
+pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [Vec<u16>]) -> Vec<Codes<'a>> {
+    let one = |content: &Content| match *content {
+        Content::Public { attribute } => Codes::One(&truths[attribute]),
+        Content::Tag { block } => Codes::One(&answers[block].tags),
+        Content::Answer { block, place, .. } => match &answers[block].columns[place] {
+            AnswerColumn::One(codes) => Codes::One(codes),
+            AnswerColumn::Set(sets) => Codes::Set(sets),
+        },
+    };
+    plan.columns().iter().map(|column| one(&column.content)).collect()
 }
 
 impl TableTally {

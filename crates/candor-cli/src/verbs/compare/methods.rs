@@ -14,7 +14,7 @@ use candor_design::compare::{
     Candidate, Goal, Made, Method, Simulation, Skipped, compare, predicted_error, recommended, simulated_errors,
 };
 use candor_tables::input::Location;
-use candor_tables::records::read_records;
+use candor_tables::records::Records;
 use serde_json::{Value, json};
 
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
@@ -65,7 +65,10 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let asked = args.tables.as_deref().unwrap_or(default);
     let tables = Tables::parse(asked, &schema).map_err(|error| Failure::about("--tables", error))?;
     let truths = match &args.simulate {
-        Some(path) => Some((path, read_records(&schema, &Location::new(path), None)?)),
+        Some(path) => {
+            let inputs = [Location::new(path)];
+            Some((path, Records { schema: &schema, inputs: &inputs, delimiter: None }.read()?))
+        }
         None => None,
     };
     let records = truths.as_ref().and_then(|(_, truths)| truths.first()).map_or(0, Vec::len);

@@ -1,0 +1,66 @@
+//! A collector: adds up the shares it receives.
+
+use super::message::{check_collector, check_party, check_residues};
+use super::{Digest, Fault, Kind, Partial, Session, Share};
+
+/// One of the first parties, which adds up the shares that all parties send to it.
+#[derive(Clone)]
+pub struct Collector<'a> {
+    session: &'a Session,
+    number: u32,
+    sums: Vec<u64>,
+    received: Vec<Option<Digest>>,
+}
+
+impl<'a> Collector<'a> {
+    /// The collector of this number.
+    ///
+    /// # Errors
+    /// If the session has no such collector.
+    pub fn new(session: &'a Session, number: u32) -> Result<Collector<'a>, Fault> {
+        check_collector(session, number)?;
+        let (sums, received) = (vec![0; session.counts], vec![None; session.parties as usize]);
+        Ok(Collector { session, number, sums, received })
+    }
+
+    /// Takes in a share. One that is refused changes nothing. Cost: an addition per count.
+    ///
+    /// # Errors
+    /// If it belongs to another session or collector, comes from a stranger or for the second time, or does not
+    /// hold one residue per count.
+    pub fn receive(&mut self, share: Share) -> Result<(), Fault> {
+        let (session, party) = (self.session, share.party);
+        if share.tag != session.tag {
+            return Err(Fault::OtherSession { kind: Kind::Share, party });
+        }
+        check_party(session, party)?;
+        if share.collector != self.number {
+            return Err(Fault::Misdirected { party, collector: share.collector, receiver: self.number });
+        }
+        check_residues(session, Kind::Share, party, &share.residues)?;
+        let place = &mut self.received[party as usize];
+        if place.is_some() {
+            return Err(Fault::SecondShare { party, collector: self.number });
+        }
+        *place = Some(share.digest);
+        add_to(session, &mut self.sums, &share.residues);
+        Ok(())
+    }
+
+    /// Ends the collection: what to publish.
+    ///
+    /// # Errors
+    /// If parties dropped out: names all whose share is missing.
+    pub fn close(self) -> Result<Partial, Fault> {
+        let missing: Vec<u32> = (0..).zip(&self.received).filter(|(_, held)| held.is_none()).map(|(i, _)| i).collect();
+        if !missing.is_empty() {
+            return Err(Fault::MissingShares { collector: self.number, parties: missing });
+        }
+        Ok(Partial { collector: self.number, sums: self.sums, received: self.received.into_iter().flatten().collect() })
+    }
+}
+
+/// Adds residues to sums, modulo.
+pub(super) fn add_to(session: &Session, sums: &mut [u64], residues: &[u64]) {
+    sums.iter_mut().zip(residues).for_each(|(sum, &residue)| *sum = session.add(*sum, residue));
+}
