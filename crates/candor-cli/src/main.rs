@@ -57,6 +57,8 @@ enum Verb {
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
     Refine(verbs::refine::RefineArgs),
+    /// Write one page with what the responses tell, and what was guaranteed
+    Report(verbs::report::ReportArgs),
     /// Regenerate the tables and figures of the papers
     Reproduce(verbs::reproduce::ReproduceArgs),
     /// Show all of it on bundled data
@@ -79,6 +81,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Cluster(args) => verbs::cluster::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
+        Verb::Report(args) => verbs::report::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
     }

@@ -253,6 +253,7 @@ fn help_is_pinned() {
         "test",
         "front",
         "refine",
+        "report",
         "reproduce",
         "demo",
     ] {

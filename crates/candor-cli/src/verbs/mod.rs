@@ -13,6 +13,7 @@ mod prior;
 pub mod query;
 pub mod randomize;
 pub mod refine;
+pub mod report;
 pub mod reproduce;
 pub mod schema;
 pub mod size;
@@ -71,5 +72,14 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
         "tab" | "\\t" | "\t" => Ok(b'\t'),
         text if text.len() == 1 && !text.contains(['"', '\n', '\r']) => Ok(text.as_bytes()[0]),
         _ => Err("a delimiter is one ASCII character, or tab".to_owned()),
+    }
+}
+
+/// A word of a command as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
+    match word.chars().all(plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }

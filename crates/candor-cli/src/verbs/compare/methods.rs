@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
 use crate::show::{capital, count, emit, lower_first, paragraph, plural, table};
-use crate::verbs::read_schema;
+use crate::verbs::{quoted, read_schema};
 
 /// How long each method may search, and its errors be predicted.
 const SECONDS: u64 = 10;
@@ -338,13 +338,4 @@ fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
 
 fn joined<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
-}
-
-/// A word of a command as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
-    match word.chars().all(plain) && !word.is_empty() {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
