@@ -343,6 +343,6 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         let text = page.text();
-        assert!(text.contains("0.8000          0.0500  0.7000  0.9000") && text.contains("2 b  0.50*"), "{text}");
+        assert!(text.contains("0.8000          0.0500   0.7000  0.9000") && text.contains("2 b  0.50*"), "{text}");
     }
 }
