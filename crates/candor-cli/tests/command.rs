@@ -251,12 +251,16 @@ fn help_is_pinned() {
         "sql",
         "estimate",
         "test",
+        "query",
+        "cluster",
         "adjust",
         "synthesize",
         "front",
         "refine",
         "reproduce",
         "demo",
+        "completions",
+        "man",
     ] {
         let mut command = sandbox.command();
         let said = command.args(verb.split_whitespace()).arg("--help").env("COLUMNS", "120").output().unwrap();

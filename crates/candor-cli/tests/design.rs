@@ -1,10 +1,10 @@
 //! Designs for many attributes as a user makes them.
 
 use candor::estimate::{TableEstimator, Target};
-use candor::plan::{Content, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
+use candor::plan::Plan;
+use candor::randomize::Randomizer;
 use candor::randomness::Source;
-use candor::tally::{Codes, Rows, TableTally};
+use candor::tally::{Rows, TableTally, answer_codes};
 use sandbox::Sandbox;
 use serde_json::Value;
 
@@ -173,18 +173,7 @@ fn predicted_errors_are_seen_on_adult() {
     let (runs, mut observed, mut predicted) = (30, Vec::new(), 0.0);
     for run in 0..runs {
         let answers = randomizer.batch(&columns, &mut Source::from_seed(run).stream(0)).unwrap();
-        let codes: Vec<Codes<'_>> = plan
-            .columns()
-            .iter()
-            .map(|column| match column.content {
-                Content::Tag { block } => Codes::One(&answers[block].tags),
-                Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-                    AnswerColumn::One(codes) => Codes::One(codes),
-                    AnswerColumn::Set(_) => unreachable!(),
-                },
-                Content::Public { .. } => unreachable!(),
-            })
-            .collect();
+        let codes = answer_codes(&plan, &answers, &columns);
         let mut squares = 0.0;
         for (estimator, truth) in estimators.iter().zip(&truths) {
             let mut tally = TableTally::new(estimator.layout().clone());

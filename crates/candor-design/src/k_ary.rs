@@ -43,6 +43,18 @@ pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
     }
 }
 
+/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (paper 004, section 6.3.1, which prints it
+/// without the `1 +`).
+///
+/// # Errors
+/// Unless `0 <= q < 1`.
+pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
+    match (0.0..1.0).contains(&q) {
+        true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
+        false => Err(parameter("--q", q, "it must be 0 or more, and below 1".to_owned())),
+    }
+}
+
 /// FRAPP: the truth `lambda` times as likely as any other category.
 ///
 /// # Errors

@@ -20,6 +20,7 @@
 
 pub mod blackwell;
 pub mod budget;
+pub mod clusters;
 pub mod cross;
 pub mod front;
 pub mod independent;
@@ -101,6 +102,9 @@ pub enum DesignError {
     /// Attributes that cannot be taken together.
     #[error("--cross: {0}")]
     Cross(String),
+    /// Clusters that are none.
+    #[error("clusters: {0}")]
+    Cluster(String),
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),

@@ -7,11 +7,11 @@
 
 use candor::estimate::{TableEstimator, Target};
 use candor::plan::{Content, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
+use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor::tables::Tables;
-use candor::tally::{Codes, Rows, TableTally};
+use candor::tally::{Codes, Rows, TableTally, answer_codes};
 use candor_design::joint::optimal::optimal_within;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::{single_miss, workload};
@@ -132,18 +132,7 @@ fn alleles(rng: &mut impl Rng, k: usize) -> Vec<Vec<u16>> {
 /// Mean absolute deviations of the naive and of the debiased statistic.
 fn deviations(plan: &Plan, columns: &[Vec<u16>], source: &Source) -> (f64, f64) {
     let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
-    let codes: Vec<Codes<'_>> = plan
-        .columns()
-        .iter()
-        .map(|column| match column.content {
-            Content::Tag { block } => Codes::One(&answers[block].tags),
-            Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-                AnswerColumn::One(codes) => Codes::One(codes),
-                AnswerColumn::Set(_) => unreachable!("plans of single answers"),
-            },
-            Content::Public { .. } => unreachable!("nothing is public"),
-        })
-        .collect();
+    let codes = answer_codes(plan, &answers, columns);
     let n = 2.0 * INDIVIDUALS as f64;
     let (mut naive, mut debiased) = (0.0, 0.0);
     for (snp, truth) in columns.iter().enumerate() {

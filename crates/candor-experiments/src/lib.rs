@@ -5,13 +5,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod adult;
 pub mod exhibit;
 mod genome;
 pub mod l_diversity;
+pub mod multidimensional;
 mod optimized_rr;
 pub mod optrr;
 
 use exhibit::Paper;
 
 /// Every paper with something to regenerate.
-pub const PAPERS: &[Paper] = &[optimized_rr::PAPER, optrr::OPTRR, l_diversity::PAPER];
+pub const PAPERS: &[Paper] = &[optimized_rr::PAPER, optrr::OPTRR, l_diversity::PAPER, multidimensional::PAPER];

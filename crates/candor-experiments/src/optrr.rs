@@ -7,7 +7,6 @@
 mod iterative;
 
 use std::fmt::Write;
-use std::io::Read;
 
 use candor_design::front::evolve::{Evolved, Parameters, evolve};
 use candor_design::front::exact::{self, ExactPoint};
@@ -17,15 +16,13 @@ use candor_design::front::prior::Prior;
 use candor_design::front::warner::{self, STEPS, WarnerPoint};
 use candor_design::front::{FrontError, Goal};
 
+use crate::adult::Adult;
 use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
 
 /// The records of the paper's data sets.
 const RECORDS: f64 = 10_000.0;
 /// The paper's number of generations.
 const GENERATIONS: usize = 20_000;
-
-/// The Adult data; see data/adult/README.md for source and licence.
-const ADULT: &[u8] = include_bytes!("../../../data/adult/adult.csv.gz");
 
 /// Paper 001.
 pub const OPTRR: Paper = Paper {
@@ -113,17 +110,11 @@ fn gamma() -> Subject {
 
 /// The shares of education in the Adult data.
 fn education() -> Result<Prior, FrontError> {
-    let mut table = String::new();
-    let unreadable = || FrontError::Prior("of the bundled data cannot be read".to_owned());
-    flate2::read::GzDecoder::new(ADULT).read_to_string(&mut table).map_err(|_| unreadable())?;
-    let mut lines = table.lines();
-    let place = lines.next().and_then(|header| header.split(',').position(|name| name == "Education"));
-    let place = place.ok_or_else(unreadable)?;
-    let mut counts = std::collections::BTreeMap::new();
-    for value in lines.filter_map(|line| line.split(',').nth(place)) {
-        *counts.entry(value).or_insert(0.0) += 1.0;
-    }
-    Prior::from_counts(&counts.into_values().collect::<Vec<f64>>())
+    let adult = Adult::load();
+    let place = adult.schema.position("Education").expect("an attribute of Adult");
+    let mut counts = vec![0.0; adult.schema.attributes()[place].categories().len()];
+    adult.columns[place].iter().for_each(|&code| counts[usize::from(code)] += 1.0);
+    Prior::from_counts(&counts)
 }
 
 /// The fronts of one subject.

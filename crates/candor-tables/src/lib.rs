@@ -22,6 +22,7 @@ pub mod randomize;
 pub mod records;
 pub mod responses;
 pub mod tally;
+pub mod truth;
 
 pub use error::TableError;
 

@@ -7,11 +7,11 @@ use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
 use crate::TableError;
-use crate::codes::codes;
 use crate::input::{Batch, Input, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
 use crate::responses::{Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, SIMULATION_KEY, Sidecar, provenance};
+use crate::truth::truths;
 
 /// What to randomize and where to.
 pub struct Job<'a> {
@@ -104,18 +104,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {
         let attributes = self.job.plan.schema().attributes();
-        let mut truths = Vec::with_capacity(attributes.len());
-        let mut first = None;
-        for (column, attribute) in attributes.iter().enumerate() {
-            truths.push(codes(batch, column, attribute, |bad| {
-                if first.as_ref().is_none_or(|first: &crate::error::BadValue| bad.row < first.row) {
-                    first = Some(bad);
-                }
-            })?);
-        }
-        if let Some(bad) = first {
-            return Err(TableError::Value(bad));
-        }
+        let truths = truths(batch, self.job.plan.schema())?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
         let kept: Vec<ArrayRef> = batch.columns.columns()[attributes.len()..].to_vec();
         let expected: &[Field] = self.layout.kept();

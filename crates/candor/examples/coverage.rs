@@ -4,11 +4,11 @@
 
 use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::estimate::{Interval, Options, TableEstimator, Target, analyse};
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::{AnswerColumn, BlockAnswers, Randomizer};
+use candor::plan::{Block, Plan};
+use candor::randomize::{BlockAnswers, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tally::{Codes, Rows, TableTally};
+use candor::tally::{Rows, TableTally, answer_codes};
 use rand_core::Rng;
 
 const SURVEYS: u64 = 2000;
@@ -39,18 +39,7 @@ fn draw(shares: &[f64], sizes: &[usize], people: usize, rng: &mut impl Rng) -> V
 }
 
 fn count(plan: &Plan, table: &[usize], answers: &[BlockAnswers]) -> TableTally {
-    let columns = plan.columns();
-    let codes: Vec<Codes<'_>> = columns
-        .iter()
-        .map(|column| match column.content {
-            Content::Tag { block } => Codes::One(&answers[block].tags),
-            Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-                AnswerColumn::One(codes) => Codes::One(codes),
-                AnswerColumn::Set(sets) => Codes::Set(sets),
-            },
-            Content::Public { .. } => unreachable!("these plans have no public attributes"),
-        })
-        .collect();
+    let codes = answer_codes(plan, answers, &[]);
     let layout = TableEstimator::new(plan, table).expect("an invertible plan").layout().clone();
     let mut tally = TableTally::new(layout);
     tally.add(plan, &codes, Rows::Single, |_| true);

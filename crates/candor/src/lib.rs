@@ -4,6 +4,8 @@
 
 pub mod schema;
 
+pub mod condition;
+
 pub mod channel;
 
 pub mod plan;
@@ -25,3 +27,7 @@ pub mod estimate;
 pub mod adjust;
 
 pub mod synthesize;
+
+pub mod query;
+
+pub mod dependence;

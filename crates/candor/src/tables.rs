@@ -38,8 +38,7 @@ impl Tables {
         for item in text.split(';').map(str::trim) {
             tables.extend(parse_item(item, schema)?);
         }
-        tables.iter().try_for_each(|table| check_size(table, schema))?;
-        Ok(Tables(tables))
+        Tables::of(tables, schema)
     }
 
     /// The same with a weight for each table, 1 where none is said.

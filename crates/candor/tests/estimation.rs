@@ -8,7 +8,7 @@ use candor::plan::{Block, Content, Plan};
 use candor::randomize::{AnswerColumn, Randomizer, Sets};
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
-use candor::tally::{Codes, Group, Rows, TableTally};
+use candor::tally::{Codes, Group, Rows, TableTally, answer_codes};
 use num_traits::ToPrimitive;
 use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -297,32 +297,50 @@ fn standard_errors_are_those_of_the_contributions() {
             let counted = tally(&plan, &estimator, &everybody);
             for target in [Target::Population, Target::Table] {
                 let estimate = estimator.estimate(&counted, target).unwrap();
-                let variances = brute_variances(&plan, &estimator, &counted, &by_truth, &population, target);
-                for (se, variance) in estimate.standard_errors.iter().zip(&variances) {
+                let cells = estimate.shares.len();
+                let unit = |at: usize| (0..cells).map(|cell| f64::from(cell == at)).collect::<Vec<f64>>();
+                // Every cell, everything, and two sums of cells with coefficients.
+                let mut sums: Vec<Vec<f64>> = (0..cells).map(unit).collect();
+                sums.push(vec![1.0; cells]);
+                sums.push((0..cells).map(|cell| f64::from(cell % 3 == 0)).collect());
+                sums.push((0..cells).map(|cell| (cell * 5 % 7) as f64 - 2.5).collect());
+                let variances = brute_variances(&plan, &estimator, &counted, &by_truth, &population, &sums, target);
+                let same = |se: f64, variance: f64| {
                     let (found, expected) = (se * se * respondents, variance * respondents);
                     assert!(
                         (found - expected).abs() < 1e-8 * (1.0 + expected),
                         "{name} {table:?} {target:?}: {found} {expected}"
                     );
+                };
+                estimate.standard_errors.iter().zip(&variances).for_each(|(&se, &variance)| same(se, variance));
+                for (sum, variance) in sums.iter().zip(variances) {
+                    let found = estimator.linear(&counted, sum, target).unwrap();
+                    let value: f64 = sum.iter().zip(&estimate.shares).map(|(g, share)| g * share).sum();
+                    assert!((found.value - value).abs() < 1e-12);
+                    match found.standard_error {
+                        Some(se) => same(se, variance),
+                        None => assert!(table.len() > 1 && name.contains("set"), "{name}"),
+                    }
                 }
             }
         }
     }
 }
 
-/// Sum over groups of the variance of one response's contribution, over the size of the group.
+/// Sum over groups of the variance of one response's contribution to each sum of shares, over the size of the group.
 fn brute_variances(
     plan: &Plan,
     estimator: &TableEstimator<'_>,
     counted: &TableTally,
     by_truth: &[Vec<Possible>],
     population: &[f64],
+    sums: &[Vec<f64>],
     target: Target,
 ) -> Vec<f64> {
+    let apply = |sum: &Vec<f64>, shares: &[f64]| sum.iter().zip(shares).map(|(g, share)| g * share).sum::<f64>();
     let tagged = &estimator.layout().tagged;
     let key = |r: &Possible| tagged.iter().map(|&block| r.tags[block] as u16).collect::<Vec<u16>>();
-    let cells = estimator.estimate(counted, target).unwrap().shares.len();
-    let mut variances = vec![0.0; cells];
+    let mut variances = vec![0.0; sums.len()];
     for (tags, group) in counted.groups() {
         // The contribution of a response: all of its group give it, the others nothing.
         let contribution = |r: &Possible| {
@@ -333,7 +351,7 @@ fn brute_variances(
             let tally = TableTally::from_groups(estimator.layout().clone(), groups);
             estimator.estimate(&tally, Target::Population).unwrap().shares
         };
-        let (mut mean, mut square) = (vec![0.0; cells], vec![0.0; cells]);
+        let (mut mean, mut square) = (vec![0.0; sums.len()], vec![0.0; sums.len()]);
         for (responses, share) in by_truth.iter().zip(population) {
             let members: Vec<&Possible> = responses.iter().filter(|r| key(r) == *tags).collect();
             // Tags of blocks that the table does not touch, or of matrices, are part of the response.
@@ -344,21 +362,24 @@ fn brute_variances(
             };
             for r in &members {
                 let p = probability(r);
-                for (cell, f) in contribution(r).into_iter().enumerate() {
-                    mean[cell] += share * p * f;
-                    square[cell] += share * p * f * f;
+                let contribution = contribution(r);
+                for (at, sum) in sums.iter().enumerate() {
+                    let f = apply(sum, &contribution);
+                    mean[at] += share * p * f;
+                    square[at] += share * p * f * f;
                 }
             }
         }
-        for cell in 0..cells {
-            variances[cell] += (square[cell] - mean[cell] * mean[cell]) / group.total;
+        for at in 0..sums.len() {
+            variances[at] += (square[at] - mean[at] * mean[at]) / group.total;
         }
     }
     if target == Target::Table {
         // Records fixed, tags drawn: the variance of a completely randomized design.
         let shares = estimator.estimate(counted, target).unwrap().shares;
-        for (variance, share) in variances.iter_mut().zip(shares) {
-            *variance -= share * (1.0 - share) / counted.total();
+        for (variance, sum) in variances.iter_mut().zip(sums) {
+            let squares: Vec<f64> = sum.iter().map(|g| g * g).collect();
+            *variance -= (apply(&squares, &shares) - apply(sum, &shares).powi(2)) / counted.total();
         }
     }
     variances
@@ -659,6 +680,41 @@ fn plug_in_weights() {
 }
 
 /// Three people who happen to give the same answer do not make a certainty.
+/// A tag that nobody drew is listed with a count of zero: it changes nothing.
+#[test]
+fn rows_that_stand_for_nobody_change_nothing() {
+    let axes = [Axis::single(2)];
+    let lottery = vec![(1, k_ary(&axes, 1.0)), (1, k_ary(&axes, 2.0))];
+    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap();
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    let estimate = |answers: &[u16], tags: &[u16], counts: &[f64]| {
+        let mut tally = TableTally::new(estimator.layout().clone());
+        tally.add(&plan, &[Codes::One(answers), Codes::One(tags)], Rows::Counted(counts), |_| true);
+        estimator.estimate(&tally, Target::Population).unwrap()
+    };
+    let without = estimate(&[0, 1], &[0, 0], &[70.0, 30.0]);
+    let with = estimate(&[0, 1, 0], &[0, 0, 1], &[70.0, 30.0, 0.0]);
+    assert_eq!(with, without);
+    assert!(with.shares.iter().all(|share| share.is_finite()));
+}
+
+/// An answer that no truth gives has no likelihood; one that only some truths give rules the others out.
+#[test]
+fn impossible_answers_have_no_likelihood() {
+    let labels = ["0", "1", "2"].map(String::from).to_vec();
+    let channel: Channel = Matrix::new(vec![2], labels, 1, vec![vec![2, 0, 0], vec![1, 1, 0]]).unwrap().into();
+    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    let iterate = |answers: &[u16]| {
+        let mut tally = TableTally::new(estimator.layout().clone());
+        tally.add(&plan, &[Codes::One(answers)], Rows::Single, |_| true);
+        estimator.iterate(&tally, 1e-12, 100_000)
+    };
+    assert!(matches!(iterate(&[0, 2]), Err(EstimateError::NoLikelihood(_))));
+    let found = iterate(&[1, 1]).unwrap();
+    assert!(found.converged && (found.shares[1] - 1.0).abs() < 1e-9, "{found:?}");
+}
+
 #[test]
 fn few_responses_are_not_certain() {
     let by_matrix = matrix(&[2], &[vec![0.6, 0.4], vec![0.4, 0.6]]);
@@ -720,18 +776,7 @@ fn simulated_surveys() {
         let mut sums: Vec<Vec<[f64; 3]>> = vec![Vec::new(); tables.len()];
         for survey in 0..surveys {
             let answers = randomizer.batch(&columns, &mut source.stream(survey)).unwrap();
-            let codes: Vec<Codes<'_>> = plan
-                .columns()
-                .iter()
-                .map(|column| match column.content {
-                    Content::Public { attribute } => Codes::One(&columns[attribute]),
-                    Content::Tag { block } => Codes::One(&answers[block].tags),
-                    Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-                        AnswerColumn::One(codes) => Codes::One(codes),
-                        AnswerColumn::Set(sets) => Codes::Set(sets),
-                    },
-                })
-                .collect();
+            let codes = answer_codes(&plan, &answers, &columns);
             for (estimator, sums) in estimators.iter().zip(&mut sums) {
                 let mut tally = TableTally::new(estimator.layout().clone());
                 tally.add(&plan, &codes, Rows::Single, |_| true);

@@ -2,11 +2,11 @@
 
 use candor::channel::{Axis, Channel, Part, Pattern, PatternSet};
 use candor::estimate::{TableEstimator, test_independence};
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
+use candor::plan::{Block, Plan};
+use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tally::{Codes, Rows, TableTally};
+use candor::tally::{Rows, TableTally, answer_codes};
 
 fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
     Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into()
@@ -29,18 +29,7 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableTally {
         columns[1].push((cell % sizes[1]) as u16);
     }
     let answers = Randomizer::new(plan).batch(&columns, &mut Source::from_seed(seed).stream(1)).unwrap();
-    let codes: Vec<Codes<'_>> = plan
-        .columns()
-        .iter()
-        .map(|column| match column.content {
-            Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-                AnswerColumn::One(codes) => Codes::One(codes),
-                AnswerColumn::Set(_) => unreachable!(),
-            },
-            Content::Tag { block } => Codes::One(&answers[block].tags),
-            Content::Public { .. } => unreachable!(),
-        })
-        .collect();
+    let codes = answer_codes(plan, &answers, &columns);
     let mut tally = TableTally::new(TableEstimator::new(plan, &[0, 1]).unwrap().layout().clone());
     tally.add(plan, &codes, Rows::Single, |_| true);
     tally
@@ -84,9 +73,9 @@ fn the_level_of_the_independence_test() {
 }
 
 #[test]
-fn dependence_is_found_and_measured() {
+fn dependence_is_found() {
     let axes = [Axis::single(2), Axis::single(2)];
-    // Odds ratio 6, Cramer's V 0.4.
+    // Odds ratio near 5.4.
     let table = [0.35, 0.15, 0.15, 0.35];
     let product: Vec<Block> = (0..2).map(|i| Block::new(vec![i], k_ary(&axes[..1], 1.5))).collect();
     let joint = vec![Block::new(vec![0, 1], k_ary(&axes, 2.5))];
@@ -99,7 +88,6 @@ fn dependence_is_found_and_measured() {
             last = result.corrected.p_value;
         }
         let result = test_independence(&plan, &survey(&plan, &table, 200_000, 4), 0.999_999).unwrap();
-        assert!((result.cramers_v - 0.4).abs() < 0.02, "{result:?}");
         let odds = result.odds_ratio.unwrap();
         let truth = 0.35 * 0.35 / (0.15 * 0.15);
         assert!(odds.low < truth && truth < odds.high && odds.high / odds.low < 1.5, "{odds:?} {truth}");

@@ -101,10 +101,20 @@ enum IntervalArg {
     Bootstrap,
 }
 
+/// Whose table is estimated, as a flag.
 #[derive(Clone, Copy, ValueEnum)]
-enum TargetArg {
+pub enum TargetArg {
     Population,
     Table,
+}
+
+impl From<TargetArg> for Target {
+    fn from(target: TargetArg) -> Target {
+        match target {
+            TargetArg::Population => Target::Population,
+            TargetArg::Table => Target::Table,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -261,10 +271,7 @@ fn options(args: &EstimateArgs) -> Options {
             MethodArg::Projected => Method::Projected,
             MethodArg::Clipped => Method::Clipped,
         },
-        target: match args.target {
-            TargetArg::Population => Target::Population,
-            TargetArg::Table => Target::Table,
-        },
+        target: args.target.into(),
         interval: match args.interval {
             IntervalArg::Wald => Interval::Wald,
             IntervalArg::Simultaneous => Interval::Simultaneous,

@@ -2,17 +2,22 @@
 
 pub mod adjust;
 pub mod audit;
+pub mod cluster;
 pub mod compare;
 mod compare_plans;
+pub mod completions;
 pub mod demo;
 pub mod design;
 pub mod estimate;
 pub mod explain;
 pub mod front;
+pub mod man;
 mod prior;
+pub mod query;
 pub mod randomize;
 pub mod refine;
 pub mod reproduce;
+mod reproduction;
 pub mod schema;
 pub mod size;
 pub mod sql;

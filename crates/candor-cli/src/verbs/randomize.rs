@@ -22,10 +22,10 @@ use crate::show::{count, emit, remark};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor randomize plan.json people.parquet -o responses.parquet
+  candor randomize plan.json people.csv -o responses.parquet
   candor randomize plan.json north.csv south.csv.gz -o responses.csv --keep weight
-  zcat people.csv.gz | candor randomize plan.json - -o - > responses.csv
-  echo '{\"Smokes\": \"yes\"}' | candor randomize plan.json --one-by-one")]
+  gunzip -c people.csv.gz | candor randomize plan.json - -o - > responses.csv
+  head -n 2 people.jsonl | candor randomize plan.json --one-by-one")]
 pub struct RandomizeArgs {
     /// The plan (JSON)
     plan: String,
@@ -73,13 +73,7 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;
     }
-    let source = match args.seed {
-        Some(seed) => Source::from_seed(seed),
-        None => Source::from_os().map_err(|error| Failure::Input(error.to_string()))?,
-    };
-    if args.seed.is_some() {
-        remark("warning: --seed is for simulations: whoever knows the seed can undo the randomization");
-    }
+    let source = randomness(args.seed)?;
     let Some(output) = &args.output else { return one_by_one(&plan, &source) };
     let target = Target::new(output);
     let format = format(&args, &target)?;
@@ -199,4 +193,15 @@ fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> 
         })
     };
     plan.schema().attributes().iter().map(code).collect()
+}
+
+/// Randomness of the operating system, or for a simulation from a seed.
+pub fn randomness(seed: Option<u64>) -> Result<Source, Failure> {
+    match seed {
+        Some(seed) => {
+            remark("warning: --seed is for simulations: whoever knows the seed can undo the randomization");
+            Ok(Source::from_seed(seed))
+        }
+        None => Source::from_os().map_err(|error| Failure::Input(error.to_string())),
+    }
 }

@@ -1,5 +1,6 @@
 //! `candor test`: independence of two attributes, corrected for the randomization.
 
+use candor::dependence::{Measure, attenuated, estimated};
 use candor::estimate::{ChiSquareTest, test_independence};
 use candor::tables::Tables;
 use clap::Args;
@@ -44,20 +45,28 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     if table.len() != 2 {
         return Err(Failure::Usage("--independence takes two attributes, such as a,b".to_owned()));
     }
-    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
-    let tally = tallied.groups.values().flatten().next().expect("one table was counted");
-    let result = test_independence(&plan, tally, args.confidence).map_err(|error| Failure::Input(error.to_string()))?;
+    let counted = Tables::of(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
+        .map_err(|error| Failure::about("--independence", error))?;
+    let tallied = read_responses(&plan, &args.responses, args.delimiter, &counted, &[], None)?;
+    let [a, b, pair] = &tallied.groups.values().next().expect("tables were counted")[..] else {
+        unreachable!("three tables were counted")
+    };
+    let wrong = |error: candor::estimate::EstimateError| Failure::Input(error.to_string());
+    let result = test_independence(&plan, pair, args.confidence).map_err(wrong)?;
+    let dependence = estimated(&plan, [a, b], pair, Measure::CramersV).map_err(wrong)?;
+    let naive_v = attenuated(pair, Measure::CramersV).map(|naive| naive.value);
     let shown = |test: &ChiSquareTest| -> Value {
         json!({"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value})
     };
     if args.json {
         let mut json = shown(&result.corrected);
         json["respondents"] = tallied.responses.into();
-        json["cramers_v"] = result.cramers_v.into();
+        json["cramers_v"] = dependence.value.into();
+        json["cramers_v_standard_error"] = dependence.standard_error.into();
         json["odds_ratio"] =
             result.odds_ratio.map(|odds| json!({"estimate": odds.estimate, "low": odds.low, "high": odds.high})).into();
         json["naive"] = result.naive.as_ref().map(shown).into();
-        if let Some(v) = result.naive_cramers_v {
+        if let Some(v) = naive_v.filter(|_| result.naive.is_some()) {
             json["naive"]["cramers_v"] = v.into();
         }
         return emit(&format!("{json}\n"));
@@ -73,7 +82,8 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     };
     let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(tallied.responses));
     text += &paragraph(&format!("Corrected for the randomization: {}.", line(&result.corrected)));
-    text += &paragraph(&format!("Cramer's V of the population: {:.4}.", result.cramers_v));
+    let error = dependence.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})"));
+    text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", dependence.value));
     if let Some(odds) = result.odds_ratio {
         let percent = 100.0 * args.confidence;
         text += &paragraph(&format!(
@@ -81,7 +91,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
             odds.estimate, odds.low, odds.high
         ));
     }
-    if let Some((naive, v)) = result.naive.as_ref().zip(result.naive_cramers_v) {
+    if let Some((naive, v)) = result.naive.as_ref().zip(naive_v) {
         let agree = (naive.statistic - result.corrected.statistic).abs() <= 0.01 * result.corrected.statistic;
         let verdict = match agree {
             true => "the same test, since the two were randomized independently of each other",

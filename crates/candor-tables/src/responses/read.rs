@@ -1,5 +1,7 @@
 //! Responses read back as codes.
 
+use std::ops::RangeInclusive;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ListArray, StringArray};
@@ -196,13 +198,13 @@ impl Decoder {
                 }
             })?;
         let one = |(row, weight): (usize, Option<f64>)| {
-            weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+            weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
                 TableError::Value(BadValue {
                     file: batch.file.clone(),
                     row: batch.before + row as u64 + 1,
                     column: name.to_owned(),
                     value: weight.map_or(String::new(), |weight| weight.to_string()),
-                    hint: "is not a weight; weights are numbers, 0 or more".to_owned(),
+                    hint: "is not a weight; weights are 0, or numbers from 1e-15 to 1e15".to_owned(),
                 })
             })
         };
@@ -273,6 +275,9 @@ impl Decoder {
         text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
     }
 }
+
+/// The weights that a response can have beside 0: sums of their squares neither overflow nor vanish.
+const WEIGHTS: RangeInclusive<f64> = 1e-15..=1e15;
 
 type Known<'a> = std::collections::HashMap<&'a str, u16>;
 

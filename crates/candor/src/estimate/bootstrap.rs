@@ -2,7 +2,7 @@
 
 use rand_distr::{Binomial, Distribution};
 
-use super::{EstimateError, GroupLaw, Options, TableEstimator, Target};
+use super::{EstimateError, Options, TableEstimator, Target};
 use crate::randomness::Source;
 use crate::tally::{Group, TableTally};
 
@@ -21,8 +21,7 @@ impl TableEstimator<'_> {
     /// If the target is this very table, responses are weighted, answers are sets, or the table has too
     /// many cells.
     pub(super) fn bootstrap(&self, tally: &TableTally, options: &Options) -> Result<Vec<(f64, f64)>, EstimateError> {
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let groups = self.group_laws(tally);
         self.check_likelihood(&groups)?;
         let refused = match () {
             () if options.target == Target::Table => {

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::simplex::project;
-use super::{EstimateError, GroupLaw, Interval, TableEstimator, Target};
+use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
 use crate::plan::Plan;
 use crate::tally::{Group, TableTally};
 
@@ -24,21 +24,17 @@ pub struct ChiSquareTest {
     pub p_value: f64,
 }
 
-/// What responses tell about the dependence of two attributes.
+/// What responses tell about the independence of two attributes; how strongly they depend on each other is measured by
+/// [`dependence`](crate::dependence).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Independence {
     /// The test corrected for the randomization.
     pub corrected: ChiSquareTest,
-    /// Cramer's V of the population, 0 to 1, corrected for the randomization and for the bias that
-    /// noise gives it.
-    pub cramers_v: f64,
     /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
     pub odds_ratio: Option<OddsRatio>,
     /// Pearson's test on the answers as if they were the truth: what ignoring the randomization would
     /// have said. `None` where answers are not categories.
     pub naive: Option<ChiSquareTest>,
-    /// Cramer's V of the answers themselves, which is always too small.
-    pub naive_cramers_v: Option<f64>,
 }
 
 /// An odds ratio with its interval.
@@ -65,26 +61,8 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
     let estimate = estimator.estimate(tally, Target::Population)?;
     let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
-    let groups: Vec<(GroupLaw, &Group)> =
-        tally.groups().iter().map(|(tags, group)| (estimator.law(tags), group)).collect();
-    estimator.check_likelihood(&groups)?;
-
-    let share = |i: usize, j: usize| estimate.shares[i * c + j];
-    let rows: Vec<f64> = (0..r).map(|i| (0..c).map(|j| share(i, j)).sum()).collect();
-    let columns: Vec<f64> = (0..c).map(|j| (0..r).map(|i| share(i, j)).sum()).collect();
-    let d = DVector::from_fn(r * c, |cell, _| estimate.shares[cell] - rows[cell / c] * columns[cell % c]);
-
-    // Under independence, with margins that are distributions.
-    let (p, q) = (project(&rows), project(&columns));
-    let product: Vec<f64> = (0..r * c).map(|cell| p[cell / c] * q[cell % c]).collect();
-    let covariance = estimator.covariance(&groups, &product)?;
-    let jacobian = DMatrix::from_fn(r * c, r * c, |to, from| {
-        let (same_row, same_column) = (to / c == from / c, to % c == from % c);
-        f64::from(u8::from(to == from))
-            - if same_row { q[to % c] } else { 0.0 }
-            - if same_column { p[to / c] } else { 0.0 }
-    });
-    let spread = &jacobian * covariance * jacobian.transpose();
+    let groups = estimator.group_laws(tally);
+    let Deviations { deviations: d, covariance: spread } = Deviations::new(&estimator, tally, &estimate)?;
 
     // Rows and columns of d sum to zero: all but the last of each say everything.
     let kept: Vec<usize> = (0..r * c).filter(|cell| cell / c < r - 1 && cell % c < c - 1).collect();
@@ -95,17 +73,49 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     let solved = small.lu().solve(&part).ok_or_else(erased)?;
     let corrected = chi_square(part.dot(&solved).max(0.0), kept.len());
 
-    // Cramer's V from the estimate, less what noise alone would give it.
-    let known: Vec<usize> = (0..r * c).filter(|&cell| product[cell] > 0.0).collect();
-    let squares: f64 = known.iter().map(|&cell| d[cell] * d[cell] / product[cell]).sum();
-    let noise: f64 = known.iter().map(|&cell| spread[(cell, cell)] / product[cell]).sum();
-    let least = (r.min(c) - 1) as f64;
-    let cramers_v = ((squares - noise).max(0.0) / least).sqrt().min(1.0);
-
     let odds_ratio = if (r, c) == (2, 2) { estimator.odds_ratio(&groups, &estimate.shares, confidence)? } else { None };
     let naive = estimator.naive(&groups, r, c);
-    let naive_cramers_v = naive.map(|test| (test.statistic / tally.total() / least).sqrt());
-    Ok(Independence { corrected, cramers_v, odds_ratio, naive, naive_cramers_v })
+    Ok(Independence { corrected, odds_ratio, naive })
+}
+
+/// The largest table whose covariance is written out.
+const MAX_DENSE: usize = 4096;
+
+/// By how much an estimated two-way table deviates from independence, and what noise alone would do.
+pub(crate) struct Deviations {
+    /// Each cell's estimate less the product of its estimated margins.
+    deviations: DVector<f64>,
+    /// Their covariance under independence, with margins that are distributions.
+    pub(crate) covariance: DMatrix<f64>,
+}
+
+impl Deviations {
+    pub(crate) fn new(
+        estimator: &TableEstimator<'_>,
+        tally: &TableTally,
+        estimate: &Estimate,
+    ) -> Result<Deviations, EstimateError> {
+        let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
+        let groups = estimator.group_laws(tally);
+        estimator.check_likelihood(&groups)?;
+        if r * c > MAX_DENSE {
+            return Err(EstimateError::NoLikelihood("it has too many cells; merge categories"));
+        }
+        let share = |i: usize, j: usize| estimate.shares[i * c + j];
+        let rows: Vec<f64> = (0..r).map(|i| (0..c).map(|j| share(i, j)).sum()).collect();
+        let columns: Vec<f64> = (0..c).map(|j| (0..r).map(|i| share(i, j)).sum()).collect();
+        let deviations = DVector::from_fn(r * c, |cell, _| estimate.shares[cell] - rows[cell / c] * columns[cell % c]);
+        let (p, q) = (project(&rows), project(&columns));
+        let product: Vec<f64> = (0..r * c).map(|cell| p[cell / c] * q[cell % c]).collect();
+        let covariance = estimator.covariance(&groups, &product)?;
+        let jacobian = DMatrix::from_fn(r * c, r * c, |to, from| {
+            let (same_row, same_column) = (to / c == from / c, to % c == from % c);
+            f64::from(u8::from(to == from))
+                - if same_row { q[to % c] } else { 0.0 }
+                - if same_column { p[to / c] } else { 0.0 }
+        });
+        Ok(Deviations { deviations, covariance: &jacobian * covariance * jacobian.transpose() })
+    }
 }
 
 pub(super) fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {

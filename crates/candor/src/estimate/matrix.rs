@@ -122,6 +122,12 @@ impl MatrixAxis {
         along(matrix.shape(), |cell, output| matrix[(cell, output)], table, outer, inner)
     }
 
+    /// Applies the transposed inverse along the middle axis of an `outer x cells x inner` table.
+    pub(super) fn apply_transposed(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
+        let shape = (self.inverse.ncols(), self.inverse.nrows());
+        along(shape, |output, cell| self.inverse[(cell, output)], table, outer, inner)
+    }
+
     /// Applies the channel along the middle axis of an `outer x cells x inner` table.
     pub(super) fn forward(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
         let channel = self.channel.as_ref().expect("a table with all attributes of the block");

@@ -13,15 +13,18 @@ mod components;
 mod independence;
 mod interval;
 mod iterative;
+mod linear;
 mod matrix;
 mod plausible;
 mod sets;
 pub mod simplex;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
 pub use interval::Interval;
 pub use iterative::Iterated;
+pub use linear::Linear;
 
 use crate::channel::Channel;
 use crate::plan::Plan;
@@ -226,8 +229,7 @@ impl<'a> TableEstimator<'a> {
     /// # Errors
     /// If there are no responses, or the plan erases what the table asks for.
     pub fn estimate(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let groups = self.group_laws(tally);
         let respondents = tally.total();
         if respondents <= 0.0 {
             return Err(EstimateError::NoResponses);
@@ -309,6 +311,11 @@ impl<'a> TableEstimator<'a> {
 
     fn cells(&self) -> usize {
         self.dims.iter().product()
+    }
+
+    /// The groups of responses, each with its law.
+    fn group_laws<'t>(&self, tally: &'t TableTally) -> Vec<(GroupLaw, &'t Group)> {
+        tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
     }
 
     /// The law of the group that drew these tags.
@@ -397,9 +404,7 @@ impl<'a> TableEstimator<'a> {
 
     /// Whether the counts hold the likelihood of the table.
     fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
-        let ordinary =
-            |law: &GroupLaw| law.shares.iter().zip(&self.dims).all(|(s, &a)| (s * a as f64 - 1.0).abs() < 1e-9);
-        if !groups.iter().all(|(law, _)| ordinary(law)) {
+        if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return Err(EstimateError::NoLikelihood(
                 "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, and a table of \
                  one attribute",
@@ -459,13 +464,7 @@ impl<'a> TableEstimator<'a> {
         let feasible =
             (whole && shares.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(shares)));
         for ((law, group), weights) in groups.iter().zip(weights) {
-            let weighted = !group.square_counts.is_empty();
-            let first = if self.matrices.is_empty() && !weighted {
-                self.expected(shares, law)
-            } else {
-                frequencies(&group.counts, group.total)
-            };
-            let second = if weighted { frequencies(&group.square_counts, group.squares) } else { first.clone() };
+            let (first, second) = self.answer_shares(group, law, shares);
             let mut spread = self.spread(&first, &second, law, weights);
             if let Some(feasible) = &feasible {
                 let answers = self.expected(feasible, law);
@@ -483,6 +482,16 @@ impl<'a> TableEstimator<'a> {
             }
         }
         variances
+    }
+
+    /// The shares of answers, and those by squared weights, that moments are taken from; `shares` is the estimate.
+    fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let observed = || frequencies(&group.counts, group.total);
+        match (group.square_counts.is_empty(), self.matrices.is_empty()) {
+            (true, true) => (self.expected(shares, law), self.expected(shares, law)),
+            (true, false) => (observed(), observed()),
+            (false, _) => (observed(), frequencies(&group.square_counts, group.squares)),
+        }
     }
 
     /// The variance of one response's contribution to each cell: `E f^2 - (E f)^2`, with `first` the

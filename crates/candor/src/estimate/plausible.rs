@@ -2,8 +2,8 @@
 
 use super::independence::chi_square;
 use super::simplex::project;
-use super::{Estimate, GroupLaw, Interval, TableEstimator};
-use crate::tally::{Group, TableTally};
+use super::{Estimate, Interval, TableEstimator};
+use crate::tally::TableTally;
 
 /// The chance of calling honest responses implausible.
 const FALSE_ALARM: f64 = 1e-6;
@@ -22,8 +22,7 @@ impl TableEstimator<'_> {
     /// The p-value of a chi-square test of the outputs against what the estimated table would give,
     /// where there are more outputs than cells to explain them; `None` elsewhere.
     fn misfit(&self, tally: &TableTally, shares: &[f64]) -> Option<f64> {
-        let groups: Vec<(GroupLaw, &Group)> =
-            tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect();
+        let groups = self.group_laws(tally);
         let [(law, group)] = &groups[..] else { return None };
         self.check_likelihood(&groups).ok().filter(|()| group.counts.len() > self.cells())?;
         let expected = self.expected(&self.forward(&self.held_order(&project(shares))), law);

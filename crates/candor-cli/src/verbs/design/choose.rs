@@ -4,18 +4,21 @@ use std::time::{Duration, Instant};
 
 use candor::schema::Schema;
 use candor::tables::Tables;
+use candor_design::clusters::Inside;
 use candor_design::front::Goal;
 use candor_design::front::plan::{self as front, Aim};
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::{optimal, rr_joint, single_miss, workload};
 use candor_design::matrix::Inputs;
-use candor_design::{DesignError, budget, independent, k_ary, l_diversity, matrix, minimax};
+use candor_design::{DesignError, budget, clusters, independent, k_ary, l_diversity, matrix, minimax};
 use clap::ValueEnum;
+use serde_json::Value;
 
 use super::designed::{Alternative, Designed};
-use super::{DEFAULT_RESPONDENTS, DesignArgs, InputsArg, Method};
+use super::{DEFAULT_RESPONDENTS, DesignArgs, InputsArg, InsideArg, Method};
 use crate::failure::Failure;
 use crate::show::plural;
+use crate::verbs::read_text;
 
 /// The gap at which the search for an optimum ends: beyond 20 attributes every digit costs.
 fn gap(attributes: usize) -> f64 {
@@ -25,26 +28,29 @@ fn gap(attributes: usize) -> f64 {
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
 pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
     use Method::{
-        Frapp, Front, Heuristic, Independent, Joint, LDiversity, Matrix, Minimax, Optimal, Reduced, Sampling,
+        Clusters, Frapp, Front, Heuristic, Independent, Joint, LDiversity, Matrix, Minimax, Optimal, Reduced, Sampling,
         TwoAttribute, Up, Warner, Workload,
     };
     let flags = [
-        ("--epsilon", args.epsilon.is_some(), &[Independent, Joint, Optimal, Workload, Sampling][..]),
-        ("--ratio", args.ratio.is_some(), &[Independent, Optimal]),
+        ("--epsilon", args.epsilon.is_some(), &[Independent, Joint, Clusters, Optimal, Workload, Sampling][..]),
+        ("--ratio", args.ratio.is_some(), &[Independent, Clusters, Optimal]),
         (
             "--attribute-epsilon",
             args.attribute_epsilon.is_some(),
-            &[Independent, Optimal, Heuristic, Reduced, TwoAttribute, Minimax],
+            &[Independent, Clusters, Optimal, Heuristic, Reduced, TwoAttribute, Minimax],
         ),
+        ("--clusters", args.clusters.is_some(), &[Clusters]),
+        ("--from-clusters", args.from_clusters.is_some(), &[Clusters]),
+        ("--inside", args.inside.is_some(), &[Clusters]),
         ("--single", args.single, &[Workload]),
         ("--order", args.order.is_some(), &[Heuristic]),
         ("--allow-weaker", args.allow_weaker, &[Heuristic]),
-        ("--time-limit", args.time_limit.is_some(), &[Optimal, Workload]),
+        ("--time-limit", args.time_limit.is_some(), &[Optimal, Workload, Clusters]),
         ("--parity", args.parity.is_some(), &[Minimax]),
         ("--l", args.l.is_some(), &[LDiversity]),
         ("--cross", args.cross.is_some(), &[LDiversity, Minimax]),
         ("--p", args.p.is_some(), &[Warner]),
-        ("--q", args.q.is_some(), &[Up]),
+        ("--q", args.q.is_some(), &[Up, Independent, Clusters]),
         ("--lambda", args.lambda.is_some(), &[Frapp]),
         ("--file", args.file.is_some(), &[Matrix]),
         ("--inputs", args.inputs.is_some(), &[Matrix]),
@@ -90,20 +96,29 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
     let effort = Effort { gap: gap(attributes), deadline: args.time_limit.map(deadline) };
     Ok(match args.method {
         Method::Independent => {
-            let epsilons = match (&args.attribute_epsilon, args.epsilon) {
-                (Some(epsilons), _) => epsilons.clone(),
-                (None, Some(total)) => {
-                    let ratio = ratio();
-                    if ratio.len() != attributes {
-                        let (what, found, expected) = ("--ratio", ratio.len(), attributes);
-                        return Err(DesignError::Count { what, found, expected }.into());
-                    }
-                    budget::share(total, &ratio)?
-                }
-                (None, None) => return Err(needs("--epsilon (a total) or --attribute-epsilon (one per attribute)")),
-            };
-            let designed = Designed::from(independent::independent(schema, &epsilons)?);
+            let designed = Designed::from(independent::independent(schema, &own_epsilons(args, schema)?)?);
             Designed { recommend_workload: args.epsilon.is_some() && attributes > 1, ..designed }
+        }
+        Method::Clusters => {
+            let (together, spent) = asked_clusters(args, schema)?;
+            let inside = match args.inside {
+                None | Some(InsideArg::Joint) => Inside::Joint,
+                Some(InsideArg::Optimal) if args.epsilon.is_some() => Inside::OptimalWithin,
+                Some(InsideArg::Optimal) => Inside::Optimal,
+                Some(InsideArg::Workload) => Inside::Workload,
+            };
+            let plan = clusters::clusters(schema, &together, &own_epsilons(args, schema)?, inside, effort)?;
+            let epsilon = plan.guarantee().epsilon().get();
+            let remark = |spent: f64| {
+                format!(
+                    "Finding the clusters spent epsilon {:.4}. Those who took part in that and answer under this plan, too, are \
+                     protected by epsilon {:.4} in all.",
+                    // Rounded up, like every epsilon.
+                    (spent * 1e4).ceil() / 1e4,
+                    ((spent + epsilon) * 1e4).ceil() / 1e4
+                )
+            };
+            Designed { remarks: spent.map(remark).into_iter().collect(), ..Designed::from(plan) }
         }
         Method::Joint => {
             let designed = Designed::from(rr_joint::rr_joint(schema, total()?)?);
@@ -171,6 +186,63 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             front::plan(schema, &goal, aim, args.outputs, 1)?.0.into()
         }
     })
+}
+
+/// One epsilon for each attribute, from whichever flag says so.
+fn own_epsilons(args: &DesignArgs, schema: &Schema) -> Result<Vec<f64>, Failure> {
+    let attributes = schema.private();
+    match (&args.attribute_epsilon, args.epsilon, args.q) {
+        (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => {
+            Err(Failure::Usage("--q goes without --epsilon and --attribute-epsilon: it says the same".to_owned()))
+        }
+        (Some(epsilons), ..) => Ok(epsilons.clone()),
+        (None, Some(total), None) => {
+            let ratio = args.ratio.clone().unwrap_or_else(|| vec![1.0; attributes.len()]);
+            if ratio.len() != attributes.len() {
+                let (what, found, expected) = ("--ratio", ratio.len(), attributes.len());
+                return Err(DesignError::Count { what, found, expected }.into());
+            }
+            Ok(budget::share(total, &ratio)?)
+        }
+        (None, None, Some(q)) => {
+            let size = |attribute: usize| schema.attributes()[attribute].categories().len();
+            Ok(attributes.into_iter().map(|a| k_ary::up_epsilon(size(a), q)).collect::<Result<_, _>>()?)
+        }
+        (None, None, None) => Err(Failure::Usage(
+            "this method needs --epsilon (a total), --attribute-epsilon (one per attribute) or --q (one for all)"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The clusters asked for, and the epsilon that was spent on finding them.
+fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>, Option<f64>), Failure> {
+    let (flag, names, spent) = match (&args.clusters, &args.from_clusters) {
+        (Some(text), _) => {
+            let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<String>>();
+            ("--clusters", text.split(';').map(cluster).collect::<Vec<_>>(), None)
+        }
+        (None, Some(path)) => {
+            let wrong = |problem: &str| {
+                Failure::about(
+                    path,
+                    format!("{problem}; candor cluster .. -o clusters.json writes what is needed here"),
+                )
+            };
+            let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
+            let clusters = serde_json::from_value(found["clusters"].clone())
+                .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
+            (path.as_str(), clusters, found["epsilon"].as_f64())
+        }
+        (None, None) => {
+            return Err(Failure::Usage(
+                "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
+            ));
+        }
+    };
+    let position = |name: &String| schema.position(name).map_err(|error| Failure::about(flag, error));
+    let cluster = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, Failure>>();
+    Ok((names.iter().map(cluster).collect::<Result<_, _>>()?, spent))
 }
 
 /// When a time limit that begins now ends.

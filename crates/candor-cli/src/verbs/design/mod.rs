@@ -35,13 +35,15 @@ Examples:
   candor design schema.toml --method workload --epsilon 4 --tables pairs --respondents 20000
   candor design schema.toml --method optimal --attribute-epsilon 1,0.8,0.5 -o plan.json
   candor design schema.toml --method optimal --epsilon 4 --ratio 2,1,1
+  candor design schema.toml --method clusters --clusters \"Education,Income;Sex\" --epsilon 8 -o plan.json
+  candor design schema.toml --method clusters --from-clusters clusters.json --inside workload --epsilon 8
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
   candor design --categories 20 --method l-diversity --l 5
-  candor design schema.toml --method l-diversity --l 5 --cross Sex,Diagnosis
+  candor design schema.toml --method l-diversity --l 2 --cross Sex,Income
   candor design --categories 20 --method minimax --parity 14.19
   candor design --categories 3 --method matrix --file M.csv
-  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75 -o plan.json")]
+  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75")]
 pub struct DesignArgs {
     /// The schema (TOML); see candor schema infer
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]
@@ -52,14 +54,14 @@ pub struct DesignArgs {
     /// How to randomize
     #[arg(long, value_enum, default_value_t = Method::Independent)]
     method: Method,
-    /// Total epsilon of the record [independent, joint, optimal, workload, sampling]
+    /// Total epsilon of the record [independent, joint, clusters, optimal, workload, sampling]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// How to share the total out over the attributes; equally by default [independent, optimal]
+    /// How to share the total out over the attributes; equally by default [independent, clusters, optimal]
     #[arg(long, value_delimiter = ',', value_name = "R,..", requires = "epsilon", allow_negative_numbers = true)]
     ratio: Option<Vec<f64>>,
-    /// One epsilon per attribute, instead of a total [independent, optimal, heuristic, reduced, two-attribute; minimax:
-    /// or one for all]
+    /// One epsilon per attribute, instead of a total [independent, clusters, optimal, heuristic, reduced, two-attribute;
+    /// minimax: or one for all]
     #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
     attribute_epsilon: Option<Vec<f64>>,
     /// The largest ratio of likelihoods, one per attribute or one for all; 1 or more [minimax]
@@ -77,6 +79,15 @@ pub struct DesignArgs {
     /// Attributes to be reported together, as one with all combinations for categories [l-diversity, minimax]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     cross: Option<Vec<String>>,
+    /// Attributes to be randomized together, such as \"a,b;c\"; the others on their own [clusters]
+    #[arg(long, value_name = "NAME,..;..", conflicts_with = "from_clusters")]
+    clusters: Option<String>,
+    /// The same from what candor cluster wrote (JSON) [clusters]
+    #[arg(long, value_name = "clusters.json")]
+    from_clusters: Option<String>,
+    /// How the attributes of a cluster are randomized together; joint by default [clusters]
+    #[arg(long, value_enum)]
+    inside: Option<InsideArg>,
     /// One channel for everybody instead of a lottery [workload]
     #[arg(long)]
     single: bool,
@@ -92,7 +103,8 @@ pub struct DesignArgs {
     /// Probability of keeping the truth [warner]
     #[arg(long, allow_negative_numbers = true)]
     p: Option<f64>,
-    /// Probability of keeping the truth before drawing uniformly [up]
+    /// Probability of keeping the truth before drawing uniformly [up; independent and clusters: that of each attribute,
+    /// instead of epsilons]
     #[arg(long, allow_negative_numbers = true)]
     q: Option<f64>,
     /// How many times likelier the truth is than any other category [frapp]
@@ -153,6 +165,8 @@ enum Method {
     Independent,
     /// The whole record kept or replaced at once (RR-Joint)
     Joint,
+    /// The attributes of a cluster together, clusters independently of each other (RR-Clusters); epsilons add up
+    Clusters,
     /// The least error of the --tables at a total epsilon: a public lottery of channels
     Workload,
     /// The least record epsilon for given attribute epsilons, with a proof
@@ -189,6 +203,16 @@ enum InputsArg {
     Rows,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum InsideArg {
+    /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
+    Joint,
+    /// The largest attribute epsilons for the sum of the cluster's; with --attribute-epsilon, those for the least sum
+    Optimal,
+    /// The least error of all pairs in the cluster, at the sum of their epsilons
+    Workload,
+}
+
 pub fn run(args: DesignArgs) -> Result<(), Failure> {
     let started = Instant::now();
     if args.json && args.output.as_deref() == Some("-") {
@@ -197,8 +221,9 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         ));
     }
     check_flags(&args)?;
-    if let (Some(output), Some(schema)) = (&args.output, &args.schema) {
-        refuse_overwriting(output, &[schema])?;
+    if let Some(output) = &args.output {
+        let inputs: Vec<&str> = args.schema.iter().chain(&args.from_clusters).map(String::as_str).collect();
+        refuse_overwriting(output, &inputs)?;
     }
     let schema = match (&args.schema, &args.categories) {
         (Some(path), _) => read_schema(path)?,

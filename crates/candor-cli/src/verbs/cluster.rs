@@ -1,0 +1,414 @@
+//! `candor cluster`: which attributes belong together, from true records or without anybody disclosing one.
+
+use std::fmt::Write;
+
+use candor::dependence::{
+    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, estimated,
+};
+use candor::plan::Plan;
+use candor::schema::Schema;
+use candor::secure_sum::Traffic;
+use candor::tables::Tables;
+use candor_tables::TableError;
+use candor_tables::input::Location;
+use candor_tables::output::{self, Target};
+use candor_tables::truth::Records;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::estimate::read_responses;
+use super::randomize::randomness;
+use super::{parse_delimiter, read_plan, read_schema, refuse_overwriting};
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::show::{count, emit, paragraph, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor cluster schema.toml people.csv --max-cells 100 --min-dependence 0.2 -o clusters.json
+  candor cluster plan.json responses.parquet --protocol attribute --measure cramer
+  candor cluster schema.toml people.csv --protocol secure-sum --collectors 5
+  candor cluster schema.toml people.csv --protocol randomized-pairs --epsilon 28 -o clusters.json
+  candor design schema.toml --method clusters --from-clusters clusters.json --epsilon 8 -o plan.json")]
+pub struct ClusterArgs {
+    /// The schema (TOML) of the records; for --protocol attribute the plan (JSON) of the responses
+    description: String,
+    /// True records, or responses: CSV (also gzip) or Parquet; - for standard input
+    #[arg(required = true)]
+    tables: Vec<String>,
+    /// How dependences are learned
+    #[arg(long, value_enum, default_value_t = Protocol::Truth)]
+    protocol: Protocol,
+    /// How dependence is measured, from 0 to 1
+    #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
+    measure: MeasureArg,
+    /// The most combinations of categories in a cluster (the paper's T_v)
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    max_cells: u64,
+    /// The least dependence of what is put together (the paper's T_d)
+    #[arg(long, default_value_t = 0.2, value_name = "D", value_parser = parse_dependence)]
+    min_dependence: f64,
+    /// How many of the parties collect shares; only all of them together could learn more than totals [secure-sum,
+    /// randomized-pairs]
+    #[arg(long, default_value_t = 3, value_name = "M")]
+    collectors: u32,
+    /// What all answers of a record may spend together [randomized-pairs]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Randomness from a seed, for simulations only [secure-sum, randomized-pairs]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Measure the answers instead of the truth, as the paper does; weaker, and in another order [attribute]
+    #[arg(long)]
+    attenuated: bool,
+    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// Where to write the clusters (JSON), for candor design --from-clusters
+    #[arg(short, long, value_name = "clusters.json")]
+    output: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Protocol {
+    /// Somebody holds the true records
+    Truth,
+    /// From responses to a plan: their tables are estimated first, then measured
+    Attribute,
+    /// Exact pair tables by secret sharing; each record stands for a party of its own. Nobody sees a record, everybody sees
+    /// the tables
+    SecureSum,
+    /// Each party randomizes each pair, the answers are added up by secret sharing
+    RandomizedPairs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MeasureArg {
+    /// Pearson's for two ordinal attributes, Cramer's as soon as one is nominal
+    Auto,
+    /// The absolute value of Pearson's correlation
+    Pearson,
+    /// Cramer's V
+    Cramer,
+    /// Mutual information over the smaller entropy
+    MutualInformation,
+}
+
+fn parse_dependence(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("a dependence is a number from 0 to 1".to_owned()),
+    }
+}
+
+/// What was learned.
+struct Learned {
+    dependences: Vec<Dependence>,
+    records: u64,
+    /// What learning it cost those who took part; `None` if they disclosed themselves.
+    epsilon: Option<f64>,
+    /// What secret sharing took.
+    traffic: Option<Traffic>,
+}
+
+pub fn run(args: ClusterArgs) -> Result<(), Failure> {
+    if args.attenuated && args.protocol != Protocol::Attribute {
+        return Err(Failure::Usage("--attenuated goes with --protocol attribute: it measures answers".to_owned()));
+    }
+    let paired = args.protocol == Protocol::RandomizedPairs;
+    if args.epsilon.is_some() != paired {
+        let problem = if paired {
+            "--protocol randomized-pairs needs --epsilon"
+        } else {
+            "--epsilon goes with --protocol randomized-pairs"
+        };
+        return Err(Failure::Usage(format!("{problem}: what all answers of a record may spend together")));
+    }
+    if args.seed.is_some() && matches!(args.protocol, Protocol::Truth | Protocol::Attribute) {
+        return Err(Failure::Usage("--seed goes with the protocols that draw something".to_owned()));
+    }
+    if let Some(output) = &args.output {
+        let inputs: Vec<&str> = args.tables.iter().chain([&args.description]).map(String::as_str).collect();
+        refuse_overwriting(output, &inputs)?;
+    }
+    let (schema, learned) = match args.protocol {
+        Protocol::Truth | Protocol::SecureSum | Protocol::RandomizedPairs => {
+            if args.description.ends_with(".json") {
+                return Err(Failure::Usage(format!(
+                    "true records are described by a schema (TOML); if {} is a plan, say --protocol attribute",
+                    args.description
+                )));
+            }
+            let schema = read_schema(&args.description)?;
+            let learned = match args.protocol {
+                Protocol::Truth => from_truth(&args, &schema)?,
+                _ => from_parties(&args, &schema)?,
+            };
+            (schema, learned)
+        }
+        Protocol::Attribute => {
+            let plan = read_plan(&args.description)?;
+            let learned = from_responses(&args, &plan)?;
+            (plan.schema().clone(), learned)
+        }
+    };
+    let size = |attribute: usize| (attribute, schema.attributes()[attribute].categories().len());
+    let attributes: Vec<(usize, usize)> = schema.private().into_iter().map(size).collect();
+    let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
+    let clustering = cluster(&attributes, &learned.dependences, limits);
+    let json = describe_json(&args, &schema, &learned, &clustering);
+    if let Some(path) = &args.output {
+        output::write(&Target::new(path), format!("{json:#}\n").as_bytes())?;
+    }
+    match args.json {
+        true => emit(&format!("{json}\n")),
+        false => emit(&describe(&args, &schema, &learned, &clustering)),
+    }
+}
+
+/// How a pair is measured.
+fn measure(args: &ClusterArgs, schema: &Schema, [a, b]: [usize; 2]) -> Measure {
+    match args.measure {
+        MeasureArg::Auto => Measure::suited(schema.attributes()[a].kind(), schema.attributes()[b].kind()),
+        MeasureArg::Pearson => Measure::Pearson,
+        MeasureArg::Cramer => Measure::CramersV,
+        MeasureArg::MutualInformation => Measure::MutualInformation,
+    }
+}
+
+/// All pairs of attributes that are randomized.
+fn pairs(schema: &Schema) -> Vec<[usize; 2]> {
+    let private = schema.private();
+    let with_later = |(i, &a): (usize, &usize)| private[i + 1..].iter().map(|&b| [a, b]).collect::<Vec<_>>();
+    private.iter().enumerate().flat_map(with_later).collect()
+}
+
+fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
+    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
+    let pairs = pairs(schema);
+    let tables = Tables::of(pairs.iter().map(|pair| pair.to_vec()).collect(), schema)
+        .map_err(|error| Failure::about(&args.description, error))?;
+    let bar = Progress::new();
+    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let counted = records.count(&tables, |done, all| bar.show(done, all));
+    bar.clear();
+    let counted = counted.map_err(responses_are_no_records)?;
+    let size = |attribute: usize| schema.attributes()[attribute].categories().len();
+    let one = |(&[a, b], counts): (&[usize; 2], &Vec<u64>)| {
+        let measure = measure(args, schema, [a, b]);
+        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        let value = measure.of_table(size(a), size(b), &counts);
+        Dependence { attributes: [a, b], measure, value, standard_error: None }
+    };
+    let dependences = pairs.iter().zip(&counted.counts).map(one).collect();
+    Ok(Learned { dependences, records: counted.records, epsilon: None, traffic: None })
+}
+
+fn responses_are_no_records(error: TableError) -> Failure {
+    match error {
+        TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
+            "{file} holds responses, not true records; to learn from them: candor cluster plan.json {file} --protocol attribute"
+        )),
+        error => error.into(),
+    }
+}
+
+/// Each record a party of its own, all in this process.
+fn from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
+    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
+    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let columns = records.read().map_err(responses_are_no_records)?;
+    let measured: Vec<([usize; 2], Measure)> =
+        pairs(schema).into_iter().map(|pair| (pair, measure(args, schema, pair))).collect();
+    if measured.is_empty() {
+        return Err(Failure::Input("there is one attribute only, so there are no pairs to add up".to_owned()));
+    }
+    let source = randomness(args.seed)?;
+    let parties = Parties { schema, columns: &columns, collectors: args.collectors };
+    let learned = match args.epsilon {
+        None => parties.secure_sum(&measured, &source),
+        Some(epsilon) => parties.randomized_pairs(&measured, epsilon, &source),
+    };
+    let learned = learned.map_err(|error| Failure::Input(error.to_string()))?;
+    learned.transcript.check().map_err(|fault| Failure::Input(fault.to_string()))?;
+    Ok(Learned {
+        dependences: learned.dependences,
+        records: columns.first().map_or(0, Vec::len) as u64,
+        epsilon: learned.epsilon,
+        traffic: Some(Traffic::of(learned.transcript.session())),
+    })
+}
+
+fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
+    let (schema, private) = (plan.schema(), plan.schema().private());
+    let pairs = pairs(schema);
+    let lists = private.iter().map(|&a| vec![a]).chain(pairs.iter().map(|pair| pair.to_vec())).collect();
+    let tables = Tables::of(lists, schema).map_err(|error| Failure::about(&args.description, error))?;
+    let tallied = read_responses(plan, &args.tables, args.delimiter, &tables, &[], None)?;
+    let (one_way, two_way) = tallied.groups.values().next().expect("tables were counted").split_at(private.len());
+    let tally_of = |attribute: usize| &one_way[private.iter().position(|&a| a == attribute).expect("it is private")];
+    let name = |attribute: usize| schema.attributes()[attribute].name();
+    let dependences = pairs
+        .iter()
+        .zip(two_way)
+        .map(|(&[a, b], tally)| {
+            let measure = measure(args, schema, [a, b]);
+            if args.attenuated {
+                return attenuated(tally, measure).ok_or_else(|| {
+                    let problem =
+                        "its answers are not categories, so they cannot be measured as if they were the truth";
+                    Failure::Input(format!("\"{}\" and \"{}\": {problem}; leave --attenuated out", name(a), name(b)))
+                });
+            }
+            estimated(plan, [tally_of(a), tally_of(b)], tally, measure)
+                .map_err(|error| Failure::about(&format!("\"{}\" and \"{}\"", name(a), name(b)), error))
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Learned { dependences, records: tallied.responses, epsilon: plan.guarantee().epsilon().value(), traffic: None })
+}
+
+fn names<'a>(schema: &'a Schema, cluster: &[usize]) -> Vec<&'a str> {
+    cluster.iter().map(|&attribute| schema.attributes()[attribute].name()).collect()
+}
+
+fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: &Clustering) -> String {
+    let mut sorted = learned.dependences.clone();
+    sorted.sort_by(|x, y| y.value.total_cmp(&x.value).then(x.attributes.cmp(&y.attributes)));
+    let (certain, records) = (sorted.iter().all(|d| d.standard_error.is_none()), count(learned.records));
+    let mut text = match args.protocol {
+        Protocol::Truth => format!("Dependences of {records} true records\n"),
+        Protocol::Attribute if args.attenuated => {
+            format!("Dependences of {records} responses taken for the truth: too weak, and in another order\n")
+        }
+        Protocol::Attribute => format!("Dependences of the population, estimated from {records} responses\n"),
+        Protocol::SecureSum => format!("Dependences of {records} parties, from exact totals by secret sharing\n"),
+        Protocol::RandomizedPairs => {
+            format!(
+                "Dependences of the population, estimated from totals of the randomized pairs of {records} parties\n"
+            )
+        }
+    };
+    let row = |d: &Dependence| {
+        let mut row = vec![names(schema, &d.attributes).join(" x "), d.measure.to_string(), format!("{:.4}", d.value)];
+        if !certain {
+            row.push(d.standard_error.map_or("-".to_owned(), |error| format!("{error:.4}")));
+        }
+        row
+    };
+    let header = ["attributes", "measure", "dependence", "standard error"];
+    let width = if certain { 3 } else { 4 };
+    text += &table(&header[..width], &sorted.iter().map(row).collect::<Vec<_>>());
+    let _ = write!(
+        text,
+        "\nClusters of at most {} combinations, of attributes that depend at least {} on each other\n",
+        count(args.max_cells),
+        args.min_dependence
+    );
+    let cells = |cluster: &[usize]| {
+        let sizes = cluster.iter().map(|&attribute| schema.attributes()[attribute].categories().len() as u64);
+        sizes.fold(1, u64::saturating_mul)
+    };
+    let row = |cluster: &Vec<usize>| vec![names(schema, cluster).join(", "), count(cells(cluster))];
+    text += &table(&["cluster", "combinations"], &clustering.clusters.iter().map(row).collect::<Vec<_>>());
+    text += "\nWhy\n";
+    for step in &clustering.steps {
+        text += &paragraph(&reason(args, schema, step));
+    }
+    if clustering.steps.is_empty() {
+        text += &paragraph("There is one attribute only.");
+    }
+    if let Some(traffic) = learned.traffic {
+        text += "\n";
+        text += &paragraph(&format!(
+            "{} parties sent shares to {} collectors, {} MB in all, and published {} MB; the transcript was checked.",
+            count(learned.records),
+            args.collectors,
+            count(traffic.shares / 1_000_000),
+            count(traffic.published / 1_000_000)
+        ));
+    }
+    if args.protocol == Protocol::SecureSum {
+        text += &paragraph(
+            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give away people with \
+             rare values; --protocol randomized-pairs does not.",
+        );
+    }
+    if let Some(epsilon) = learned.epsilon {
+        text += "\n";
+        text += &paragraph(&format!(
+            "This is phase 1: learning the dependences cost respondents epsilon {:.4}. If the same people answer again under \
+             a plan for these clusters, its epsilon comes on top.",
+            // Rounded up, like every epsilon.
+            (epsilon * 1e4).ceil() / 1e4
+        ));
+    }
+    if let Some(path) = &args.output {
+        let schema = if args.protocol == Protocol::Attribute { "schema.toml" } else { &args.description };
+        let _ = write!(
+            text,
+            "\nClusters written to {path}. Next: candor design {schema} --method clusters --from-clusters {path} --epsilon E\n"
+        );
+    }
+    text
+}
+
+fn reason(args: &ClusterArgs, schema: &Schema, step: &Step) -> String {
+    let [first, second] = [0, 1].map(|i| format!("{{{}}}", names(schema, &step.clusters[i]).join(", ")));
+    let pair = names(schema, &step.pair).join(" and ");
+    let value = format!("{:.4}", step.dependence);
+    match step.outcome {
+        Outcome::Merged => {
+            format!("{first} and {second} together: {pair} depend {value}; {} combinations.", count(step.cells))
+        }
+        Outcome::TooManyCells => format!(
+            "{first} and {second} not together, though {pair} depend {value}: {} combinations are more than {}.",
+            count(step.cells),
+            count(args.max_cells)
+        ),
+        Outcome::TooLittleDependence => format!(
+            "{first} and {second} not together, nor any others: {pair} depend {value}, less than {}, and all that are left less \
+             still.",
+            args.min_dependence
+        ),
+    }
+}
+
+fn describe_json(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: &Clustering) -> Value {
+    let name = |attribute: usize| schema.attributes()[attribute].name();
+    let dependence = |d: &Dependence| {
+        json!({
+            "a": name(d.attributes[0]),
+            "b": name(d.attributes[1]),
+            "measure": d.measure.to_string(),
+            "value": d.value,
+            "standard_error": d.standard_error,
+        })
+    };
+    let step = |step: &Step| {
+        let outcome = match step.outcome {
+            Outcome::Merged => "merged",
+            Outcome::TooManyCells => "too-many-cells",
+            Outcome::TooLittleDependence => "too-little-dependence",
+        };
+        json!({
+            "clusters": step.clusters.iter().map(|cluster| names(schema, cluster)).collect::<Vec<_>>(),
+            "pair": names(schema, &step.pair),
+            "dependence": step.dependence,
+            "cells": step.cells,
+            "outcome": outcome,
+        })
+    };
+    json!({
+        "protocol": args.protocol.to_possible_value().map(|value| value.get_name().to_owned()),
+        "records": learned.records,
+        "epsilon": learned.epsilon,
+        "bytes": learned.traffic.map(|traffic| json!({"shares": traffic.shares, "published": traffic.published})),
+        "dependences": learned.dependences.iter().map(dependence).collect::<Vec<_>>(),
+        "clusters": clustering.clusters.iter().map(|cluster| names(schema, cluster)).collect::<Vec<_>>(),
+        "steps": clustering.steps.iter().map(step).collect::<Vec<_>>(),
+    })
+}

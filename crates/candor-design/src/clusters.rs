@@ -1,0 +1,212 @@
+//! RR-Clusters: attributes of a cluster randomized together, clusters independently of each other (paper 004, section 4).
+//!
+//! Each attribute brings its epsilon, and a cluster spends the sum of those of its attributes; so the record epsilon is the same
+//! as if all attributes were randomized on their own (section 6.3.2). With `E` that sum and `n` the number of combinations, joint
+//! randomized response keeps the truth with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper prints `1 - n`, which is no
+//! probability.)
+
+use candor::channel::{Axis, Pattern};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::Schema;
+use candor::tables::Tables;
+
+use crate::joint::optimal::search::Effort;
+use crate::joint::optimal::{optimal, optimal_within};
+use crate::joint::workload::lottery;
+use crate::{DesignError, private};
+
+/// How the attributes of a cluster are randomized together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// All kept or replaced at once (RR-Joint), at the sum of their epsilons.
+    Joint,
+    /// The least epsilon that gives each attribute its own; less than the sum.
+    Optimal,
+    /// The same with larger attribute epsilons, in the same ratio, such that the cluster spends the sum.
+    OptimalWithin,
+    /// The least error of all pairs of the cluster, at the sum of their epsilons.
+    Workload,
+}
+
+/// A plan with one block per cluster. `clusters` are positions in the schema; attributes that are in none of them are clusters of
+/// their own. `epsilons` has one for each attribute that is randomized, in the schema's order.
+///
+/// # Errors
+/// If an attribute is in two clusters or public, there is not one epsilon per attribute, or one is not a privacy loss.
+pub fn clusters(
+    schema: &Schema,
+    clusters: &[Vec<usize>],
+    epsilons: &[f64],
+    inside: Inside,
+    effort: Effort,
+) -> Result<Plan, DesignError> {
+    let private = private(schema)?;
+    if epsilons.len() != private.len() {
+        let (what, found, expected) = ("--attribute-epsilon", epsilons.len(), private.len());
+        return Err(DesignError::Count { what, found, expected });
+    }
+    let mut blocks = Vec::new();
+    let mut requested = vec![None; private.len()];
+    for cluster in complete(schema, clusters)? {
+        let place = |attribute: &usize| private.iter().position(|(a, _)| a == attribute).expect("it is not public");
+        let places: Vec<usize> = cluster.iter().map(place).collect();
+        let own: Vec<f64> = places.iter().map(|&place| epsilons[place]).collect();
+        let total: f64 = own.iter().sum();
+        if cluster.len() == 1 || inside == Inside::Optimal {
+            places.iter().for_each(|&place| requested[place] = Some(epsilons[place]));
+        }
+        let axes = || places.iter().map(|&place| Axis::single(private[place].1)).collect();
+        if cluster.len() == 1 || inside == Inside::Joint {
+            blocks.push(Block::new(cluster, Pattern::k_ary(axes(), total)?));
+            continue;
+        }
+        let part = Schema::new(cluster.iter().map(|&attribute| schema.attributes()[attribute].clone()).collect())?;
+        let designed = match inside {
+            Inside::Optimal => optimal(&part, &own, effort)?.plan,
+            Inside::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,
+            Inside::Joint | Inside::Workload => {
+                let pairs = Tables::parse("pairs", &part).expect("two attributes or more");
+                lottery(&part, total, &pairs, &vec![1.0; pairs.lists().len()], effort)?.plan
+            }
+        };
+        for block in designed.blocks() {
+            let attributes = block.attributes().iter().map(|&attribute| cluster[attribute]).collect();
+            blocks.push(Block::lottery(attributes, block.channels().to_vec()));
+        }
+    }
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "clusters".to_owned(), requested }))
+}
+
+/// Every attribute that is randomized in exactly one cluster; each in the schema's order, and by their first attributes.
+fn complete(schema: &Schema, clusters: &[Vec<usize>]) -> Result<Vec<Vec<usize>>, DesignError> {
+    let name = |attribute: usize| schema.attributes()[attribute].name().to_owned();
+    let mut complete: Vec<Vec<usize>> = Vec::new();
+    for cluster in clusters.iter().filter(|cluster| !cluster.is_empty()) {
+        let mut members = cluster.clone();
+        members.sort_unstable();
+        for (i, &attribute) in members.iter().enumerate() {
+            if schema.attributes()[attribute].is_public() {
+                return Err(DesignError::Cluster(format!(
+                    "\"{}\" is public, so it is not randomized",
+                    name(attribute)
+                )));
+            }
+            if members[..i].contains(&attribute) || complete.iter().any(|cluster| cluster.contains(&attribute)) {
+                return Err(DesignError::Cluster(format!(
+                    "\"{}\" is named twice; each attribute belongs to one cluster",
+                    name(attribute)
+                )));
+            }
+        }
+        complete.push(members);
+    }
+    let alone = schema.private().into_iter().filter(|a| !complete.iter().any(|cluster| cluster.contains(a)));
+    complete.extend(alone.map(|attribute| vec![attribute]).collect::<Vec<_>>());
+    complete.sort();
+    Ok(complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::k_ary::up_epsilon;
+    use candor::channel::Channel;
+    use candor::plan::Plan;
+
+    /// Wor, Edu, Mar, Occ, Rel, Race, Sex, Inc of the Adult data.
+    const SIZES: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
+
+    const EFFORT: Effort = Effort { gap: 1e-9, deadline: None };
+
+    fn made(of: &[Vec<usize>], epsilons: &[f64], inside: Inside) -> Plan {
+        clusters(&Schema::of_sizes(&SIZES).unwrap(), of, epsilons, inside, EFFORT).unwrap()
+    }
+
+    fn kept(plan: &Plan, cluster: &[usize]) -> f64 {
+        let block = plan.blocks().iter().find(|block| block.attributes() == cluster).unwrap();
+        let Channel::Pattern(pattern) = &block.channels()[0].1 else { unreachable!() };
+        pattern.marginal(&(0..cluster.len()).collect::<Vec<_>>()).probabilities()[0]
+    }
+
+    /// Golden numbers of paper 004: epsilons and p_C (with the sign right) for UP with p = 0.7 and 0.3.
+    #[test]
+    fn epsilons_and_keep_probabilities_of_paper_004() {
+        let up = |p: f64| SIZES.map(|size| up_epsilon(size, p).unwrap());
+        let seven = [3.0910, 3.6463, 2.8526, 3.5835, 2.7081, 2.5390, 1.7346, 1.7346];
+        up(0.7)
+            .iter()
+            .zip(seven)
+            .for_each(|(found, golden)| assert!((found - golden).abs() < 5e-5, "{found} {golden}"));
+        for (p, total) in [(0.7, 21.8897), (0.5, 15.9227), (0.3, 10.6897), (0.1, 4.6250)] {
+            assert!((up(p).iter().sum::<f64>() - total).abs() < 6e-5);
+        }
+        let cases = [
+            (vec![4, 6, 7], 0.954_425_36, 0.348_770_02),
+            (vec![1, 7], 0.875_111_91, 0.320_053_72),
+            (vec![2, 4, 6], 0.946_669_52, 0.242_220_98),
+            (vec![0, 3], 0.855_291_58, 0.212_143_03),
+            (vec![2, 4, 6, 7], 0.980_389_60, 0.227_821_14),
+        ];
+        for (cluster, at_seven, at_three) in cases {
+            for (p, golden) in [(0.7, at_seven), (0.3, at_three)] {
+                let epsilons = up(p);
+                let plan = made(std::slice::from_ref(&cluster), &epsilons, Inside::Joint);
+                assert!((kept(&plan, &cluster) - golden).abs() < 1e-8, "{cluster:?} {p}: {}", kept(&plan, &cluster));
+                let (certified, total) = (plan.guarantee().epsilon().get(), epsilons.iter().sum::<f64>());
+                assert!(certified <= total && certified > total - 1e-7, "{certified} for {total}");
+            }
+        }
+        // GRR with p = 0.7: the epsilon of an attribute is ln( p (r-1)/(1-p) ).
+        let grr = SIZES.map(|size| (0.7 * (size - 1) as f64 / 0.3).ln());
+        assert!((grr.iter().sum::<f64>() - 18.9924).abs() < 6e-5);
+        let golden = [0.734_160_96, 0.724_852_07, 0.821_163_51, 0.819_838_66, 0.841_894_88];
+        for (cluster, golden) in
+            [vec![4, 6, 7], vec![1, 7], vec![2, 4, 6], vec![0, 3], vec![2, 4, 6, 7]].into_iter().zip(golden)
+        {
+            assert!((kept(&made(std::slice::from_ref(&cluster), &grr, Inside::Joint), &cluster) - golden).abs() < 1e-8);
+        }
+    }
+
+    #[test]
+    fn inside_designs_spend_no_more() {
+        let epsilons = [1.0, 0.5, 0.8, 1.0, 0.5, 0.5, 0.7, 1.0];
+        let of = [vec![4, 6, 7], vec![0, 2]];
+        let total: f64 = epsilons.iter().sum();
+        for inside in [Inside::Joint, Inside::Optimal, Inside::OptimalWithin, Inside::Workload] {
+            let plan = made(&of, &epsilons, inside);
+            assert_eq!(plan.blocks().len(), 5, "{inside:?}");
+            let certified = plan.guarantee().epsilon().get();
+            assert!(certified <= total, "{inside:?}");
+            match inside {
+                Inside::Optimal => {
+                    assert!(certified < total - 0.3, "{certified} of {total}");
+                    for (attribute, epsilon) in plan.guarantee().attributes().iter().zip(epsilons) {
+                        assert!((attribute.marginal.unwrap().get() - epsilon).abs() < 1e-8);
+                    }
+                }
+                Inside::OptimalWithin => {
+                    assert!(certified > total - 1e-6, "{certified} of {total}");
+                    for (attribute, epsilon) in plan.guarantee().attributes().iter().zip(epsilons) {
+                        assert!(attribute.marginal.unwrap().get() > epsilon - 1e-8);
+                    }
+                }
+                Inside::Joint | Inside::Workload => assert!(certified > total - 1e-7),
+            }
+        }
+    }
+
+    #[test]
+    fn clusters_must_not_overlap() {
+        let schema = Schema::of_sizes(&[2, 3, 4]).unwrap();
+        let refused =
+            |of: &[Vec<usize>]| clusters(&schema, of, &[1.0; 3], Inside::Joint, EFFORT).unwrap_err().to_string();
+        assert_eq!(
+            refused(&[vec![0, 1], vec![1, 2]]),
+            "clusters: \"a2\" is named twice; each attribute belongs to one cluster"
+        );
+        assert_eq!(refused(&[vec![2, 2]]), "clusters: \"a3\" is named twice; each attribute belongs to one cluster");
+        assert!(clusters(&schema, &[], &[1.0; 2], Inside::Joint, EFFORT).is_err());
+        // None at all: every attribute on its own.
+        assert_eq!(clusters(&schema, &[], &[1.0; 3], Inside::Joint, EFFORT).unwrap().blocks().len(), 3);
+    }
+}

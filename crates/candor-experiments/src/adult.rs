@@ -1,0 +1,39 @@
+//! The Adult data: 32,561 records of eight categorical attributes; see data/adult/README.md for source and licence.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use candor::schema::{Attribute, Schema};
+
+const PACKED: &[u8] = include_bytes!("../../../data/adult/adult.csv.gz");
+
+/// The records, with categories in alphabetical order.
+pub struct Adult {
+    /// Its attributes.
+    pub schema: Schema,
+    /// A column of codes for each.
+    pub columns: Vec<Vec<u16>>,
+}
+
+impl Adult {
+    /// Unpacks the data.
+    ///
+    /// # Panics
+    /// Never: the data are part of the program.
+    pub fn load() -> Adult {
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(PACKED).read_to_string(&mut text).expect("the bundled data are whole");
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+        let names = lines.next().expect("a header");
+        let rows: Vec<Vec<&str>> = lines.collect();
+        let (mut attributes, mut columns) = (Vec::new(), Vec::new());
+        for (column, name) in names.into_iter().enumerate() {
+            let labels: Vec<&str> = rows.iter().map(|row| row[column]).collect::<BTreeSet<_>>().into_iter().collect();
+            let code = |row: &Vec<&str>| labels.binary_search(&row[column]).expect("it is one of them") as u16;
+            columns.push(rows.iter().map(code).collect());
+            let categories = labels.iter().map(|&label| label.to_owned()).collect();
+            attributes.push(Attribute::new(name, categories).expect("categories"));
+        }
+        Adult { schema: Schema::new(attributes).expect("attributes"), columns }
+    }
+}

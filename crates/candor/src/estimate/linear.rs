@@ -1,0 +1,131 @@
+//! Sums of shares: what a condition holds for, and what the delta method needs.
+
+use nalgebra::DMatrix;
+
+use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
+use crate::tally::{Group, TableTally};
+
+/// An estimated sum of shares with coefficients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Linear {
+    /// The estimate, unbiased.
+    pub value: f64,
+    /// Its standard error; `None` for tables of several attributes of which one is answered with sets, where counts do
+    /// not hold it.
+    pub standard_error: Option<f64>,
+}
+
+impl TableEstimator<'_> {
+    /// Estimates `sum_c g_c share_c` over the cells of the table (first attribute slowest), with its standard error.
+    ///
+    /// A response with answer `z` contributes `h(z) = sum_c g_c f(c, z)`, with `f` its contributions to the cells; so the
+    /// variance is that of `h` over the responses, with all covariances of cells in it, and costs no more than the estimate.
+    ///
+    /// # Errors
+    /// If there are no responses, or the plan erases what the table asks for.
+    ///
+    /// # Panics
+    /// If there is not one coefficient per cell.
+    pub fn linear(&self, tally: &TableTally, coefficients: &[f64], target: Target) -> Result<Linear, EstimateError> {
+        let estimate = self.estimate(tally, target)?;
+        Ok(self.linear_of(tally, &estimate, coefficients, target))
+    }
+
+    /// The same where the estimate of the table is at hand.
+    ///
+    /// # Panics
+    /// If there is not one coefficient per cell.
+    pub fn linear_of(&self, tally: &TableTally, estimate: &Estimate, coefficients: &[f64], target: Target) -> Linear {
+        assert_eq!(coefficients.len(), estimate.shares.len(), "one coefficient per cell");
+        let value = dot(coefficients, &estimate.shares);
+        let groups = self.group_laws(tally);
+        let variance = match groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
+            true => Some(self.linear_variance(&groups, &estimate.shares, coefficients)),
+            false => self.one_way_covariance(tally, &simplex::project(&estimate.shares)).map(|covariance| {
+                let rows = covariance.iter().map(|row| dot(row, coefficients));
+                rows.zip(coefficients).map(|(row, coefficient)| row * coefficient).sum()
+            }),
+        };
+        let sampling = match target {
+            Target::Population => 0.0,
+            Target::Table => {
+                let squares: Vec<f64> = coefficients.iter().map(|g| g * g).collect();
+                let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+                let per_response = sum(|group| group.squares) / sum(|group| group.total).powi(2);
+                per_response * (dot(&squares, &estimate.shares) - value * value).max(0.0)
+            }
+        };
+        Linear { value, standard_error: variance.map(|variance| (variance - sampling).max(0.0).sqrt()) }
+    }
+
+    /// The variance of the sum, for answers that are categories. As for single cells, it is at least that at the closest
+    /// distribution, where the estimate is none.
+    fn linear_variance(&self, groups: &[(GroupLaw, &Group)], shares: &[f64], coefficients: &[f64]) -> f64 {
+        let weights = self
+            .component_weights(groups.iter().map(|(law, group)| (law, group.total)))
+            .expect("the table was estimated");
+        let whole = self.matrices.iter().all(|axis| axis.is_whole());
+        let held = self.held_order(shares);
+        let feasible = (whole && held.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(&held)));
+        let mut variance = 0.0;
+        for ((law, group), weights) in groups.iter().zip(&weights) {
+            // A response's contributions are symmetric in cell and answer, but for the matrices.
+            let mut values = self.held_order(coefficients);
+            self.apply(&mut values, law, &self.estimate_coefficients(weights));
+            let values = self.invert_transposed(&values);
+            let spread = |first: &[f64], second: &[f64]| {
+                let (mean, other) = (dot(&values, first), dot(&values, second));
+                let square: f64 = values.iter().zip(second).map(|(value, share)| value * value * share).sum();
+                square - 2.0 * mean * other + mean * mean
+            };
+            let (first, second) = self.answer_shares(group, law, &held);
+            let mut largest = spread(&first, &second);
+            if let Some(feasible) = &feasible {
+                let answers = self.expected(feasible, law);
+                largest = largest.max(spread(&answers, &answers));
+            }
+            variance += largest.max(0.0) * group.squares / (group.total * group.total);
+        }
+        variance
+    }
+
+    /// The covariance of the estimated shares of one attribute: as [`TableEstimator::one_way_covariance`], and for matrices from
+    /// the variances of sums of two.
+    pub(crate) fn covariance_one_way(&self, tally: &TableTally, estimate: &Estimate) -> DMatrix<f64> {
+        let cells = estimate.shares.len();
+        if let Some(covariance) = self.one_way_covariance(tally, &simplex::project(&estimate.shares)) {
+            return DMatrix::from_fn(cells, cells, |i, j| covariance[i][j]);
+        }
+        let variance = |members: &[usize]| {
+            let coefficients: Vec<f64> = (0..cells).map(|cell| f64::from(members.contains(&cell))).collect();
+            let found = self.linear_of(tally, estimate, &coefficients, Target::Population);
+            found.standard_error.map_or(0.0, |error| error * error)
+        };
+        let single: Vec<f64> = (0..cells).map(|i| variance(&[i])).collect();
+        DMatrix::from_fn(cells, cells, |i, j| match i == j {
+            true => single[i],
+            false => (variance(&[i, j]) - single[i] - single[j]) / 2.0,
+        })
+    }
+
+    /// Whether every answer is one category (or output), not a set.
+    pub(super) fn answers_are_categories(&self, law: &GroupLaw) -> bool {
+        law.shares.iter().zip(&self.dims).all(|(share, &a)| (share * a as f64 - 1.0).abs() < 1e-9)
+    }
+
+    /// Applies the transposed inverses of the matrices: from coefficients of cells to those of outputs.
+    fn invert_transposed(&self, coefficients: &[f64]) -> Vec<f64> {
+        let mut table = coefficients.to_vec();
+        let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
+        for (i, axis) in self.matrices.iter().enumerate() {
+            let inner: usize = self.matrices[i + 1..].iter().map(|axis| axis.cells()).product();
+            table = axis.apply_transposed(&table, outer, inner);
+            outer *= axis.outputs();
+        }
+        table
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
