@@ -150,6 +150,13 @@ def grr_client_compiled():
     return whole_column(randomize, 4)
 
 
+def pure_ldp():
+    from pure_ldp.frequency_oracles.direct_encoding import DEClient
+
+    client = DEClient(epsilon=EPSILON, d=CATEGORIES)
+    return value_by_value(lambda truth: client.privatise(truth + 1))  # its data begin at 1, its answers at 0
+
+
 def opendp():
     import opendp.prelude as dp
 
@@ -162,4 +169,5 @@ for generator, words in {"SFC64": sfc64, "PCG64": pcg64, "os.urandom": system, "
     report("numpy", "numpy", generator, lambda: with_numpy(words, exact=True))
 report("multi-freq-ldpy GRR_Client", "multi-freq-ldpy", "MT19937", grr_client)
 report("multi-freq-ldpy GRR_Client in a numba loop", "multi-freq-ldpy", "MT19937", grr_client_compiled)
+report("pure-ldp DEClient", "pure-ldp", "MT19937", pure_ldp)
 report("OpenDP make_randomized_response", "opendp", "OpenDP's own, cryptographic", opendp)

@@ -333,7 +333,7 @@ fn figure_3(settings: &Settings) -> Outcome {
             name: format!("p-{p}"),
             title: format!("Relative error of count queries, p = {p}"),
             x: Scale::linear("coverage"),
-            y: Scale::linear("relative error"),
+            y: Scale::logarithmic("relative error"),
             series: names
                 .iter()
                 .zip(&found)
