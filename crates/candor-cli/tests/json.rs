@@ -1,0 +1,99 @@
+//! The JSON fields that docs/formats.md promises.
+
+mod sandbox;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sandbox::Sandbox;
+use serde_json::Value;
+
+/// All names of fields, at any depth.
+fn fields(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                found.insert(name.clone());
+                fields(value, found);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| fields(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_documented_is_there() {
+    let sandbox = Sandbox::new();
+    let mut text = String::from("a,b,c\n");
+    (0..900).for_each(|i| text += &format!("{},{},{}\n", i % 3, i % 3 / 2, i / 7 % 2));
+    sandbox.write("people.csv", text);
+    // Those that a later one needs come first.
+    let commands = [
+        ("schema infer", "schema infer people.csv -o schema.toml"),
+        ("schema check", "schema check schema.toml people.csv"),
+        ("design", "design schema.toml --epsilon 6 -o plan.json"),
+        ("size", "size plan.json --margin 0.1"),
+        ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
+        ("compare --added-variance", "compare --categories 20 --added-variance 5"),
+        ("--l", "compare --categories 20 --l 5"),
+        ("audit", "audit plan.json"),
+        ("audit --compare", "audit plan.json --compare other.json"),
+        ("randomize", "randomize plan.json people.csv -o responses.csv"),
+        ("estimate", "estimate plan.json responses.csv --covariance"),
+        ("test", "test plan.json responses.csv --independence b,c"),
+        ("query", "query plan.json responses.csv --where a=0"),
+        ("cluster", "cluster schema.toml people.csv"),
+        ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
+        ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
+        ("front", "front --prior 0.5,0.3,0.2 --points 3 --generations 20"),
+        ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json"),
+    ];
+    sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
+    let mut said: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (name, command) in commands {
+        let out = sandbox.run(&format!("{command} --json")).fine().out;
+        let found = said.entry(name).or_default();
+        fields(&serde_json::from_str(&out).unwrap(), found);
+        if name == "design" {
+            sandbox.run("design schema.toml --epsilon 4 -o other.json").fine();
+        }
+    }
+    let document = include_str!("../../../docs/formats.md");
+    let (_, section) = document.split_once("## JSON output").unwrap();
+    let mut documented = 0;
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let (names, promised) = row[1..].split_once('|').unwrap();
+        let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_matches('`')).collect();
+        let of_all: BTreeSet<&String> = names.iter().flat_map(|name| &said[name]).collect();
+        // Words in backquotes are fields, but for flags, values and where a file comes from.
+        let promised = promised.split(". With").next().unwrap();
+        let words = promised.split('`').skip(1).step_by(2).filter(|word| !word.starts_with('-'));
+        let values = ["equivalent", "first-better", "second-better", "incomparable", "check", "covariance"];
+        for word in words.filter(|word| !values.contains(word)) {
+            let elsewhere = [
+                "plans",
+                "plan",
+                "attribute",
+                "distance",
+                "prior",
+                "map_privacy",
+                "worst_posterior",
+                "file",
+                "row",
+                "column",
+                "message",
+                "cell",
+                "share",
+                "about",
+                "closest_breaking_prior",
+                "value",
+            ];
+            assert!(
+                of_all.contains(&word.to_owned()) || elsewhere.contains(&word),
+                "{names:?}: \"{word}\" is not in {of_all:?}"
+            );
+        }
+        documented += names.len();
+    }
+    assert_eq!(documented, commands.len());
+}
