@@ -53,6 +53,10 @@ enum Verb {
     Query(verbs::query::QueryArgs),
     /// Find out which attributes belong together, from true records or from responses
     Cluster(verbs::cluster::ClusterArgs),
+    /// Give answers weights that agree with the estimates
+    Adjust(verbs::adjust::AdjustArgs),
+    /// Make synthetic records from the estimates
+    Synthesize(verbs::synthesize::SynthesizeArgs),
     /// Show the trade-off of privacy and utility for one attribute, and the best there can be
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
@@ -63,6 +67,10 @@ enum Verb {
     Reproduce(verbs::reproduce::ReproduceArgs),
     /// Show all of it on bundled data
     Demo(verbs::demo::DemoArgs),
+    /// Print what a shell needs to complete the command's words
+    Completions(verbs::completions::CompletionsArgs),
+    /// Print or write manual pages
+    Man(verbs::man::ManArgs),
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -79,11 +87,15 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Estimate(args) => verbs::estimate::run(args),
         Verb::Query(args) => verbs::query::run(args),
         Verb::Cluster(args) => verbs::cluster::run(args),
+        Verb::Adjust(args) => verbs::adjust::run(args),
+        Verb::Synthesize(args) => verbs::synthesize::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Report(args) => verbs::report::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
+        Verb::Completions(args) => verbs::completions::run(args),
+        Verb::Man(args) => verbs::man::run(args),
     }
 }
 

@@ -251,11 +251,17 @@ fn help_is_pinned() {
         "sql",
         "estimate",
         "test",
+        "query",
+        "cluster",
+        "adjust",
+        "synthesize",
         "front",
         "refine",
         "report",
         "reproduce",
         "demo",
+        "completions",
+        "man",
     ] {
         let mut command = sandbox.command();
         let said = command.args(verb.split_whitespace()).arg("--help").env("COLUMNS", "120").output().unwrap();

@@ -175,6 +175,10 @@ fn groups_weights_and_counts() {
         assert!((other.0 - cell.0).abs() < 1e-9 && (other.1 - cell.1).abs() < 1e-9, "{key:?}");
     }
     sandbox.run("estimate plan.json c.csv --weights smokes").refused(1, &["column \"smokes\""]);
+    for weight in ["-1", "inf", "1e200", "1e-200"] {
+        sandbox.write("w.csv", format!("region,smokes,age,w\nnorth,no,below 30,{weight}\n"));
+        sandbox.run("estimate plan.json w.csv --weights w").refused(1, &["row 1", "from 1e-15 to 1e15"]);
+    }
     sandbox.run("estimate plan.json c.csv --weights nothing").refused(1, &["no column \"nothing\""]);
 
     // Counts made elsewhere, in two files that merge, say what the responses say.

@@ -127,6 +127,14 @@ pub enum TableError {
         /// The plan's.
         expected: String,
     },
+    /// Something that candor made of responses, in their place.
+    #[error("{file} holds {found}, not responses; give the responses they were made from")]
+    NotResponses {
+        /// The file's name.
+        file: String,
+        /// What it holds.
+        found: &'static str,
+    },
     /// The file beside responses cannot be understood.
     #[error("{file} is not what candor writes beside responses: {message}")]
     Sidecar {

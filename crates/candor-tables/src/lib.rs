@@ -11,6 +11,7 @@
 pub mod check;
 pub mod codes;
 pub mod counts;
+pub mod distinct;
 pub mod error;
 pub mod estimates;
 pub mod infer;
@@ -21,6 +22,7 @@ pub mod randomize;
 pub mod records;
 pub mod responses;
 pub mod tally;
+pub mod truth;
 
 pub use error::TableError;
 

@@ -10,8 +10,8 @@ use crate::TableError;
 use crate::input::{Batch, Input, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
-use crate::records::truths;
-use crate::responses::{Encoded, Format, Layout, ResponseWriter, Sidecar, provenance};
+use crate::responses::{Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, SIMULATION_KEY, Sidecar, provenance};
+use crate::truth::truths;
 
 /// What to randomize and where to.
 pub struct Job<'a> {
@@ -74,7 +74,9 @@ pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> R
     };
     let layout = Layout::new(job.plan, kept, job.format);
     let seed = job.source.seed();
-    let mut writer = ResponseWriter::new(job.output, &layout, job.plan.fingerprint().as_str(), seed)?;
+    let mut metadata = vec![(FINGERPRINT_KEY, job.plan.fingerprint().to_string())];
+    metadata.extend(seed.map(|seed| (SIMULATION_KEY, seed.to_string())));
+    let mut writer = ResponseWriter::new(job.output, &layout, &metadata)?;
     let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout };
     let mut records = 0;
     in_order(
@@ -89,7 +91,7 @@ pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> R
         },
     )?;
     let fingerprint = job.plan.fingerprint().to_string();
-    writer.finish(job.output, &Sidecar { fingerprint, records, simulation: seed })?;
+    writer.finish(job.output, Some(&Sidecar { fingerprint, records, simulation: seed }))?;
     Ok(Done { records })
 }
 

@@ -1,117 +1,85 @@
-//! Reading tables of true records: as codes, or counted.
+//! Writing records that are not responses: weighted answers, and synthetic people.
 
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, UInt64Array};
+use arrow_schema::{DataType, Field};
+use candor::adjust::DistinctRecords;
+use candor::plan::Fingerprint;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
 
-use crate::TableError;
-use crate::codes::codes;
-use crate::error::BadValue;
-use crate::input::{Batch, Input, Location};
-use crate::parallel::in_order;
-use crate::responses::provenance;
+use crate::output::Target;
+use crate::responses::{Format, Layout, ResponseWriter};
+use crate::{BATCH, TableError};
 
-/// Tables of true records.
-#[derive(Clone, Copy)]
-pub struct Records<'a> {
-    /// What their columns hold.
-    pub schema: &'a Schema,
-    /// Where they are; their rows follow one another.
-    pub inputs: &'a [Location],
-    /// The delimiter of CSV inputs; `None` to find out.
-    pub delimiter: Option<u8>,
-}
+/// The column that says how many responses a weighted record stands for.
+pub const COUNT: &str = "candor_count";
 
-/// Counts of true records.
-pub struct Counted {
-    /// For each table the number of records in each cell, first attribute slowest.
-    pub counts: Vec<Vec<u64>>,
-    /// The number of records.
-    pub records: u64,
-}
+/// The column of weights.
+pub const WEIGHT: &str = "candor_weight";
 
-impl Records<'_> {
-    /// Counts the records for every table in one pass, on all cores, in memory that does not grow with them.
-    ///
-    /// # Errors
-    /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records.
-    pub fn count(&self, tables: &Tables, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
-        let sizes: Vec<usize> = self.schema.attributes().iter().map(|a| a.categories().len()).collect();
-        let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
-        let mut counts: Vec<Vec<u64>> = tables.lists().iter().map(|table| vec![0; cells(table)]).collect();
-        let count = |columns: Vec<Vec<u16>>| {
-            let slices: Vec<&[u16]> = columns.iter().map(Vec::as_slice).collect();
-            let rows = columns.first().map_or(0, Vec::len) as u64;
-            (count_categories(&sizes, &slices, tables.lists()), rows)
-        };
-        let mut records = 0;
-        self.each(count, |(more, rows)| {
-            for (sums, more) in counts.iter_mut().zip(more) {
-                sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
-            }
-            records += rows;
-            progress(records, None);
-        })?;
-        Ok(Counted { counts, records })
-    }
+/// Key of the plan's fingerprint in the metadata of weighted records in Parquet.
+pub const ADJUSTED_KEY: &str = "candor:adjusted";
 
-    /// Reads all records: a column of codes for each attribute.
-    ///
-    /// # Errors
-    /// As [`Records::count`].
-    pub fn read(&self) -> Result<Vec<Vec<u16>>, TableError> {
-        let mut columns = vec![Vec::new(); self.schema.attributes().len()];
-        self.each(|read| read, |more| columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more)))?;
-        Ok(columns)
-    }
+/// Key of the plan's fingerprint in the metadata of synthetic records in Parquet.
+pub const SYNTHETIC_KEY: &str = "candor:synthetic";
 
-    /// Maps the codes of each batch on all cores, and takes the results in order.
-    fn each<T: Send + 'static>(
-        &self,
-        map: impl Fn(Vec<Vec<u16>>) -> T + Sync,
-        mut take: impl FnMut(T),
-    ) -> Result<(), TableError> {
-        let names: Vec<String> = self.schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
-        let mut some = false;
-        for location in self.inputs {
-            let input = Input::open(location, self.delimiter)?;
-            if let Some((fingerprint, _)) = provenance(location, &input)? {
-                return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
-            }
-            let batches = input.batches_with_crosses(&names)?;
-            in_order(
-                batches,
-                |_, batch| Ok::<T, TableError>(map(truths(&batch?, self.schema)?)),
-                |mapped| {
-                    some = true;
-                    take(mapped?);
-                    Ok::<(), TableError>(())
-                },
-            )?;
-        }
-        match some {
-            true => Ok(()),
-            false => Err(TableError::NoRecords { file: self.inputs.first().map_or(String::new(), Location::name) }),
-        }
-    }
-}
-
-/// The codes of a batch whose first columns are the schema's attributes, in order.
+/// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
 ///
 /// # Errors
-/// The first row that does not fit.
-pub(crate) fn truths(batch: &Batch, schema: &Schema) -> Result<Vec<Vec<u16>>, TableError> {
-    let mut truths = Vec::with_capacity(schema.attributes().len());
-    let mut first: Option<BadValue> = None;
-    for (column, attribute) in schema.attributes().iter().enumerate() {
-        truths.push(codes(batch, column, attribute, |bad| {
-            if first.as_ref().is_none_or(|first| bad.row < first.row) {
-                first = Some(bad);
-            }
-        })?);
+/// If the file cannot be written.
+pub fn write_weighted(
+    target: &Target,
+    format: Format,
+    schema: &Schema,
+    fingerprint: &Fingerprint,
+    records: &DistinctRecords,
+    weights: &[f64],
+) -> Result<(), TableError> {
+    let numbers = vec![Field::new(COUNT, DataType::UInt64, false), Field::new(WEIGHT, DataType::Float64, false)];
+    let batches = (0..records.len()).step_by(BATCH).map(|start| {
+        let range = start..records.len().min(start + BATCH);
+        let mut columns = vec![Vec::with_capacity(range.len()); schema.attributes().len()];
+        for number in range.clone() {
+            columns.iter_mut().zip(records.record(number)).for_each(|(column, &code)| column.push(code));
+        }
+        let counts: ArrayRef = Arc::new(UInt64Array::from(records.counts()[range.clone()].to_vec()));
+        let weights: ArrayRef = Arc::new(Float64Array::from(weights[range].to_vec()));
+        (columns, vec![counts, weights])
+    });
+    write(target, Layout::of_records(schema, numbers, format), (ADJUSTED_KEY, fingerprint), batches)
+}
+
+/// Writes synthetic records, one column of codes per attribute, complete or not at all.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_synthetic(
+    target: &Target,
+    format: Format,
+    schema: &Schema,
+    fingerprint: &Fingerprint,
+    columns: &[Vec<u16>],
+) -> Result<(), TableError> {
+    let records = columns.first().map_or(0, Vec::len);
+    let batches = (0..records).step_by(BATCH).map(|start| {
+        let range = start..records.min(start + BATCH);
+        (columns.iter().map(|column| column[range.clone()].to_vec()).collect(), Vec::new())
+    });
+    write(target, Layout::of_records(schema, Vec::new(), format), (SYNTHETIC_KEY, fingerprint), batches)
+}
+
+/// Writes batches of columns of codes, and of numbers beside them.
+fn write(
+    target: &Target,
+    layout: Layout,
+    (key, fingerprint): (&str, &Fingerprint),
+    batches: impl Iterator<Item = (Vec<Vec<u16>>, Vec<ArrayRef>)>,
+) -> Result<(), TableError> {
+    let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())])?;
+    for (columns, numbers) in batches {
+        let rows = columns.first().map_or(0, Vec::len);
+        writer.write(&layout.encode(&[], &columns, &numbers, rows), target)?;
     }
-    match first {
-        Some(bad) => Err(TableError::Value(bad)),
-        None => Ok(truths),
-    }
+    writer.finish(target, None)
 }

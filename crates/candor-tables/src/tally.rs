@@ -8,8 +8,7 @@ use candor::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 
 use crate::TableError;
 use crate::input::Location;
-use crate::parallel::in_order;
-use crate::responses::{Decoder, ResponseBatch, ResponseCodes, Responses};
+use crate::responses::{ResponseBatch, ResponseCodes, read_batches};
 
 /// What to count.
 pub struct Job<'a> {
@@ -64,27 +63,19 @@ enum Keep {
 
 fn tally_with(job: &Job<'_>, keep: Keep, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
-    let mut tallied = Tallied { groups: BTreeMap::new(), responses: 0, simulation: None, unmarked: Vec::new() };
-    for location in job.inputs {
-        let Responses { decoder, batches, simulation, fingerprinted } =
-            Responses::open(job.plan, location, job.delimiter, job.weights)?;
-        tallied.simulation = tallied.simulation.or(simulation);
-        if !fingerprinted {
-            tallied.unmarked.push(location.name());
-        }
-        let count = |_: u64, batch: Result<_, TableError>| count(job, keep, &layouts, &decoder, &batch?);
-        in_order(batches, count, |counted: Result<_, TableError>| {
-            let (groups, rows) = counted?;
-            merge(&mut tallied.groups, groups);
-            tallied.responses += rows as u64;
-            progress(tallied.responses, None);
-            Ok::<(), TableError>(())
-        })?;
-    }
-    if tallied.responses == 0 {
-        return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) });
-    }
-    Ok(tallied)
+    let mut groups = Groups::new();
+    let read = read_batches(
+        job.plan,
+        job.inputs,
+        job.delimiter,
+        job.weights,
+        |batch| count(job, keep, &layouts, batch),
+        |counted, read| {
+            merge(&mut groups, counted);
+            progress(read.responses, None);
+        },
+    )?;
+    Ok(Tallied { groups, responses: read.responses, simulation: read.simulation, unmarked: read.unmarked })
 }
 
 type Groups = BTreeMap<Vec<u16>, Vec<TableTally>>;
@@ -100,14 +91,8 @@ fn merge(groups: &mut Groups, more: Groups) {
     }
 }
 
-fn count(
-    job: &Job<'_>,
-    keep: Keep,
-    layouts: &[CountLayout],
-    decoder: &Decoder,
-    batch: &crate::input::Batch,
-) -> Result<(Groups, usize), TableError> {
-    let ResponseBatch { columns, weights, rows } = decoder.decode(batch)?;
+fn count(job: &Job<'_>, keep: Keep, layouts: &[CountLayout], batch: ResponseBatch) -> Groups {
+    let ResponseBatch { columns, weights, rows } = batch;
     let codes: Vec<Codes<'_>> = columns
         .iter()
         .map(|column| match column {
@@ -118,7 +103,7 @@ fn count(
     let rows_are = weights.as_deref().map_or(Rows::Single, Rows::Weighted);
     if job.by.is_empty() && keep == Keep::Counts {
         let tallies = count_tables(job.plan, layouts, &codes, rows_are);
-        return Ok((Groups::from([(Vec::new(), tallies)]), rows));
+        return Groups::from([(Vec::new(), tallies)]);
     }
     let mut groups = Groups::new();
     let mut add = |key: Vec<u16>, take: &dyn Fn(usize) -> bool| {
@@ -152,5 +137,5 @@ fn count(
     for wanted in distinct {
         add(wanted.clone(), &|row| keys[row] == wanted);
     }
-    Ok((groups, rows))
+    groups
 }

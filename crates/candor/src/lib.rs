@@ -26,6 +26,8 @@ pub mod estimate;
 
 pub mod adjust;
 
+pub mod synthesize;
+
 pub mod query;
 
 pub mod dependence;

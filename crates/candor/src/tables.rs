@@ -4,6 +4,7 @@
 //! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all; words and
 //! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice.
 
+use crate::plan::Plan;
 use crate::schema::{Schema, SchemaError};
 
 /// The largest number of cells of one table.
@@ -73,6 +74,17 @@ impl Tables {
     pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<Tables, TablesError> {
         lists.iter().try_for_each(|table| check_size(table, schema))?;
         Ok(Tables(lists))
+    }
+
+    /// What a plan randomizes together: one table per block, and one per public attribute.
+    ///
+    /// # Errors
+    /// If a block is too large for a table.
+    pub fn of_blocks(plan: &Plan) -> Result<Tables, TablesError> {
+        let schema = plan.schema();
+        let blocks = plan.blocks().iter().map(|block| block.attributes().to_vec());
+        let public = (0..schema.attributes().len()).filter(|&a| schema.attributes()[a].is_public()).map(|a| vec![a]);
+        Tables::of(blocks.chain(public).collect(), schema)
     }
 
     /// All one-way tables of the attributes that are randomized.

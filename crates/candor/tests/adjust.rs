@@ -1,8 +1,7 @@
 //! Adjustment: the algorithm as printed, its limit, and what is said about convergence.
 
 use candor::adjust::{
-    AdjustError, DistinctRecords, Margin, Options, RakeError, Raked, Unattainable, adjust, check_plan, default_margins,
-    rake,
+    AdjustError, DistinctRecords, Margin, Options, RakeError, Raked, Unattainable, adjust, check_plan, rake,
 };
 use candor::channel::{Axis, Pattern};
 use candor::estimate::simplex;
@@ -46,7 +45,7 @@ fn example_one_is_not_called_converged_before_it_is() {
         let raked = example(sweeps(t));
         let told = raked.distance.unwrap();
         let truth = distance(&raked);
-        assert!(told >= truth && told < 3.0 * truth, "sweep {t}: told {told}, truth {truth}");
+        assert!(told >= truth && told < 6.0 * truth, "sweep {t}: told {told}, truth {truth}");
         assert!(!raked.converged);
     }
     // A rule on changes of weights would stop here, 3.5e-4 from the limit.
@@ -242,7 +241,7 @@ fn responses(epsilon: f64, people: usize) -> (Plan, DistinctRecords, DistinctRec
 #[test]
 fn answers_are_adjusted_to_the_estimates_of_their_blocks() {
     let (plan, answers, _) = responses(2.0, 50_000);
-    let tables = default_margins(&plan).unwrap();
+    let tables = Tables::of_blocks(&plan).unwrap();
     assert_eq!(tables.lists(), [vec![0, 1], vec![2]]);
     let adjusted = adjust(&plan, &answers, &tables, &Options::default()).unwrap();
     assert!(adjusted.raked.converged, "{:?}", adjusted.raked);

@@ -680,6 +680,41 @@ fn plug_in_weights() {
 }
 
 /// Three people who happen to give the same answer do not make a certainty.
+/// A tag that nobody drew is listed with a count of zero: it changes nothing.
+#[test]
+fn rows_that_stand_for_nobody_change_nothing() {
+    let axes = [Axis::single(2)];
+    let lottery = vec![(1, k_ary(&axes, 1.0)), (1, k_ary(&axes, 2.0))];
+    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::lottery(vec![0], lottery)]).unwrap();
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    let estimate = |answers: &[u16], tags: &[u16], counts: &[f64]| {
+        let mut tally = TableTally::new(estimator.layout().clone());
+        tally.add(&plan, &[Codes::One(answers), Codes::One(tags)], Rows::Counted(counts), |_| true);
+        estimator.estimate(&tally, Target::Population).unwrap()
+    };
+    let without = estimate(&[0, 1], &[0, 0], &[70.0, 30.0]);
+    let with = estimate(&[0, 1, 0], &[0, 0, 1], &[70.0, 30.0, 0.0]);
+    assert_eq!(with, without);
+    assert!(with.shares.iter().all(|share| share.is_finite()));
+}
+
+/// An answer that no truth gives has no likelihood; one that only some truths give rules the others out.
+#[test]
+fn impossible_answers_have_no_likelihood() {
+    let labels = ["0", "1", "2"].map(String::from).to_vec();
+    let channel: Channel = Matrix::new(vec![2], labels, 1, vec![vec![2, 0, 0], vec![1, 1, 0]]).unwrap().into();
+    let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    let iterate = |answers: &[u16]| {
+        let mut tally = TableTally::new(estimator.layout().clone());
+        tally.add(&plan, &[Codes::One(answers)], Rows::Single, |_| true);
+        estimator.iterate(&tally, 1e-12, 100_000)
+    };
+    assert!(matches!(iterate(&[0, 2]), Err(EstimateError::NoLikelihood(_))));
+    let found = iterate(&[1, 1]).unwrap();
+    assert!(found.converged && (found.shares[1] - 1.0).abs() < 1e-9, "{found:?}");
+}
+
 #[test]
 fn few_responses_are_not_certain() {
     let by_matrix = matrix(&[2], &[vec![0.6, 0.4], vec![0.4, 0.6]]);

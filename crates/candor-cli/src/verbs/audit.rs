@@ -20,10 +20,10 @@ const SHOWN_DETAILS: usize = 8;
 #[command(after_help = "\
 Examples:
   candor audit plan.json
-  candor audit plan.json --require ldp=1 --require rho=0.1:0.5 --require l-diversity=5
-  candor audit plan.json --prior smokes=0.7,0.2,0.1 --require worst-posterior=0.75
+  candor audit plan.json --require ldp=4 --require rho=0.1:0.9
+  candor audit plan.json --prior Sex=0.7,0.3 --require worst-posterior=0.99
   candor audit first.json second.json              what holds for people who answer both
-  candor audit --compare a.json b.json             is one at least as informative as the other?
+  candor audit --compare first.json second.json    is one at least as informative as the other?
 
 Criteria: ldp, parity, beta-factor, rho (rho1:rho2), information-bounds (event:low:high), average-security,
 map-privacy, worst-posterior, l-diversity, guessing, mutual-information; docs/privacy.md says what each means.")]

@@ -12,7 +12,7 @@ use candor::tables::Tables;
 use candor_tables::TableError;
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};
-use candor_tables::records::Records;
+use candor_tables::truth::Records;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 

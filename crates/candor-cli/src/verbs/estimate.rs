@@ -17,7 +17,7 @@ use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{parse_delimiter, read_plan};
+use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::show::{count, emit, remark, table};
@@ -244,17 +244,8 @@ fn count_responses(
     let tallied = if keep_sets { tally_keeping_sets(&job, progress) } else { tally(&job, progress) };
     bar.clear();
     let tallied = tallied?;
-    provenance(&tallied, str::to_owned).iter().for_each(|note| remark(note));
+    tell_provenance(&tallied.unmarked, tallied.simulation);
     Ok(tallied)
-}
-
-/// What should be known about where responses come from; `name` is what files are called.
-pub fn provenance(tallied: &Tallied, name: impl Fn(&str) -> String) -> Vec<String> {
-    let unmarked = |file: &String| {
-        format!("note: the file {} does not tell the plan it was made under; its labels fit this one", name(file))
-    };
-    let simulation = |seed| format!("note: these responses are a simulation (seed {seed})");
-    tallied.unmarked.iter().map(unmarked).chain(tallied.simulation.map(simulation)).collect()
 }
 
 fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &Tables) -> Result<Tallied, Failure> {

@@ -1,23 +1,28 @@
 //! One file per verb.
 
+pub mod adjust;
 pub mod audit;
 pub mod cluster;
 pub mod compare;
 mod compare_plans;
+pub mod completions;
 pub mod demo;
 pub mod design;
 pub mod estimate;
 pub mod explain;
 pub mod front;
+pub mod man;
 mod prior;
 pub mod query;
 pub mod randomize;
 pub mod refine;
 pub mod report;
 pub mod reproduce;
+mod reproduction;
 pub mod schema;
 pub mod size;
 pub mod sql;
+pub mod synthesize;
 pub mod test;
 
 use std::path::Path;
@@ -26,6 +31,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 
 use crate::failure::Failure;
+use crate::show::remark;
 
 /// Reads a file, or standard input if it is `-`.
 fn read_text(path: &str) -> Result<String, Failure> {
@@ -56,6 +62,19 @@ fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
         true => Err(Failure::Input(format!("{output} is both input and output; choose another output"))),
         false => Ok(()),
     }
+}
+
+/// What should be known of responses that were read.
+fn provenance(unmarked: &[String], simulation: Option<u64>) -> Vec<String> {
+    let not_told =
+        |file: &String| format!("the file {file} does not tell the plan it was made under; its labels fit this one");
+    let simulated = |seed| format!("these responses are a simulation (seed {seed})");
+    unmarked.iter().map(not_told).chain(simulation.map(simulated)).collect()
+}
+
+/// Tells what should be known of responses that were read.
+fn tell_provenance(unmarked: &[String], simulation: Option<u64>) {
+    provenance(unmarked, simulation).iter().for_each(|note| remark(&format!("note: {note}")));
 }
 
 /// A number of people.

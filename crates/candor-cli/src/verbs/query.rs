@@ -1,16 +1,21 @@
 //! `candor query`: plan + responses -> the share and number of people for whom a condition holds.
 
+use candor::adjust::{DistinctRecords, Options, adjust, check_plan};
 use candor::condition::Condition;
 use candor::estimate::{Interval, Linear};
 use candor::plan::Plan;
 use candor::query::{Assume, parts, share_where};
 use candor::tables::Tables;
+use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_tables::distinct::distinct_responses;
+use candor_tables::input::Location;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::estimate::{TargetArg, parse_confidence, read_responses};
-use super::{parse_delimiter, read_plan};
+use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::show::{count, emit, paragraph, table};
 
 #[derive(Args)]
@@ -19,7 +24,7 @@ Conditions compare attributes with categories by =, !=, in (..), not in (..), an
 joined by and, or, not and parentheses. Names and labels with spaces go into quotes.
 
 Examples:
-  candor query plan.json responses.parquet --where \"Education in (Bachelors, Masters) and Sex = Female\"
+  candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --method joint --json")]
 pub struct QueryArgs {
     /// The plan the responses were made under (JSON)
@@ -55,6 +60,8 @@ enum MethodArg {
     Clusters,
     /// As if all attributes were independent
     Independent,
+    /// From answers weighted to agree with the estimated tables of the blocks; see candor adjust
+    Adjusted,
 }
 
 impl MethodArg {
@@ -62,11 +69,13 @@ impl MethodArg {
         self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
     }
 
-    fn assume(self) -> Assume {
+    /// What it takes for independent; `None` if it does not multiply tables.
+    fn assume(self) -> Option<Assume> {
         match self {
-            MethodArg::Joint => Assume::Nothing,
-            MethodArg::Clusters => Assume::BlocksIndependent,
-            MethodArg::Independent => Assume::AttributesIndependent,
+            MethodArg::Joint => Some(Assume::Nothing),
+            MethodArg::Clusters => Some(Assume::BlocksIndependent),
+            MethodArg::Independent => Some(Assume::AttributesIndependent),
+            MethodArg::Adjusted => None,
         }
     }
 }
@@ -84,31 +93,87 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let methods = args.method.map_or_else(|| MethodArg::value_variants().to_vec(), |method| vec![method]);
     // The tables of all methods, each counted once.
     let mut lists: Vec<Vec<usize>> = Vec::new();
-    for part in methods.iter().flat_map(|method| parts(&plan, &condition, method.assume())) {
+    let assumed = methods.iter().filter_map(|method| method.assume());
+    for part in assumed.flat_map(|assume| parts(&plan, &condition, assume)) {
         let fits = Tables::of(vec![part.clone()], plan.schema()).is_ok();
         if fits && !lists.contains(&part) {
             lists.push(part);
         }
     }
     let tables = Tables::of(lists, plan.schema()).map_err(|error| Failure::about("--where", error))?;
-    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
-    let tallies = tallied.groups.values().next().expect("tables were counted");
+    let counted = if methods.contains(&MethodArg::Adjusted) && check_plan(&plan).is_ok() {
+        Counted::distinct(&args, &plan, &tables)?
+    } else {
+        let mut tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
+        let tallies = tallied.groups.pop_first().map_or(Vec::new(), |(_, tallies)| tallies);
+        Counted { tallies, responses: tallied.responses, records: None }
+    };
     let answer = |&method: &MethodArg| {
-        let wanted = parts(&plan, &condition, method.assume());
-        let found = wanted.iter().map(|part| tallies.iter().find(|tally| tally.layout().attributes == *part));
-        let share = match found.collect::<Option<Vec<_>>>() {
-            Some(tallies) => {
-                share_where(&plan, &condition, &tallies, args.target.into()).map_err(|error| error.to_string())
-            }
-            None => Err("the table of all attributes in the condition is too large".to_owned()),
+        let share = match method.assume() {
+            Some(assume) => counted.product(&args, &plan, &condition, assume),
+            None => counted.adjusted(&plan, &condition),
         };
         Answer { method, share }
     };
     let answers: Vec<Answer> = methods.iter().map(answer).collect();
     if args.json {
-        return emit(&format!("{}\n", describe_json(&args, tallied.responses, &answers)));
+        return emit(&format!("{}\n", describe_json(&args, counted.responses, &answers)));
     }
-    emit(&describe(&args, &plan, tallied.responses, &condition, &answers))
+    emit(&describe(&args, &plan, counted.responses, &condition, &answers))
+}
+
+/// What was counted of the responses, in one pass.
+struct Counted {
+    tallies: Vec<TableTally>,
+    responses: u64,
+    /// The different responses, if records were asked for.
+    records: Option<DistinctRecords>,
+}
+
+impl Counted {
+    fn distinct(args: &QueryArgs, plan: &Plan, tables: &Tables) -> Result<Counted, Failure> {
+        let inputs: Vec<Location> = args.responses.iter().map(|path| Location::new(path)).collect();
+        let bar = Progress::new();
+        let found = distinct_responses(plan, &inputs, args.delimiter, |done, all| bar.show(done, all));
+        bar.clear();
+        let (records, read) = found?;
+        tell_provenance(&read.unmarked, read.simulation);
+        let columns = records.columns();
+        let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
+        let counts: Vec<f64> = records.counts().iter().map(|&count| count as f64).collect();
+        let count = |table: &Vec<usize>| {
+            let mut tally = TableTally::new(CountLayout::new(plan, table));
+            tally.add(plan, &codes, Rows::Counted(&counts), |_| true);
+            tally
+        };
+        let tallies = tables.lists().iter().map(count).collect();
+        Ok(Counted { tallies, responses: read.responses, records: Some(records) })
+    }
+
+    fn product(&self, args: &QueryArgs, plan: &Plan, condition: &Condition, assume: Assume) -> Result<Linear, String> {
+        let wanted = parts(plan, condition, assume);
+        let found = wanted.iter().map(|part| self.tallies.iter().find(|tally| tally.layout().attributes == *part));
+        match found.collect::<Option<Vec<_>>>() {
+            Some(tallies) => {
+                share_where(plan, condition, &tallies, args.target.into()).map_err(|error| error.to_string())
+            }
+            None => Err("the table of all attributes in the condition is too large".to_owned()),
+        }
+    }
+
+    fn adjusted(&self, plan: &Plan, condition: &Condition) -> Result<Linear, String> {
+        check_plan(plan).map_err(|error| error.to_string())?;
+        let records = self.records.as_ref().ok_or("the responses were not kept")?;
+        let margins = Tables::of_blocks(plan).map_err(|error| error.to_string())?;
+        let adjusted = adjust(plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
+        if !adjusted.raked.converged {
+            return Err("the weights do not converge; candor adjust tells why".to_owned());
+        }
+        // The columns of record-shaped responses are the attributes.
+        let holds = |record: &[u16]| condition.holds(|attribute| record[attribute]);
+        let inside = (0..records.len()).filter(|&i| holds(records.record(i)));
+        Ok(Linear { value: inside.map(|i| adjusted.raked.weights[i]).sum(), standard_error: None })
+    }
 }
 
 fn interval(args: &QueryArgs, share: &Linear) -> Option<[f64; 3]> {
@@ -145,8 +210,8 @@ fn describe(args: &QueryArgs, plan: &Plan, responses: u64, condition: &Condition
             _ => "clusters takes attributes of different blocks of the plan for independent",
         };
         text += &paragraph(&format!(
-            "joint is unbiased; independent takes all attributes for independent, and {clusters}. Where that is not so they are \
-             biased by as much as nobody can tell from the responses, so they have no standard error."
+            "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what randomization left \
+             of the dependences. These three are biased by as much as nobody can tell from the responses, so they have no standard error."
         ));
     }
     text

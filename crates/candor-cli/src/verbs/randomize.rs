@@ -22,10 +22,10 @@ use crate::show::{count, emit, remark};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor randomize plan.json people.parquet -o responses.parquet
+  candor randomize plan.json people.csv -o responses.parquet
   candor randomize plan.json north.csv south.csv.gz -o responses.csv --keep weight
-  zcat people.csv.gz | candor randomize plan.json - -o - > responses.csv
-  echo '{\"Smokes\": \"yes\"}' | candor randomize plan.json --one-by-one")]
+  gunzip -c people.csv.gz | candor randomize plan.json - -o - > responses.csv
+  head -n 2 people.jsonl | candor randomize plan.json --one-by-one")]
 pub struct RandomizeArgs {
     /// The plan (JSON)
     plan: String,

@@ -13,8 +13,8 @@ use crate::show::{count, emit, paragraph, remark, table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor refine plan.json --prior 0.4,0.3,0.2,0.1 -o better.json --allow-unbounded
-  candor refine plan.json --uniform-prior 10 --posterior-bound 1")]
+  candor refine warner.json --prior 0.4,0.3,0.2,0.1 -o better.json --allow-unbounded
+  candor refine warner.json --uniform-prior 4 --posterior-bound 1 --allow-unbounded")]
 pub struct RefineArgs {
     /// The plan (JSON) of one attribute; - for standard input
     plan: String,

@@ -15,9 +15,9 @@ use clap::Args;
 
 use super::audit::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_table, told};
 use super::design::prior_sentences;
-use super::estimate::{categories, cautions, names, parse_confidence, provenance, read_responses};
+use super::estimate::{categories, cautions, names, parse_confidence, read_responses};
 use super::test::p_value;
-use super::{parse_delimiter, read_plan, refuse_overwriting};
+use super::{parse_delimiter, provenance, quoted, read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::show::{capital, count, emit, plural};
@@ -26,7 +26,7 @@ use crate::show::{capital, count, emit, plural};
 #[command(after_help = "\
 Examples:
   candor report plan.json responses.parquet -o report.html
-  candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title \"Health survey 2026\" -o report.html")]
+  candor report plan.json responses.csv --tables \"Sex;Education,Income\" --title \"Survey 2026\" -o report.html")]
 pub struct ReportArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
@@ -149,7 +149,8 @@ fn page(args: &ReportArgs, plan: &Plan, tallied: &Tallied, analyses: &[Analysis]
 
 /// What a reader must know before believing anything.
 fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String> {
-    let known = provenance(tallied, file_name).into_iter().chain(cautions(analyses.iter()));
+    let unmarked: Vec<String> = tallied.unmarked.iter().map(|path| file_name(path)).collect();
+    let known = provenance(&unmarked, tallied.simulation).into_iter().chain(cautions(analyses.iter()));
     let sentence = |note: String| capital(note.trim_start_matches("note: ").trim_start_matches("warning: ")) + ".";
     let mut warnings: Vec<String> = known.map(sentence).collect();
     if tallied.simulation.is_some() {
@@ -307,9 +308,9 @@ fn file_name(path: &str) -> String {
 
 fn how_to_repeat(args: &ReportArgs, plan: &Plan, tallied: &Tallied) -> Vec<Part> {
     let version = env!("CARGO_PKG_VERSION");
-    let file = |path: &str| super::quoted(&file_name(path));
+    let file = |path: &str| quoted(&file_name(path));
     let responses = args.responses.iter().map(|path| file(path)).collect::<Vec<_>>().join(" ");
-    let (plan_file, tables) = (file(&args.plan), super::quoted(&args.tables));
+    let (plan_file, tables) = (file(&args.plan), quoted(&args.tables));
     let options = format!("--tables {tables} --confidence {}", args.confidence);
     vec![
         Part::Heading("How to cite and repeat this".to_owned()),
@@ -322,10 +323,7 @@ fn how_to_repeat(args: &ReportArgs, plan: &Plan, tallied: &Tallied) -> Vec<Part>
         Part::Commands(vec![
             format!("candor audit {plan_file}"),
             format!("candor estimate {plan_file} {responses} {options}"),
-            format!(
-                "candor report {plan_file} {responses} {options} --title {} -o report.html",
-                super::quoted(&args.title)
-            ),
+            format!("candor report {plan_file} {responses} {options} --title {} -o report.html", quoted(&args.title)),
         ]),
     ]
 }

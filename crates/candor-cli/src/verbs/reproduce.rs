@@ -8,6 +8,7 @@ use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 use candor_tables::output::{self, Target};
 use clap::Args;
 
+use super::reproduction;
 use crate::draw;
 use crate::failure::Failure;
 use crate::show::{emit, paragraph, table};
@@ -16,8 +17,9 @@ use crate::show::{emit, paragraph, table};
 #[command(after_help = "\
 Examples:
   candor reproduce                                  what there is
-  candor reproduce optimized-rr table-1
-  candor reproduce optimized-rr -o figures          CSV and SVG files too")]
+  candor reproduce l-diversity table-1
+  candor reproduce optimized-rr -o figures          CSV and SVG files too
+  candor reproduce l-diversity --markdown page.md   what agrees with the paper, as a page")]
 pub struct ReproduceArgs {
     /// The paper; without one, the papers and what can be regenerated are listed
     paper: Option<String>,
@@ -32,10 +34,43 @@ pub struct ReproduceArgs {
     /// A folder for the tables as CSV and the figures as SVG
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// A page (Markdown) that says of each exhibit what agrees; of all papers if none is given
+    #[arg(long, value_name = "page.md")]
+    markdown: Option<String>,
 }
 
 pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
-    let Some(name) = &args.paper else { return emit(&listing()) };
+    if args.paper.is_none() && args.markdown.is_none() {
+        return emit(&listing());
+    }
+    let chosen = chosen(&args)?;
+    if let Some(folder) = &args.output {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::about(&folder.display().to_string(), error))?;
+    }
+    let settings = Settings { seed: args.seed, repeats: args.repeats.map(|n| n as usize) };
+    let mut page = reproduction::INTRODUCTION.to_owned();
+    for (paper, exhibits) in chosen {
+        page += &reproduction::heading(paper);
+        for exhibit in exhibits {
+            let outcome = (exhibit.make)(&settings);
+            emit(&shown(exhibit, &outcome))?;
+            page += &reproduction::section(paper, exhibit, &outcome);
+            if let Some(folder) = &args.output {
+                emit(&keep(folder, paper, exhibit, &outcome)?)?;
+            }
+        }
+    }
+    match &args.markdown {
+        Some(path) => Ok(output::write(&Target::new(path), page.as_bytes())?),
+        None => Ok(()),
+    }
+}
+
+/// The papers and exhibits that are asked for.
+fn chosen(args: &ReproduceArgs) -> Result<Vec<(&'static Paper, Vec<&'static Exhibit>)>, Failure> {
+    let Some(name) = &args.paper else {
+        return Ok(PAPERS.iter().map(|paper| (paper, paper.exhibits.iter().collect())).collect());
+    };
     let paper = PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
         let names: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
         Failure::Usage(format!("there is no paper \"{name}\"; there are: {}", names.join(", ")))
@@ -47,18 +82,7 @@ pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
             Failure::Usage(format!("{} has no \"{name}\"; it has: {}", paper.name, names.join(", ")))
         })?],
     };
-    if let Some(folder) = &args.output {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::about(&folder.display().to_string(), error))?;
-    }
-    let settings = Settings { seed: args.seed, repeats: args.repeats.map(|n| n as usize) };
-    for exhibit in exhibits {
-        let outcome = (exhibit.make)(&settings);
-        emit(&shown(exhibit, &outcome))?;
-        if let Some(folder) = &args.output {
-            emit(&keep(folder, paper, exhibit, &outcome)?)?;
-        }
-    }
-    Ok(())
+    Ok(vec![(paper, exhibits)])
 }
 
 fn listing() -> String {

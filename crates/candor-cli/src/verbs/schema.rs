@@ -30,6 +30,11 @@ enum SchemaVerb {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor schema infer people.csv -o schema.toml
+  candor schema infer people.csv --public Region --drop weight -o schema.toml
+  candor schema infer people.csv --bins weight=edges:1.2")]
 struct InferArgs {
     /// CSV (also gzip) or Parquet; - for standard input
     table: String,
@@ -57,6 +62,9 @@ struct InferArgs {
 }
 
 #[derive(Args)]
+#[command(after_help = "\
+Example:
+  candor schema check schema.toml people.csv")]
 struct CheckArgs {
     /// The schema (TOML)
     schema: String,

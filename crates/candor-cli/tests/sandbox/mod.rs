@@ -18,6 +18,7 @@ pub struct Said {
     pub err: String,
 }
 
+#[allow(dead_code)]
 impl Said {
     fn new(output: &Output) -> Said {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -95,6 +96,26 @@ impl Sandbox {
         Said::new(&child.wait_with_output().unwrap())
     }
 
+    /// Every verb of the command, as words: "design", "schema", "schema infer", ...
+    pub fn verbs(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for verb in listed(&self.run("--help").fine().out) {
+            let nested = listed(&self.run(&format!("{verb} --help")).fine().out);
+            all.extend(nested.into_iter().map(|inner| format!("{verb} {inner}")));
+            all.push(verb);
+        }
+        all
+    }
+
+    /// Another folder with the same files.
+    pub fn copy(&self) -> Sandbox {
+        let copy = Sandbox::new();
+        for name in self.files() {
+            fs::copy(self.path(&name), copy.path(&name)).unwrap();
+        }
+        copy
+    }
+
     /// A table of `rows` people with a public region, a sensitive answer, an age and an id.
     pub fn people(&self, name: &str, rows: usize) -> PathBuf {
         let mut text = String::from("id,region,smokes,age\n");
@@ -116,6 +137,13 @@ impl Sandbox {
         );
         self.run("design schema.toml --epsilon 2 -o plan.json").fine();
     }
+}
+
+/// The verbs that a help text lists.
+fn listed(help: &str) -> Vec<String> {
+    let Some(list) = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()) else { return vec![] };
+    let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }
 
 /// The rows of a CSV text without quotes.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use candor::adjust::{DistinctRecords, Options, adjust, default_margins};
+use candor::adjust::{DistinctRecords, Margin, Options, rake};
 use candor::estimate::simplex::clip;
 use candor::estimate::{TableEstimator, Target};
-use candor::plan::Plan;
+use candor::plan::{Block, Plan};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tally::{Codes, CountLayout, Rows, answer_codes, count_categories, count_tables};
+use candor::tally::{Codes, CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
 use rand_core::Rng;
 
 /// How a query is answered from responses.
@@ -167,10 +167,20 @@ fn by_plan<'a>(ways: &[(&'a Plan, Way)]) -> Vec<(&'a Plan, Vec<(usize, Way)>)> {
 /// The estimated share of each question's set.
 fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question, f64)]) -> Vec<f64> {
     let sizes: Vec<usize> = plan.schema().attributes().iter().map(|attribute| attribute.categories().len()).collect();
-    let estimate = |table: &[usize]| {
-        let estimator = TableEstimator::new(plan, table).expect("identifiable");
-        let tally = count_tables(plan, &[CountLayout::new(plan, table)], codes, Rows::Single).remove(0);
-        estimator.estimate(&tally, Target::Table).expect("responses").shares
+    let estimate_all = |tables: &[Vec<usize>]| -> Vec<Vec<f64>> {
+        let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
+        let tallies = count_tables(plan, &layouts, codes, Rows::Single);
+        let estimate = |(table, tally): (&Vec<usize>, &TableTally)| {
+            let estimator = TableEstimator::new(plan, table).expect("identifiable");
+            estimator.estimate(tally, Target::Table).expect("responses").shares
+        };
+        tables.iter().zip(&tallies).map(estimate).collect()
+    };
+    let asked: Vec<Vec<usize>> = questions.iter().map(|(question, _)| question.attributes.to_vec()).collect();
+    // The tables of the blocks, cut off and rescaled as in the paper.
+    let blocks = || -> Vec<Vec<f64>> {
+        let tables: Vec<Vec<usize>> = plan.blocks().iter().map(|block| block.attributes().to_vec()).collect();
+        estimate_all(&tables).iter().map(|shares| clip(shares)).collect()
     };
     let answered = || -> Vec<&[u16]> {
         codes
@@ -183,25 +193,24 @@ fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question,
     };
     match way {
         Way::Answers => {
-            let tables: Vec<Vec<usize>> = questions.iter().map(|(question, _)| question.attributes.to_vec()).collect();
-            let counted = count_categories(&sizes, &answered(), &tables);
+            let counted = count_categories(&sizes, &answered(), &asked);
             let people = answered()[0].len() as f64;
             let share = |((question, _), counts): (&(Question, f64), &Vec<u64>)| {
                 question.sum(&counts.iter().map(|&count| count as f64 / people).collect::<Vec<_>>())
             };
             questions.iter().zip(&counted).map(share).collect()
         }
-        Way::Unbiased => questions.iter().map(|(question, _)| question.sum(&estimate(&question.attributes))).collect(),
+        Way::Unbiased => {
+            let estimated = estimate_all(&asked);
+            questions.iter().zip(&estimated).map(|((question, _), table)| question.sum(table)).collect()
+        }
         Way::Product => {
-            // Each block's table, a distribution, summed out where a question asks.
-            let mut tables: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+            let tables = blocks();
             let block_of =
                 |a: usize| plan.blocks().iter().position(|b| b.attributes().contains(&a)).expect("randomized");
-            let mut margin = |of: &[usize]| {
+            let margin = |of: &[usize]| {
                 let block = block_of(of[0]);
-                let attributes = plan.blocks()[block].attributes();
-                let table = tables.entry(block).or_insert_with(|| clip(&estimate(attributes)));
-                summed(table, attributes, &sizes, of)
+                summed(&tables[block], plan.blocks()[block].attributes(), &sizes, of)
             };
             let share = |(question, _): &(Question, f64)| {
                 let [a, b] = question.attributes;
@@ -217,9 +226,17 @@ fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question,
         Way::Adjusted => {
             let mut records = DistinctRecords::new(sizes.len());
             records.add_rows(&answered());
-            let margins = default_margins(plan).expect("small blocks");
+            let columns = records.columns();
+            let margin = |(block, shares): (&Block, Vec<f64>)| {
+                let cell = |record: usize| {
+                    let code = |cell: u32, &a: &usize| cell * sizes[a] as u32 + u32::from(columns[a][record]);
+                    block.attributes().iter().fold(0, code)
+                };
+                Margin { cells: (0..records.len()).map(cell).collect(), shares }
+            };
+            let margins: Vec<Margin> = plan.blocks().iter().zip(blocks()).map(margin).collect();
             let options = Options { tolerance: 1e-5, max_iterations: 200 };
-            let weights = adjust(plan, &records, &margins, &options).expect("record-shaped answers").raked.weights;
+            let weights = rake(records.counts(), &margins, &options).expect("margins of these records").weights;
             let share = |(Question { attributes: [a, b], holds }, _): &(Question, f64)| {
                 let inside = |record: &[u16]| holds[usize::from(record[*a]) * sizes[*b] + usize::from(record[*b])];
                 (0..records.len()).filter(|&i| inside(records.record(i))).map(|i| weights[i]).sum()

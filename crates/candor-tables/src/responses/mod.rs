@@ -3,7 +3,8 @@
 mod read;
 mod write;
 
-pub use read::{Decoder, ResponseBatch, ResponseCodes, Responses};
+pub(crate) use read::read_batches;
+pub use read::{Decoder, Read, ResponseBatch, ResponseCodes, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 
 use std::path::{Path, PathBuf};

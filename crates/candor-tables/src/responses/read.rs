@@ -1,5 +1,7 @@
 //! Responses read back as codes.
 
+use std::ops::RangeInclusive;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ListArray, StringArray};
@@ -13,6 +15,8 @@ use crate::TableError;
 use crate::codes::{cast, text_dictionary, text_dictionary_type};
 use crate::error::BadValue;
 use crate::input::{Batch, Batches, Input, Location};
+use crate::parallel::in_order;
+use crate::records::{SYNTHETIC_KEY, WEIGHT};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
@@ -53,6 +57,56 @@ pub enum ResponseCodes {
     Set(Sets),
 }
 
+/// What is known of tables of responses once they are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The number of responses.
+    pub responses: u64,
+    /// The seed, if any of them are a simulation.
+    pub simulation: Option<u64>,
+    /// The tables that do not tell the plan they were made under.
+    pub unmarked: Vec<String>,
+}
+
+/// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it made, in
+/// order, and what was read up to there.
+///
+/// # Errors
+/// If a table was made under another plan or cannot be read, a value cannot be a response, or there are none at all.
+pub(crate) fn read_batches<T: Send + 'static>(
+    plan: &Plan,
+    inputs: &[Location],
+    delimiter: Option<u8>,
+    weights: Option<&str>,
+    map: impl Fn(ResponseBatch) -> T + Sync,
+    mut take: impl FnMut(T, &Read),
+) -> Result<Read, TableError> {
+    let mut read = Read::default();
+    for location in inputs {
+        let Responses { decoder, batches, simulation, fingerprinted } =
+            Responses::open(plan, location, delimiter, weights)?;
+        read.simulation = read.simulation.or(simulation);
+        if !fingerprinted {
+            read.unmarked.push(location.name());
+        }
+        let work = |_: u64, batch: Result<Batch, TableError>| {
+            let decoded = decoder.decode(&batch?)?;
+            let rows = decoded.rows;
+            Ok((map(decoded), rows))
+        };
+        in_order(batches, work, |done: Result<(T, usize), TableError>| {
+            let (made, rows) = done?;
+            read.responses += rows as u64;
+            take(made, &read);
+            Ok::<(), TableError>(())
+        })?;
+    }
+    if read.responses == 0 {
+        return Err(TableError::NoRecords { file: inputs.first().map_or(String::new(), Location::name) });
+    }
+    Ok(read)
+}
+
 impl Responses {
     /// Opens a table of responses made under the plan; `weights` names a column of weights.
     ///
@@ -70,6 +124,11 @@ impl Responses {
         if let Some((found, _)) = provenance.as_ref().filter(|(found, _)| found != expected) {
             let (file, found) = (location.name(), found.clone());
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
+        }
+        let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of candor adjust");
+        let synthetic = input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records of candor synthesize");
+        if let Some(found) = weighted.or(synthetic) {
+            return Err(TableError::NotResponses { file: location.name(), found });
         }
         let columns = plan.columns();
         let names: Vec<String> =
@@ -139,13 +198,13 @@ impl Decoder {
                 }
             })?;
         let one = |(row, weight): (usize, Option<f64>)| {
-            weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+            weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
                 TableError::Value(BadValue {
                     file: batch.file.clone(),
                     row: batch.before + row as u64 + 1,
                     column: name.to_owned(),
                     value: weight.map_or(String::new(), |weight| weight.to_string()),
-                    hint: "is not a weight; weights are numbers, 0 or more".to_owned(),
+                    hint: "is not a weight; weights are 0, or numbers from 1e-15 to 1e15".to_owned(),
                 })
             })
         };
@@ -216,6 +275,9 @@ impl Decoder {
         text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
     }
 }
+
+/// The weights that a response can have beside 0: sums of their squares neither overflow nor vanish.
+const WEIGHTS: RangeInclusive<f64> = 1e-15..=1e15;
 
 type Known<'a> = std::collections::HashMap<&'a str, u16>;
 

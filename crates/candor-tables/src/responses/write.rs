@@ -10,12 +10,13 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
+use candor::schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use super::{FINGERPRINT_KEY, Format, SIMULATION_KEY, Sidecar};
+use super::{Format, Sidecar};
 use crate::TableError;
 use crate::output::{Pending, Target, TextWriter};
 
@@ -45,11 +46,23 @@ pub(crate) enum Encoded {
 }
 
 impl Layout {
+    /// The columns of responses under a plan, then those that are passed on.
     pub(crate) fn new(plan: &Plan, kept: Vec<Field>, format: Format) -> Layout {
+        Layout::of_columns(plan.schema(), plan.columns(), kept, format)
+    }
+
+    /// One column per attribute, as if all were public, then others.
+    pub(crate) fn of_records(schema: &Schema, kept: Vec<Field>, format: Format) -> Layout {
+        let names = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).enumerate();
+        let columns = names.map(|(attribute, name)| ResponseColumn { name, content: Content::Public { attribute } });
+        Layout::of_columns(schema, columns.collect(), kept, format)
+    }
+
+    fn of_columns(schema: &Schema, columns: Vec<ResponseColumn>, kept: Vec<Field>, format: Format) -> Layout {
         let column = |column: ResponseColumn| {
             let labels = match &column.content {
                 Content::Answer { labels, .. } => labels.clone(),
-                Content::Public { attribute } => plan.schema().attributes()[*attribute].categories().to_vec(),
+                Content::Public { attribute } => schema.attributes()[*attribute].categories().to_vec(),
                 Content::Tag { .. } => return (column, Labels::None),
             };
             let values = Arc::new(StringArray::from(labels.clone()));
@@ -65,7 +78,7 @@ impl Layout {
             let fields = labels.iter().map(field).collect();
             (column, Labels::Some { values, fields })
         };
-        Layout { columns: plan.columns().into_iter().map(column).collect(), kept, format }
+        Layout { columns: columns.into_iter().map(column).collect(), kept, format }
     }
 
     pub(crate) fn schema(&self) -> ArrowSchema {
@@ -228,11 +241,11 @@ pub(crate) enum ResponseWriter {
 }
 
 impl ResponseWriter {
+    /// Begins a table; `metadata` are keys and values that travel with it in Parquet.
     pub(crate) fn new(
         target: &Target,
         layout: &Layout,
-        fingerprint: &str,
-        seed: Option<u64>,
+        metadata: &[(&str, String)],
     ) -> Result<ResponseWriter, TableError> {
         let failed = |error| TableError::Write { file: target.name(), error };
         if let Format::Csv(_) = layout.format {
@@ -240,8 +253,8 @@ impl ResponseWriter {
             writer.write_all(&layout.header()).map_err(failed)?;
             return Ok(ResponseWriter::Csv(writer));
         }
-        let mut metadata = vec![KeyValue::new(FINGERPRINT_KEY.to_owned(), fingerprint.to_owned())];
-        metadata.extend(seed.map(|seed| KeyValue::new(SIMULATION_KEY.to_owned(), seed.to_string())));
+        let pair = |(key, value): &(&str, String)| KeyValue::new((*key).to_owned(), value.clone());
+        let metadata = metadata.iter().map(pair).collect();
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_max_row_group_row_count(Some(ROW_GROUP))
@@ -265,10 +278,11 @@ impl ResponseWriter {
         }
     }
 
-    pub(crate) fn finish(self, target: &Target, sidecar: &Sidecar) -> Result<(), TableError> {
+    /// Ends a table, with a file beside it if it is CSV in a file and there is something to say there.
+    pub(crate) fn finish(self, target: &Target, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
         match self {
             ResponseWriter::Csv(writer) => {
-                let Target::File(path) = target else { return writer.finish(target) };
+                let (Target::File(path), Some(sidecar)) = (target, sidecar) else { return writer.finish(target) };
                 if path.exists() && !path.is_file() {
                     return writer.finish(target);
                 }

@@ -70,18 +70,6 @@ pub fn adjust(
     Ok(Adjusted { raked, tables: tables.lists().to_vec(), targets })
 }
 
-/// The margins that a plan's answers are adjusted to unless others are asked for: one table per block, and one per public attribute,
-/// whose shares are known.
-///
-/// # Errors
-/// As [`Tables::of`](crate::tables::Tables::of), if a block is too large to be estimated as one table.
-pub fn default_margins(plan: &Plan) -> Result<Tables, crate::tables::TablesError> {
-    let schema = plan.schema();
-    let blocks = plan.blocks().iter().map(|block| block.attributes().to_vec());
-    let public = (0..schema.attributes().len()).filter(|&a| schema.attributes()[a].is_public()).map(|a| vec![a]);
-    Tables::of(blocks.chain(public).collect(), schema)
-}
-
 /// Whether answers under a plan are records: one category of each attribute, all through the same channels.
 ///
 /// # Errors

@@ -206,7 +206,7 @@ fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, 
 }
 
 /// [`below`] for at most `2^64`.
-fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
+pub(crate) fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
     let bits = u128::BITS - (n - 1).leading_zeros();
     let mut bytes = [0u8; 8];
     let used = &mut bytes[..bits.div_ceil(8) as usize];

@@ -38,11 +38,26 @@ impl TableEstimator<'_> {
             Some(sets) => iterate(self.cells(), tolerance, most, |shares| sets::update(&sets, shares)),
             None => {
                 self.check_likelihood(&groups)?;
+                self.check_possible(&groups)?;
                 iterate(self.cells(), tolerance, most, |shares| self.update(&groups, tally.total(), shares))
             }
         };
         let estimate = self.in_order(shares, Vec::new(), tally.total());
         Ok(Iterated { shares: estimate.shares, updates, converged })
+    }
+
+    /// No distribution is likely if an answer was seen that no truth can give: a uniform truth gives all that can be.
+    fn check_possible(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
+        const ROUNDING: f64 = 1e-14;
+        let uniform = self.forward(&vec![1.0 / self.cells() as f64; self.cells()]);
+        for (law, group) in groups {
+            let expected = self.expected(&uniform, law);
+            let most = expected.iter().copied().fold(0.0, f64::max);
+            if expected.iter().zip(&group.counts).any(|(p, count)| *count > 0.0 && *p <= ROUNDING * most) {
+                return Err(EstimateError::NoLikelihood("some of its answers cannot come about under the plan"));
+            }
+        }
+        Ok(())
     }
 
     /// One update, and the log-likelihood per response before it.
@@ -53,7 +68,7 @@ impl TableEstimator<'_> {
             let mut ratio = self.expected(&self.forward(shares), law);
             for (expected, count) in ratio.iter_mut().zip(&group.counts) {
                 // Rounding can leave a vanishing expectation just below zero.
-                let positive = expected.max(f64::MIN_POSITIVE);
+                let positive = expected.max(LEAST);
                 if *count > 0.0 {
                     likelihood += count * positive.ln();
                 }
@@ -65,9 +80,7 @@ impl TableEstimator<'_> {
                 .zip(shares)
                 .for_each(|((next, back), share)| *next += share * back.max(0.0) / total);
         }
-        let sum: f64 = next.iter().sum();
-        next.iter_mut().for_each(|share| *share /= sum);
-        (next, likelihood / total)
+        (proper(next, shares), likelihood / total)
     }
 
     /// Applies the transposed matrices along their axes: from outputs to cells.
@@ -81,6 +94,15 @@ impl TableEstimator<'_> {
         }
         table
     }
+}
+
+/// What probabilities of answers are at least taken for: counts divided by it stay finite.
+pub(super) const LEAST: f64 = 1e-200;
+
+/// Updated shares that sum to one; as before, if nothing is left of them.
+pub(super) fn proper(updated: Vec<f64>, before: &[f64]) -> Vec<f64> {
+    let sum: f64 = updated.iter().sum();
+    if sum > 0.0 { updated.into_iter().map(|share| share / sum).collect() } else { before.to_vec() }
 }
 
 /// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates it

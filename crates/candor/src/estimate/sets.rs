@@ -5,6 +5,7 @@
 //! likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
 
 use super::TableEstimator;
+use super::iterative::{LEAST, proper};
 use crate::tally::{SetCounts, TableTally};
 
 /// The sets of the responses with the same tags, and what they say.
@@ -94,7 +95,7 @@ pub(super) fn update(groups: &[SetGroup<'_>], shares: &[f64]) -> (Vec<f64>, f64)
     for SetGroup { counts, inside, outside } in groups {
         for (set, count) in counts.iter() {
             let held: f64 = set.iter().map(|&category| shares[usize::from(category)]).sum();
-            let seen = (outside + (inside - outside) * held).max(f64::MIN_POSITIVE);
+            let seen = (outside + (inside - outside) * held).max(LEAST);
             let ratio = count / seen;
             set.iter().for_each(|&category| next[usize::from(category)] += (inside - outside) * ratio);
             everywhere += outside * ratio;
@@ -103,7 +104,5 @@ pub(super) fn update(groups: &[SetGroup<'_>], shares: &[f64]) -> (Vec<f64>, f64)
         }
     }
     next.iter_mut().zip(shares).for_each(|(next, share)| *next = share * (*next + everywhere).max(0.0));
-    let sum: f64 = next.iter().sum();
-    next.iter_mut().for_each(|share| *share /= sum);
-    (next, likelihood / total)
+    (proper(next, shares), likelihood / total)
 }

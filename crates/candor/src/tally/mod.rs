@@ -179,11 +179,12 @@ impl TableTally {
     ///
     /// # Panics
     /// If a group has another number of cells or tags than the layout.
-    pub fn from_groups(layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
+    pub fn from_groups(layout: CountLayout, mut groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
         let cells: usize = layout.dims().iter().product();
         let fits =
             |(tags, group): (&Vec<u16>, &Group)| tags.len() == layout.tagged.len() && group.counts.len() == cells;
         assert!(groups.iter().all(fits), "groups of this layout");
+        groups.retain(|_, group| group.total > 0.0);
         TableTally { layout, groups, sets: None }
     }
 
@@ -271,6 +272,15 @@ impl TableTally {
         let mut current: Option<(Vec<u16>, Group)> = None;
         let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for row in (0..rows).filter(|&row| take(row)) {
+            let (weight, square) = match rows_are {
+                Rows::Single => (1.0, 1.0),
+                Rows::Counted(counts) => (counts[row], counts[row]),
+                Rows::Weighted(weights) => (weights[row], weights[row] * weights[row]),
+            };
+            // What stands for nobody makes no group: there would be no shares in it.
+            if weight == 0.0 {
+                continue;
+            }
             key.iter_mut().zip(&tags).for_each(|(key, tag)| *key = one(tag, row));
             if current.as_ref().is_none_or(|(held, _)| *held != key) {
                 if let Some((key, group)) = current.take() {
@@ -282,11 +292,6 @@ impl TableTally {
                 current = Some((key.clone(), self.groups.remove(&key).unwrap_or_else(empty)));
             }
             let Some((_, group)) = &mut current else { continue };
-            let (weight, square) = match rows_are {
-                Rows::Single => (1.0, 1.0),
-                Rows::Counted(counts) => (counts[row], counts[row]),
-                Rows::Weighted(weights) => (weights[row], weights[row] * weights[row]),
-            };
             group.total += weight;
             group.squares += square;
             if let (Some(kept), [(Codes::Set(sets), _)]) = (&mut self.sets, &sources[..]) {

@@ -14,7 +14,7 @@ use candor_design::compare::{
     Candidate, Goal, Made, Method, Simulation, Skipped, compare, predicted_error, recommended, simulated_errors,
 };
 use candor_tables::input::Location;
-use candor_tables::records::Records;
+use candor_tables::truth::Records;
 use serde_json::{Value, json};
 
 use super::{CompareArgs, DEFAULT_RESPONDENTS};

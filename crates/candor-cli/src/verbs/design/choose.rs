@@ -98,6 +98,7 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             let (together, spent) = asked_clusters(args, schema)?;
             let inside = match args.inside {
                 None | Some(InsideArg::Joint) => Inside::Joint,
+                Some(InsideArg::Optimal) if args.epsilon.is_some() => Inside::OptimalWithin,
                 Some(InsideArg::Optimal) => Inside::Optimal,
                 Some(InsideArg::Workload) => Inside::Workload,
             };
@@ -105,9 +106,11 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             let epsilon = plan.guarantee().epsilon().get();
             let remark = |spent: f64| {
                 format!(
-                    "Finding the clusters spent epsilon {spent}. Those who took part in that and answer under this plan, too, are \
+                    "Finding the clusters spent epsilon {:.4}. Those who took part in that and answer under this plan, too, are \
                      protected by epsilon {:.4} in all.",
-                    spent + epsilon
+                    // Rounded up, like every epsilon.
+                    (spent * 1e4).ceil() / 1e4,
+                    ((spent + epsilon) * 1e4).ceil() / 1e4
                 )
             };
             Designed { remarks: spent.map(remark).into_iter().collect(), ..Designed::from(plan) }

@@ -40,10 +40,10 @@ Examples:
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
   candor design --categories 20 --method l-diversity --l 5
-  candor design schema.toml --method l-diversity --l 5 --cross Sex,Diagnosis
+  candor design schema.toml --method l-diversity --l 2 --cross Sex,Income
   candor design --categories 20 --method minimax --parity 14.19
   candor design --categories 3 --method matrix --file M.csv
-  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75 -o plan.json")]
+  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75")]
 pub struct DesignArgs {
     /// The schema (TOML); see candor schema infer
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]
@@ -207,7 +207,7 @@ enum InputsArg {
 enum InsideArg {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
     Joint,
-    /// The least epsilon that gives each attribute its own
+    /// The largest attribute epsilons for the sum of the cluster's; with --attribute-epsilon, those for the least sum
     Optimal,
     /// The least error of all pairs in the cluster, at the sum of their epsilons
     Workload,

@@ -1,0 +1,50 @@
+//! `candor man`: manual pages, from the same definitions as the help.
+
+use std::path::Path;
+
+use candor_tables::output::{self, Target};
+use clap::{Args, CommandFactory};
+use clap_mangen::Man;
+
+use crate::Command;
+use crate::failure::Failure;
+use crate::show::{emit, plural};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor man > candor.1                         the main page; read it with: man -l candor.1
+  candor man --folder man1                      all pages, one for each verb")]
+pub struct ManArgs {
+    /// A folder for all pages, made if it is not there; without one, the main page goes to standard output
+    #[arg(long)]
+    folder: Option<String>,
+}
+
+pub fn run(args: ManArgs) -> Result<(), Failure> {
+    let mut command = Command::command().disable_help_subcommand(true);
+    command.build();
+    let Some(folder) = &args.folder else { return emit(&String::from_utf8_lossy(&render(&command))) };
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
+    let mut pages = Vec::new();
+    collect(&command, &mut pages);
+    for (name, page) in &pages {
+        output::write(&Target::new(&Path::new(folder).join(name).to_string_lossy()), page)?;
+    }
+    emit(&format!("{} in {folder}; read the first with: man -l {folder}/candor.1\n", plural(pages.len(), "page")))
+}
+
+/// The pages of a command and of all its verbs, by file name.
+fn collect(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) {
+    pages.push((Man::new(command.clone()).get_filename(), render(command)));
+    for verb in command.get_subcommands() {
+        collect(verb, pages);
+    }
+}
+
+fn render(command: &clap::Command) -> Vec<u8> {
+    let mut page = Vec::new();
+    Man::new(command.clone()).render(&mut page).expect("memory takes every page");
+    page
+}

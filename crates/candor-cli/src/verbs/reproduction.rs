@@ -1,0 +1,56 @@
+//! What was regenerated as one Markdown page: for each exhibit what agrees with the paper, and the numbers.
+
+use std::fmt::Write;
+
+use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Table};
+
+/// Longer tables are left to the command.
+const MAX_ROWS: usize = 60;
+
+/// The beginning of the page.
+pub const INTRODUCTION: &str = "\
+# Reproduction
+
+What the papers print, regenerated: ours beside theirs, and in words what agrees, what does not, and why. This page is made by `candor reproduce --markdown docs/reproduction.md`
+(release build; some exhibits take minutes, and seconds in it are those of one machine). Each exhibit can be run by itself, for instance `candor reproduce l-diversity table-1`; `-o FOLDER` also
+writes its numbers as CSV and its figures as SVG.
+";
+
+/// The heading of a paper.
+pub fn heading(paper: &Paper) -> String {
+    format!("\n## {}\n\n`candor reproduce {}`\n", paper.title, paper.name)
+}
+
+/// The section of one exhibit.
+pub fn section(paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> String {
+    let mut text =
+        format!("\n### {} {}: {}\n\n{}\n", paper.name, exhibit.name, exhibit.caption, escaped(&outcome.verdict));
+    for table in &outcome.tables {
+        let name = if outcome.tables.len() > 1 { table.name.as_str() } else { "numbers" };
+        let rows = table.rows.len();
+        if rows > MAX_ROWS {
+            let _ = write!(
+                text,
+                "\n{name}: {rows} rows; `candor reproduce {} {}` prints them.\n",
+                paper.name, exhibit.name
+            );
+        } else {
+            let _ = write!(text, "\n<details><summary>{name}</summary>\n\n{}\n</details>\n", markdown(table));
+        }
+    }
+    text
+}
+
+fn markdown(table: &Table) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule = format!("|{}\n", "---|".repeat(table.columns.len()));
+    line(&table.columns) + &rule + &table.rows.iter().map(|row| line(row)).collect::<String>()
+}
+
+/// Text in which nothing is taken for a table, a tag or emphasis.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*").replace('\n', " ")
+}

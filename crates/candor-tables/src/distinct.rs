@@ -1,0 +1,41 @@
+//! The different responses in files, with how often each occurs: in one pass, on all cores.
+
+use candor::adjust::DistinctRecords;
+use candor::plan::Plan;
+
+use crate::TableError;
+use crate::input::Location;
+use crate::responses::{Read, ResponseBatch, ResponseCodes, read_batches};
+
+/// Counts the different responses of tables made under a plan that [answers with records](candor::adjust::check_plan): one column per
+/// attribute, in the order of the schema. Memory is proportional to their number, not to that of the responses.
+///
+/// # Errors
+/// If a table was made under another plan or cannot be read, or a value cannot be a response.
+///
+/// # Panics
+/// If answers under the plan are sets.
+pub fn distinct_responses(
+    plan: &Plan,
+    inputs: &[Location],
+    delimiter: Option<u8>,
+    mut progress: impl FnMut(u64, Option<u64>),
+) -> Result<(DistinctRecords, Read), TableError> {
+    let width = plan.columns().len();
+    let mut records = DistinctRecords::new(width);
+    let count = |batch: ResponseBatch| {
+        let mut columns: Vec<&[u16]> = Vec::with_capacity(width);
+        for codes in &batch.columns {
+            let ResponseCodes::One(codes) = codes else { panic!("answers are single categories") };
+            columns.push(codes);
+        }
+        let mut records = DistinctRecords::new(width);
+        records.add_rows(&columns);
+        records
+    };
+    let read = read_batches(plan, inputs, delimiter, None, count, |counted, read| {
+        records.merge(&counted);
+        progress(read.responses, None);
+    })?;
+    Ok((records, read))
+}
