@@ -95,7 +95,9 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             Designed { recommend_workload: args.epsilon.is_some() && attributes > 1, ..designed }
         }
         Method::Clusters => {
-            let (together, spent) = asked_clusters(args, schema)?;
+            let named = named_clusters(args.clusters.as_deref(), args.from_clusters.as_deref(), schema)?;
+            let needed = "--clusters \"a,b;c\" or --from-clusters clusters.json";
+            let (together, spent) = named.ok_or_else(|| needs(needed))?;
             let inside = match args.inside {
                 None | Some(InsideArg::Joint) => Inside::Joint,
                 Some(InsideArg::Optimal) if args.epsilon.is_some() => Inside::OptimalWithin,
@@ -210,9 +212,12 @@ fn own_epsilons(args: &DesignArgs, schema: &Schema) -> Result<Vec<f64>, Failure>
     }
 }
 
-/// The clusters asked for, and the epsilon that was spent on finding them.
-fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>, Option<f64>), Failure> {
-    let (flag, names, spent) = match (&args.clusters, &args.from_clusters) {
+/// Clusters, and the epsilon that was spent on finding them.
+pub type Together = (Vec<Vec<usize>>, Option<f64>);
+
+/// The clusters named by a list such as `a,b;c` or by a file; `None` if by neither.
+pub fn named_clusters(list: Option<&str>, file: Option<&str>, schema: &Schema) -> Result<Option<Together>, Failure> {
+    let (flag, names, spent) = match (list, file) {
         (Some(text), _) => {
             let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<String>>();
             ("--clusters", text.split(';').map(cluster).collect::<Vec<_>>(), None)
@@ -227,17 +232,13 @@ fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>
             let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
             let clusters = serde_json::from_value(found["clusters"].clone())
                 .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
-            (path.as_str(), clusters, found["epsilon"].as_f64())
+            (path, clusters, found["epsilon"].as_f64())
         }
-        (None, None) => {
-            return Err(Failure::Usage(
-                "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
-            ));
-        }
+        (None, None) => return Ok(None),
     };
     let position = |name: &String| schema.position(name).map_err(|error| Failure::about(flag, error));
     let cluster = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, Failure>>();
-    Ok((names.iter().map(cluster).collect::<Result<_, _>>()?, spent))
+    Ok(Some((names.iter().map(cluster).collect::<Result<_, _>>()?, spent)))
 }
 
 /// When a time limit that begins now ends.
