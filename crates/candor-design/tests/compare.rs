@@ -11,7 +11,7 @@ use candor_design::compare::{
 use proptest::prelude::*;
 
 fn goal(epsilon: f64, tables: &Tables) -> Goal<'_> {
-    Goal { epsilon, respondents: 10_000.0, tables, clusters: None, time_limit: None }
+    Goal { epsilon, respondents: 10_000.0, tables, time_limit: None }
 }
 
 fn made(candidates: &[Candidate], method: Method) -> &Made {
@@ -22,8 +22,7 @@ fn made(candidates: &[Candidate], method: Method) -> &Made {
 fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
     let tables = Tables::parse("pairs", &schema).unwrap();
-    let together = [vec![0, 2]];
-    let candidates = compare(&schema, &Goal { clusters: Some(&together), ..goal(3.0, &tables) }).unwrap();
+    let candidates = compare(&schema, &goal(3.0, &tables)).unwrap();
     assert_eq!(candidates.iter().map(|c| c.method).collect::<Vec<_>>(), Method::ALL);
     for candidate in &candidates {
         let made = candidate.made.as_ref().unwrap();
@@ -100,7 +99,6 @@ fn what_does_not_apply_is_left_out_with_its_reason() {
     let two = reason(&[2, 5], 1.0, "pairs", Method::LDiversity);
     assert!(matches!(two, Skipped::Design(DesignError::TwoCategories { .. })), "{two}");
     assert!(matches!(reason(&[4], 1.0, "marginals", Method::SamplingPair), Skipped::Tables(_)));
-    assert_eq!(reason(&[4, 4], 1.0, "pairs", Method::Clusters), Skipped::NoClusters);
     assert!(matches!(reason(&[1000; 7], 4.0, "marginals", Method::Joint), Skipped::Short(e) if e < 1.0));
     let large = reason(&[2000, 2000, 2000], 4.0, "marginals", Method::SamplingPair);
     assert!(matches!(large, Skipped::TooLarge { .. } | Skipped::Short(_)), "{large}");
@@ -135,8 +133,7 @@ fn what_a_respondent_sends() {
 fn simulations_agree_with_predictions() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
     let tables = Tables::parse("pairs", &schema).unwrap();
-    let together = [vec![0, 1]];
-    let candidates = compare(&schema, &Goal { clusters: Some(&together), ..goal(3.0, &tables) }).unwrap();
+    let candidates = compare(&schema, &goal(3.0, &tables)).unwrap();
     let records = 3_000usize;
     // A truth in which every cell of every pair is about as common.
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();

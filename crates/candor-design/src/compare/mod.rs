@@ -17,10 +17,9 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::{Tables, TablesError};
 
-use crate::clusters::Inside;
 use crate::joint::optimal::search::Effort;
 use crate::joint::{optimal, rr_joint, single_miss, workload};
-use crate::{DesignError, budget, clusters, independent, l_diversity, minimax, private};
+use crate::{DesignError, budget, independent, l_diversity, minimax, private};
 
 /// A method that can be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +34,6 @@ pub enum Method {
     Heuristic,
     /// The largest equal attribute epsilons that any plan has at this record epsilon.
     Optimal,
-    /// The attributes of a cluster kept or replaced together, clusters on their own (RR-Clusters).
-    Clusters,
-    /// The least error of the pairs in each cluster, clusters on their own.
-    ClustersWorkload,
     /// Each respondent answers about one attribute.
     SamplingAttribute,
     /// Each respondent answers about one pair of attributes: the literature's best scheme.
@@ -51,14 +46,12 @@ pub enum Method {
 
 impl Method {
     /// All of them, the simplest first: of methods that are equally good, the first is recommended.
-    pub const ALL: [Method; 11] = [
+    pub const ALL: [Method; 9] = [
         Method::Independent,
         Method::Minimax,
         Method::Joint,
         Method::Heuristic,
         Method::Optimal,
-        Method::Clusters,
-        Method::ClustersWorkload,
         Method::SamplingAttribute,
         Method::SamplingPair,
         Method::Workload,
@@ -73,8 +66,6 @@ impl Method {
             Method::Joint => "joint",
             Method::Heuristic => "heuristic",
             Method::Optimal => "optimal",
-            Method::Clusters => "clusters",
-            Method::ClustersWorkload => "clusters, workload inside",
             Method::SamplingAttribute => "sampling one attribute",
             Method::SamplingPair => "sampling one pair",
             Method::Workload => "workload",
@@ -97,8 +88,6 @@ impl Method {
             Method::Joint => rr_joint::rr_joint(schema, goal.epsilon)?,
             Method::Heuristic => single_miss::heuristic_within(schema, goal.epsilon, &equal)?.plan,
             Method::Optimal => optimal::optimal_within(schema, goal.epsilon, &equal, effort)?.plan,
-            Method::Clusters => Method::clusters(schema, goal, Inside::Joint, effort)?,
-            Method::ClustersWorkload => Method::clusters(schema, goal, Inside::Workload, effort)?,
             Method::SamplingAttribute => sampling(&Tables::marginals(schema))?,
             Method::SamplingPair => sampling(&Tables::parse("pairs", schema)?)?,
             Method::Workload => {
@@ -117,16 +106,6 @@ impl Method {
             }
         })
     }
-
-    /// A plan that randomizes attributes together that belong together.
-    fn clusters(schema: &Schema, goal: &Goal<'_>, inside: Inside, effort: Effort) -> Result<Plan, Skipped> {
-        let together = goal.clusters.ok_or(Skipped::NoClusters)?;
-        let epsilons = budget::share(goal.epsilon, &vec![1.0; private(schema)?.len()])?;
-        for cluster in together {
-            check_lottery(cluster.len(), cluster.len() * cluster.len() / 2)?;
-        }
-        Ok(clusters::clusters(schema, together, &epsilons, inside, effort)?)
-    }
 }
 
 /// What the methods are compared for.
@@ -138,8 +117,6 @@ pub struct Goal<'a> {
     pub respondents: f64,
     /// The tables whose error decides.
     pub tables: &'a Tables,
-    /// Attributes that belong together, by positions in the schema; if it is known.
-    pub clusters: Option<&'a [Vec<usize>]>,
     /// How long each method may search, and its errors be predicted; as long as it takes if `None`.
     pub time_limit: Option<Duration>,
 }
@@ -187,9 +164,6 @@ pub enum Skipped {
     /// It needs tables that there are not.
     #[error(transparent)]
     Tables(#[from] TablesError),
-    /// It needs to know which attributes belong together.
-    #[error("which attributes belong together is not known; candor cluster finds out")]
-    NoClusters,
     /// Its rarest answer is too rare for 64 bits.
     #[error("with weights of 64 bits it comes to epsilon {0:.4} only: its rarest answer is too rare")]
     Short(f64),

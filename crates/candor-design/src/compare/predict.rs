@@ -59,10 +59,7 @@ pub(super) fn errors_within(
     let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
     let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
     let cells = lists.iter().flat_map(Tables::lists).map(cells).fold(0, usize::saturating_add);
-    // A pair may be of two lotteries.
-    let mut channels: Vec<usize> = plan.blocks().iter().map(|block| block.channels().len()).collect();
-    channels.sort_unstable_by(|a, b| b.cmp(a));
-    let channels: usize = channels.iter().take(2).product();
+    let channels = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
     let too_large = || Skipped::TooLarge { tables: lists.iter().map(|list| list.lists().len()).sum(), cells, channels };
     if cells.saturating_mul(channels) > MOST_CELLS {
         return Err(too_large());

@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
 use crate::show::{capital, count, emit, lower_first, paragraph, plural, table};
-use crate::verbs::design::named_clusters;
 use crate::verbs::{quoted, read_schema};
 
 /// How long each method may search, and its errors be predicted.
@@ -42,8 +41,6 @@ struct Comparison<'a> {
     candidates: Vec<Candidate>,
     /// By candidate, then list: predicted and simulated error.
     simulated: Option<Simulated>,
-    /// What finding the clusters spent.
-    spent: Option<f64>,
 }
 
 /// Tables that are shown together.
@@ -80,10 +77,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let records = truths.as_ref().and_then(|(_, truths)| truths.first()).map_or(0, Vec::len);
     let default = if records > 0 { records as f64 } else { DEFAULT_RESPONDENTS };
     let respondents = args.respondents.unwrap_or(default);
-    let together = named_clusters(args.clusters.as_deref(), args.from_clusters.as_deref(), &schema)?;
-    let clusters = together.as_ref().map(|(clusters, _)| &clusters[..]);
-    let time_limit = Some(Duration::from_secs(SECONDS));
-    let goal = Goal { epsilon, respondents, tables: &tables, clusters, time_limit };
+    let goal = Goal { epsilon, respondents, tables: &tables, time_limit: Some(Duration::from_secs(SECONDS)) };
     let candidates = compare(&schema, &goal)?;
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
     let mut lists = vec![list("one-way", Tables::marginals(&schema), |made| made.one_way)];
@@ -102,8 +96,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
         None => None,
     };
     let asked = asked.to_owned();
-    let spent = together.and_then(|(_, spent)| spent);
-    let comparison = Comparison { args, epsilon, schema, respondents, asked, lists, candidates, simulated, spent };
+    let comparison = Comparison { args, epsilon, schema, respondents, asked, lists, candidates, simulated };
     match args.json {
         true => emit(&format!("{}\n", comparison.json())),
         false => emit(&comparison.text()),
@@ -139,8 +132,6 @@ impl Comparison<'_> {
             Method::Independent => format!("independent {total}"),
             Method::Joint => format!("joint {total}"),
             Method::Optimal => format!("optimal {total}"),
-            Method::Clusters => format!("clusters {} {total}", self.clusters_flag()),
-            Method::ClustersWorkload => format!("clusters {} --inside workload {total}", self.clusters_flag()),
             Method::Workload => format!("workload {total} --tables {}", quoted(&self.asked)),
             Method::SamplingAttribute => format!("sampling {total} --tables marginals"),
             Method::SamplingPair => format!("sampling {total} --tables pairs"),
@@ -155,13 +146,6 @@ impl Comparison<'_> {
             Method::LDiversity => format!("l-diversity --l {}", joined(answer_sizes(plan))),
         };
         format!("candor design {schema} --method {flags} -o plan.json")
-    }
-
-    fn clusters_flag(&self) -> String {
-        match (&self.args.clusters, &self.args.from_clusters) {
-            (Some(list), _) => format!("--clusters {}", quoted(list)),
-            (None, file) => format!("--from-clusters {}", quoted(file.as_deref().unwrap_or_default())),
-        }
     }
 
     fn text(&self) -> String {
@@ -188,10 +172,6 @@ impl Comparison<'_> {
                 "l-diversity has no epsilon: it is shown with the numbers of categories that add as much variance as minimax, \
                  as nearly as whole numbers can.",
             );
-        }
-        if let Some(spent) = self.spent.filter(|&spent| spent > 0.0) {
-            let spent = candor::channel::rounded_up(spent);
-            text += &paragraph(&format!("Finding the clusters spent epsilon {spent}, which is not counted here."));
         }
         for (candidate, _) in self.made().filter(|(_, made)| made.out_of_time) {
             text += &paragraph(&format!("The search for {} was ended after {SECONDS} s.", candidate.method.name()));
@@ -331,10 +311,6 @@ fn what_happens(method: Method, plan: &Plan) -> String {
         Method::Minimax => "each question is answered with a list of answers that chance draws, on its own".to_owned(),
         Method::Joint => "all answers are kept, or all are replaced at once".to_owned(),
         Method::Heuristic | Method::Optimal => "one draw decides which answers are kept".to_owned(),
-        Method::Clusters => "answers that belong together are kept together, or replaced together".to_owned(),
-        Method::ClustersWorkload => {
-            "for answers that belong together chance draws one of several public ways of changing them".to_owned()
-        }
         Method::SamplingAttribute => "chance picks the one question whose answer may show".to_owned(),
         Method::SamplingPair => "chance picks the two questions whose answers may show".to_owned(),
         Method::Workload => {

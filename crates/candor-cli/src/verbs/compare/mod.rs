@@ -17,7 +17,6 @@ Examples:
   candor compare schema.toml --epsilon 4 --respondents 20000
   candor compare schema.toml --epsilon 4 --tables \"Education,Income;Sex\" --json
   candor compare schema.toml --epsilon 4 --simulate people.csv --seed 1
-  candor compare schema.toml --epsilon 4 --clusters \"Education,Income\"
   candor compare --categories 9,16,7 --epsilon 2 --tables marginals
   candor compare --categories 20 --added-variance 5.07
   candor compare --categories 50 --l 10")]
@@ -34,12 +33,6 @@ pub struct CompareArgs {
     /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as \"a,b;c\" [default: pairs]
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
-    /// Attributes that belong together, such as \"a,b;c\": also compare randomizing them together
-    #[arg(long, value_name = "NAME,..;..", requires = "epsilon")]
-    clusters: Option<String>,
-    /// The same from what candor cluster wrote (JSON)
-    #[arg(long, value_name = "clusters.json", requires = "epsilon", conflicts_with = "clusters")]
-    from_clusters: Option<String>,
     /// One attribute: compare at this added variance, summed over the categories, for one respondent
     #[arg(long, value_name = "V", allow_negative_numbers = true, value_parser = parse_variance)]
     added_variance: Option<f64>,

@@ -95,9 +95,7 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             Designed { recommend_workload: args.epsilon.is_some() && attributes > 1, ..designed }
         }
         Method::Clusters => {
-            let named = named_clusters(args.clusters.as_deref(), args.from_clusters.as_deref(), schema)?;
-            let needed = "--clusters \"a,b;c\" or --from-clusters clusters.json";
-            let (together, spent) = named.ok_or_else(|| needs(needed))?;
+            let (together, spent) = asked_clusters(args, schema)?;
             let inside = match args.inside {
                 None | Some(InsideArg::Joint) => Inside::Joint,
                 Some(InsideArg::Optimal) if args.epsilon.is_some() => Inside::OptimalWithin,
@@ -212,12 +210,9 @@ fn own_epsilons(args: &DesignArgs, schema: &Schema) -> Result<Vec<f64>, Failure>
     }
 }
 
-/// Clusters, and the epsilon that was spent on finding them.
-pub type Together = (Vec<Vec<usize>>, Option<f64>);
-
-/// The clusters named by a list such as `a,b;c` or by a file; `None` if by neither.
-pub fn named_clusters(list: Option<&str>, file: Option<&str>, schema: &Schema) -> Result<Option<Together>, Failure> {
-    let (flag, names, spent) = match (list, file) {
+/// The clusters asked for, and the epsilon that was spent on finding them.
+fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>, Option<f64>), Failure> {
+    let (flag, names, spent) = match (&args.clusters, &args.from_clusters) {
         (Some(text), _) => {
             let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<String>>();
             ("--clusters", text.split(';').map(cluster).collect::<Vec<_>>(), None)
@@ -232,13 +227,17 @@ pub fn named_clusters(list: Option<&str>, file: Option<&str>, schema: &Schema) -
             let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
             let clusters = serde_json::from_value(found["clusters"].clone())
                 .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
-            (path, clusters, found["epsilon"].as_f64())
+            (path.as_str(), clusters, found["epsilon"].as_f64())
         }
-        (None, None) => return Ok(None),
+        (None, None) => {
+            return Err(Failure::Usage(
+                "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
+            ));
+        }
     };
     let position = |name: &String| schema.position(name).map_err(|error| Failure::about(flag, error));
     let cluster = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, Failure>>();
-    Ok(Some((names.iter().map(cluster).collect::<Result<_, _>>()?, spent)))
+    Ok((names.iter().map(cluster).collect::<Result<_, _>>()?, spent))
 }
 
 /// When a time limit that begins now ends.
