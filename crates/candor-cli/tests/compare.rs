@@ -28,9 +28,11 @@ fn overall(designed: &Value, sizes: &[usize]) -> Option<f64> {
 #[test]
 fn every_number_is_the_one_that_design_gives_for_the_command_shown() {
     let sandbox = Sandbox::new();
-    let compared = json(&sandbox.run("compare --categories 4,3,5 --epsilon 3 --respondents 20000 --json").fine().out);
+    let compared = json(
+        &sandbox.run("compare --categories 4,3,5 --epsilon 3 --clusters a3,a1 --respondents 20000 --json").fine().out,
+    );
     let methods = compared["methods"].as_array().unwrap();
-    assert_eq!(methods.len(), 9);
+    assert_eq!(methods.len(), 10);
     for one in methods {
         let command = one["command"].as_str().unwrap().strip_prefix("candor ").unwrap();
         // Sampling and workload are for their own tables; of the others any can be asked.
@@ -121,7 +123,7 @@ fn simulations_agree_and_repeat() {
             agreed += 1;
         }
     }
-    assert_eq!(agreed, 2 * 9 - 1);
+    assert_eq!(agreed, 2 * 10 - 1);
     let text = sandbox.run(command).fine().out;
     assert!(text.contains("6,000 records randomized 50 times under every plan (seed 4)"), "{text}");
     assert_eq!(text, sandbox.run(command).fine().out);

@@ -11,7 +11,7 @@ use candor_design::compare::{
 use proptest::prelude::*;
 
 fn goal(epsilon: f64, tables: &Tables) -> Goal<'_> {
-    Goal { epsilon, respondents: 10_000.0, tables, time_limit: None }
+    Goal { epsilon, respondents: 10_000.0, tables, clusters: None, time_limit: None }
 }
 
 fn made(candidates: &[Candidate], method: Method) -> &Made {
@@ -22,8 +22,10 @@ fn made(candidates: &[Candidate], method: Method) -> &Made {
 fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
     let tables = Tables::parse("pairs", &schema).unwrap();
-    let candidates = compare(&schema, &goal(3.0, &tables)).unwrap();
+    let clusters = [vec![0, 2]];
+    let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, &tables) }).unwrap();
     assert_eq!(candidates.iter().map(|c| c.method).collect::<Vec<_>>(), Method::ALL);
+    assert_eq!(made(&candidates, Method::Clusters).plan.blocks().len(), 2);
     for candidate in &candidates {
         let made = candidate.made.as_ref().unwrap();
         let name = candidate.method.name();
@@ -133,7 +135,8 @@ fn what_a_respondent_sends() {
 fn simulations_agree_with_predictions() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
     let tables = Tables::parse("pairs", &schema).unwrap();
-    let candidates = compare(&schema, &goal(3.0, &tables)).unwrap();
+    let clusters = [vec![0, 2]];
+    let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, &tables) }).unwrap();
     let records = 3_000usize;
     // A truth in which every cell of every pair is about as common.
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();

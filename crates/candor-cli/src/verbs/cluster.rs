@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use candor::dependence::{
-    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, estimated,
+    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
 };
 use candor::plan::Plan;
 use candor::schema::Schema;
@@ -44,10 +44,10 @@ pub struct ClusterArgs {
     #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
     measure: MeasureArg,
     /// The most combinations of categories in a cluster (the paper's T_v)
-    #[arg(long, default_value_t = 100, value_name = "N")]
+    #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
     max_cells: u64,
     /// The least dependence of what is put together (the paper's T_d)
-    #[arg(long, default_value_t = 0.2, value_name = "D", value_parser = parse_dependence)]
+    #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
     min_dependence: f64,
     /// How many of the parties collect shares; only all of them together could learn more than totals [secure-sum,
     /// randomized-pairs]
@@ -180,13 +180,6 @@ fn measure(args: &ClusterArgs, schema: &Schema, [a, b]: [usize; 2]) -> Measure {
     }
 }
 
-/// All pairs of attributes that are randomized.
-fn pairs(schema: &Schema) -> Vec<[usize; 2]> {
-    let private = schema.private();
-    let with_later = |(i, &a): (usize, &usize)| private[i + 1..].iter().map(|&b| [a, b]).collect::<Vec<_>>();
-    private.iter().enumerate().flat_map(with_later).collect()
-}
-
 fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
     let pairs = pairs(schema);
@@ -194,18 +187,12 @@ fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
         .map_err(|error| Failure::about(&args.description, error))?;
     let bar = Progress::new();
     let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
-    let counted = records.count(&tables, |done, all| bar.show(done, all));
+    let counts = records.count(&tables, |done, all| bar.show(done, all));
     bar.clear();
-    let counted = counted.map_err(responses_are_no_records)?;
-    let size = |attribute: usize| schema.attributes()[attribute].categories().len();
-    let one = |(&[a, b], counts): (&[usize; 2], &Vec<u64>)| {
-        let measure = measure(args, schema, [a, b]);
-        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        let value = measure.of_table(size(a), size(b), &counts);
-        Dependence { attributes: [a, b], measure, value, standard_error: None }
-    };
-    let dependences = pairs.iter().zip(&counted.counts).map(one).collect();
-    Ok(Learned { dependences, records: counted.records, epsilon: None, traffic: None })
+    let counts = counts.map_err(responses_are_no_records)?;
+    let of_pairs = pairs.iter().copied().zip(&counts.counts);
+    let dependences = counted(schema, of_pairs, |pair| measure(args, schema, pair));
+    Ok(Learned { dependences, records: counts.records, epsilon: None, traffic: None })
 }
 
 fn responses_are_no_records(error: TableError) -> Failure {

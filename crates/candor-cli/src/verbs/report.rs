@@ -149,8 +149,8 @@ fn page(args: &ReportArgs, plan: &Plan, tallied: &Tallied, analyses: &[Analysis]
 
 /// What a reader must know before believing anything.
 fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String> {
-    let unmarked: Vec<String> = tallied.unmarked.iter().map(|path| file_name(path)).collect();
-    let known = provenance(&unmarked, tallied.simulation).into_iter().chain(cautions(analyses.iter()));
+    let known =
+        provenance(&tallied.unmarked, tallied.simulation, file_name).into_iter().chain(cautions(analyses.iter()));
     let sentence = |note: String| capital(note.trim_start_matches("note: ").trim_start_matches("warning: ")) + ".";
     let mut warnings: Vec<String> = known.map(sentence).collect();
     if tallied.simulation.is_some() {

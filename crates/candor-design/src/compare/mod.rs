@@ -17,6 +17,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::{Tables, TablesError};
 
+use crate::clusters::{self, Inside};
 use crate::joint::optimal::search::Effort;
 use crate::joint::{optimal, rr_joint, single_miss, workload};
 use crate::{DesignError, budget, independent, l_diversity, minimax, private};
@@ -30,6 +31,8 @@ pub enum Method {
     Minimax,
     /// The whole record kept or replaced at once.
     Joint,
+    /// The attributes of a cluster together, each bringing an equal share of epsilon.
+    Clusters,
     /// The heuristic of paper 000 at equal attribute epsilons.
     Heuristic,
     /// The largest equal attribute epsilons that any plan has at this record epsilon.
@@ -46,10 +49,11 @@ pub enum Method {
 
 impl Method {
     /// All of them, the simplest first: of methods that are equally good, the first is recommended.
-    pub const ALL: [Method; 9] = [
+    pub const ALL: [Method; 10] = [
         Method::Independent,
         Method::Minimax,
         Method::Joint,
+        Method::Clusters,
         Method::Heuristic,
         Method::Optimal,
         Method::SamplingAttribute,
@@ -64,6 +68,7 @@ impl Method {
             Method::Independent => "independent",
             Method::Minimax => "minimax",
             Method::Joint => "joint",
+            Method::Clusters => "clusters",
             Method::Heuristic => "heuristic",
             Method::Optimal => "optimal",
             Method::SamplingAttribute => "sampling one attribute",
@@ -86,6 +91,10 @@ impl Method {
             Method::Independent => independent::independent(schema, &shares()?)?,
             Method::Minimax => minimax::minimax(schema, &shares()?)?,
             Method::Joint => rr_joint::rr_joint(schema, goal.epsilon)?,
+            Method::Clusters => {
+                let together = goal.clusters.ok_or(Skipped::NoClusters)?;
+                clusters::clusters(schema, together, &shares()?, Inside::Joint, effort)?
+            }
             Method::Heuristic => single_miss::heuristic_within(schema, goal.epsilon, &equal)?.plan,
             Method::Optimal => optimal::optimal_within(schema, goal.epsilon, &equal, effort)?.plan,
             Method::SamplingAttribute => sampling(&Tables::marginals(schema))?,
@@ -117,6 +126,8 @@ pub struct Goal<'a> {
     pub respondents: f64,
     /// The tables whose error decides.
     pub tables: &'a Tables,
+    /// Which attributes belong together, by position in the schema, if that is known.
+    pub clusters: Option<&'a [Vec<usize>]>,
     /// How long each method may search, and its errors be predicted; as long as it takes if `None`.
     pub time_limit: Option<Duration>,
 }
@@ -164,6 +175,9 @@ pub enum Skipped {
     /// It needs tables that there are not.
     #[error(transparent)]
     Tables(#[from] TablesError),
+    /// Nobody said which attributes belong together.
+    #[error("which attributes belong together is not known; candor cluster finds out")]
+    NoClusters,
     /// Its rarest answer is too rare for 64 bits.
     #[error("with weights of 64 bits it comes to epsilon {0:.4} only: its rarest answer is too rare")]
     Short(f64),

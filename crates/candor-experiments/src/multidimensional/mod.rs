@@ -6,7 +6,7 @@
 
 mod survey;
 
-use candor::dependence::{Dependence, Limits, Measure, cluster};
+use candor::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
 use candor::estimate::Interval;
 use candor::plan::Plan;
 use candor::schema::Schema;
@@ -82,23 +82,14 @@ const TABLE_2: [[&str; 3]; 12] = [
     ["0.065", "0.065", "0.060"],
 ];
 
-/// All pairs of attributes.
-fn pairs(schema: &Schema) -> Vec<Vec<usize>> {
-    Tables::parse("pairs", schema).expect("several attributes").lists().to_vec()
-}
-
 /// Cramer's V of all pairs of the true records.
 fn true_dependences(adult: &Adult) -> Vec<Dependence> {
     let sizes: Vec<usize> = adult.schema.attributes().iter().map(|a| a.categories().len()).collect();
     let columns: Vec<&[u16]> = adult.columns.iter().map(Vec::as_slice).collect();
     let pairs = pairs(&adult.schema);
-    let counted = count_categories(&sizes, &columns, &pairs);
-    let one = |(pair, counts): (&Vec<usize>, &Vec<u64>)| {
-        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
-        let value = Measure::CramersV.of_table(sizes[pair[0]], sizes[pair[1]], &counts);
-        Dependence { attributes: [pair[0], pair[1]], measure: Measure::CramersV, value, standard_error: None }
-    };
-    pairs.iter().zip(&counted).map(one).collect()
+    let tables: Vec<Vec<usize>> = pairs.iter().map(|pair| pair.to_vec()).collect();
+    let counts = count_categories(&sizes, &columns, &tables);
+    counted(&adult.schema, pairs.into_iter().zip(&counts), |_| Measure::CramersV)
 }
 
 /// The clusters of Algorithm 1 on the true records.

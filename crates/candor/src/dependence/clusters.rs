@@ -11,6 +11,13 @@ pub struct Limits {
     pub dependence: f64,
 }
 
+impl Default for Limits {
+    /// The middle of the paper's ranges.
+    fn default() -> Limits {
+        Limits { cells: 100, dependence: 0.2 }
+    }
+}
+
 /// What came of two clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

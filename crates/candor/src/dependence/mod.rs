@@ -16,6 +16,33 @@ pub use estimated::{attenuated, estimated};
 pub use measure::Measure;
 pub use protocols::{Learned, Parties, ProtocolError};
 
+use crate::schema::Schema;
+
+/// All pairs of attributes that are randomized, by position in the schema.
+pub fn pairs(schema: &Schema) -> Vec<[usize; 2]> {
+    let private = schema.private();
+    let with_later = |(i, &a): (usize, &usize)| private[i + 1..].iter().map(|&b| [a, b]).collect::<Vec<_>>();
+    private.iter().enumerate().flat_map(with_later).collect()
+}
+
+/// The exact dependences of pairs of attributes, from counts of true records (first attribute slowest).
+///
+/// # Panics
+/// If the counts are not those of the pairs.
+pub fn counted<'a>(
+    schema: &Schema,
+    counts: impl IntoIterator<Item = ([usize; 2], &'a Vec<u64>)>,
+    measure: impl Fn([usize; 2]) -> Measure,
+) -> Vec<Dependence> {
+    let one = |(attributes, counts): ([usize; 2], &'a Vec<u64>)| {
+        let [rows, columns] = attributes.map(|attribute| schema.attributes()[attribute].categories().len());
+        let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+        let measure = measure(attributes);
+        Dependence { attributes, measure, value: measure.of_table(rows, columns, &counts), standard_error: None }
+    };
+    counts.into_iter().map(one).collect()
+}
+
 /// How strongly two attributes depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dependence {

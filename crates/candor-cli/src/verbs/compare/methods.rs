@@ -4,12 +4,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use candor::channel::Channel;
+use candor::dependence::{Limits, Measure, cluster, counted, pairs};
 use candor::estimate::Target;
 use candor::plan::Plan;
 use candor::privacy::{respondent_sentence, times};
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor::tables::Tables;
+use candor::tally::count_categories;
 use candor_design::compare::{
     Candidate, Goal, Made, Method, Simulation, Skipped, compare, predicted_error, recommended, simulated_errors,
 };
@@ -20,6 +22,7 @@ use serde_json::{Value, json};
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
 use crate::show::{capital, count, emit, lower_first, paragraph, plural, table};
+use crate::verbs::design::parse_clusters;
 use crate::verbs::{quoted, read_schema};
 
 /// How long each method may search, and its errors be predicted.
@@ -38,6 +41,8 @@ struct Comparison<'a> {
     asked: String,
     /// One-way, two-way and, if they are others, those asked for.
     lists: Vec<List>,
+    /// The clusters, by position in the schema.
+    together: Vec<Vec<usize>>,
     candidates: Vec<Candidate>,
     /// By candidate, then list: predicted and simulated error.
     simulated: Option<Simulated>,
@@ -77,7 +82,13 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let records = truths.as_ref().and_then(|(_, truths)| truths.first()).map_or(0, Vec::len);
     let default = if records > 0 { records as f64 } else { DEFAULT_RESPONDENTS };
     let respondents = args.respondents.unwrap_or(default);
-    let goal = Goal { epsilon, respondents, tables: &tables, time_limit: Some(Duration::from_secs(SECONDS)) };
+    let clusters = match (&args.clusters, &truths) {
+        (Some(text), _) => Some(parse_clusters("--clusters", text, &schema)?),
+        (None, Some((_, truths))) => Some(clusters_in(&schema, truths)),
+        (None, None) => None,
+    };
+    let time_limit = Some(Duration::from_secs(SECONDS));
+    let goal = Goal { epsilon, respondents, tables: &tables, clusters: clusters.as_deref(), time_limit };
     let candidates = compare(&schema, &goal)?;
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
     let mut lists = vec![list("one-way", Tables::marginals(&schema), |made| made.one_way)];
@@ -96,11 +107,26 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
         None => None,
     };
     let asked = asked.to_owned();
-    let comparison = Comparison { args, epsilon, schema, respondents, asked, lists, candidates, simulated };
+    let together = clusters.unwrap_or_default();
+    let comparison = Comparison { args, epsilon, schema, respondents, asked, lists, together, candidates, simulated };
     match args.json {
         true => emit(&format!("{}\n", comparison.json())),
         false => emit(&comparison.text()),
     }
+}
+
+/// The clusters of candor cluster with its default limits.
+fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
+    let attributes = schema.attributes();
+    let sizes: Vec<usize> = attributes.iter().map(|attribute| attribute.categories().len()).collect();
+    let columns: Vec<&[u16]> = truths.iter().map(Vec::as_slice).collect();
+    let pairs = pairs(schema);
+    let tables: Vec<Vec<usize>> = pairs.iter().map(|pair| pair.to_vec()).collect();
+    let counts = count_categories(&sizes, &columns, &tables);
+    let suited = |[a, b]: [usize; 2]| Measure::suited(attributes[a].kind(), attributes[b].kind());
+    let dependences = counted(schema, pairs.into_iter().zip(&counts), suited);
+    let private: Vec<(usize, usize)> = schema.private().into_iter().map(|a| (a, sizes[a])).collect();
+    cluster(&private, &dependences, Limits::default()).clusters
 }
 
 /// Predicted and simulated errors of the very table, by list.
@@ -131,6 +157,8 @@ impl Comparison<'_> {
         let flags = match method {
             Method::Independent => format!("independent {total}"),
             Method::Joint => format!("joint {total}"),
+            Method::Clusters if self.clusters().is_empty() => format!("independent {total}"),
+            Method::Clusters => format!("clusters --clusters {} {total}", quoted(&self.clusters())),
             Method::Optimal => format!("optimal {total}"),
             Method::Workload => format!("workload {total} --tables {}", quoted(&self.asked)),
             Method::SamplingAttribute => format!("sampling {total} --tables marginals"),
@@ -146,6 +174,13 @@ impl Comparison<'_> {
             Method::LDiversity => format!("l-diversity --l {}", joined(answer_sizes(plan))),
         };
         format!("candor design {schema} --method {flags} -o plan.json")
+    }
+
+    /// The clusters of several attributes, as the user writes them.
+    fn clusters(&self) -> String {
+        let name = |&attribute: &usize| self.schema.attributes()[attribute].name();
+        let several = self.together.iter().filter(|cluster| cluster.len() > 1);
+        several.map(|cluster| joined(cluster.iter().map(name))).collect::<Vec<_>>().join(";")
     }
 
     fn text(&self) -> String {
@@ -172,6 +207,12 @@ impl Comparison<'_> {
                 "l-diversity has no epsilon: it is shown with the numbers of categories that add as much variance as minimax, \
                  as nearly as whole numbers can.",
             );
+        }
+        if self.made().any(|(candidate, _)| candidate.method == Method::Clusters) {
+            text += &match self.clusters().as_str() {
+                "" => paragraph("No attributes belong together, so clusters is the same as independent."),
+                clusters => paragraph(&format!("The clusters are {}.", clusters.replace(';', " and "))),
+            };
         }
         for (candidate, _) in self.made().filter(|(_, made)| made.out_of_time) {
             text += &paragraph(&format!("The search for {} was ended after {SECONDS} s.", candidate.method.name()));
@@ -310,6 +351,7 @@ fn what_happens(method: Method, plan: &Plan) -> String {
         Method::Independent => "each answer is kept or replaced by chance, on its own".to_owned(),
         Method::Minimax => "each question is answered with a list of answers that chance draws, on its own".to_owned(),
         Method::Joint => "all answers are kept, or all are replaced at once".to_owned(),
+        Method::Clusters => "the answers of a cluster are all kept, or all replaced at once".to_owned(),
         Method::Heuristic | Method::Optimal => "one draw decides which answers are kept".to_owned(),
         Method::SamplingAttribute => "chance picks the one question whose answer may show".to_owned(),
         Method::SamplingPair => "chance picks the two questions whose answers may show".to_owned(),

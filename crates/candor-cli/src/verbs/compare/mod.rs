@@ -33,6 +33,10 @@ pub struct CompareArgs {
     /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as \"a,b;c\" [default: pairs]
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
+    /// Attributes that clusters keep together, such as \"a,b;c\"; found in the records of --simulate by default, of at most 100
+    /// combinations that depend at least 0.2 on each other
+    #[arg(long, value_name = "NAME,..;..", requires = "epsilon")]
+    clusters: Option<String>,
     /// One attribute: compare at this added variance, summed over the categories, for one respondent
     #[arg(long, value_name = "V", allow_negative_numbers = true, value_parser = parse_variance)]
     added_variance: Option<f64>,

@@ -212,11 +212,8 @@ fn own_epsilons(args: &DesignArgs, schema: &Schema) -> Result<Vec<f64>, Failure>
 
 /// The clusters asked for, and the epsilon that was spent on finding them.
 fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>, Option<f64>), Failure> {
-    let (flag, names, spent) = match (&args.clusters, &args.from_clusters) {
-        (Some(text), _) => {
-            let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<String>>();
-            ("--clusters", text.split(';').map(cluster).collect::<Vec<_>>(), None)
-        }
+    match (&args.clusters, &args.from_clusters) {
+        (Some(text), _) => Ok((parse_clusters("--clusters", text, schema)?, None)),
         (None, Some(path)) => {
             let wrong = |problem: &str| {
                 Failure::about(
@@ -225,19 +222,25 @@ fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>
                 )
             };
             let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
-            let clusters = serde_json::from_value(found["clusters"].clone())
+            let clusters: Vec<Vec<String>> = serde_json::from_value(found["clusters"].clone())
                 .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
-            (path.as_str(), clusters, found["epsilon"].as_f64())
+            Ok((positions(path, schema, &clusters)?, found["epsilon"].as_f64()))
         }
         (None, None) => {
-            return Err(Failure::Usage(
-                "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
-            ));
+            Err(Failure::Usage("this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned()))
         }
-    };
-    let position = |name: &String| schema.position(name).map_err(|error| Failure::about(flag, error));
-    let cluster = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, Failure>>();
-    Ok((names.iter().map(cluster).collect::<Result<_, _>>()?, spent))
+    }
+}
+
+/// Clusters as the user writes them: `a,b;c`.
+pub fn parse_clusters(flag: &str, text: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, Failure> {
+    let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect::<Vec<String>>();
+    positions(flag, schema, &text.split(';').map(cluster).collect::<Vec<_>>())
+}
+
+fn positions(whence: &str, schema: &Schema, clusters: &[Vec<String>]) -> Result<Vec<Vec<usize>>, Failure> {
+    let position = |name: &String| schema.position(name).map_err(|error| Failure::about(whence, error));
+    clusters.iter().map(|names| names.iter().map(position).collect()).collect()
 }
 
 /// When a time limit that begins now ends.

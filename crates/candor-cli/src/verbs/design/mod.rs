@@ -19,6 +19,7 @@ mod describe;
 mod designed;
 mod pairs;
 
+pub use choose::parse_clusters;
 use choose::{asked_tables, check_flags, design};
 pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations, prior_sentences};
 use describe::{describe_expectations, describe_json};
