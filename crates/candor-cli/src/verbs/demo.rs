@@ -4,13 +4,15 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use candor::plan::Content;
+use candor::estimate::{Options, Target as EstimateTarget, analyse};
+use candor::tables::Tables;
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};
-use candor_tables::responses::{ResponseCodes, Responses};
+use candor_tables::tally::{Job, tally};
+use candor_tables::truth::Records;
 use clap::{Args, Parser};
 
-use super::{read_plan, read_schema};
+use super::{quoted, read_plan};
 use crate::failure::Failure;
 use crate::show::{count, emit, paragraph, table};
 use crate::{Command, run as run_command};
@@ -35,8 +37,17 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     }
     fs::create_dir_all(folder).map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
     let place = |name: &str| Path::new(folder).join(name).display().to_string();
-    let (people, schema, plan, responses) =
-        (place("adult.csv"), place("schema.toml"), place("plan.json"), place("responses.parquet"));
+    let [people, schema, plan, responses] = ["adult.csv", "schema.toml", "plan.json", "responses.parquet"].map(&place);
+    let [clusters, records_plan, records, weighted, synthetic, front, report] = [
+        "clusters.json",
+        "records-plan.json",
+        "records.parquet",
+        "weighted.csv",
+        "synthetic.csv",
+        "front.svg",
+        "report.html",
+    ]
+    .map(place);
 
     emit(&paragraph(
         "The Adult data: 32,561 people of the 1994 census of the United States with eight categorical attributes, \
@@ -50,69 +61,154 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     output::write(&Target::new(&people), &table)?;
 
     step("1. Describe the attributes.", &["schema", "infer", &people, "-o", &schema])?;
-    let described = read_schema(&schema)?;
-    emit(&format!("  {} attributes\n", described.attributes().len()))?;
     step(
-        "2. Make a plan: total epsilon 8, shared equally.",
-        &["design", &schema, "--method", "independent", "--epsilon", "8", "-o", &plan],
+        "2. Which method estimates pairs of attributes best, at a total epsilon of 4?",
+        &["compare", &schema, "--epsilon", "4", "--respondents", "32561"],
     )?;
-    step("3. See what it guarantees.", &["audit", &plan])?;
     step(
-        "4. Randomize. (A seed, because this is a simulation. Real runs take randomness from the operating system.)",
+        "3. Make that plan.",
+        &["design", &schema, "--method", "workload", "--epsilon", "4", "--tables", "pairs", "-o", &plan],
+    )?;
+    step("4. See what it guarantees, by every criterion.", &["audit", &plan, "--require", "ldp=4"])?;
+    step(
+        "5. Randomize. (A seed, because this is a simulation. Real runs take randomness from the operating system.)",
         &["randomize", &plan, &people, "-o", &responses, "--seed", "2026"],
     )?;
-    emit("\n5. Because this is a simulation, we may look at how many values changed. Real runs never tell.\n\n")?;
-    emit(&changed(&plan, &people, &responses)?)?;
     step(
-        "6. Estimate from the responses what is true of the population. (In the data: Male 0.6692, >50K 0.2408.)",
-        &["estimate", &plan, &responses, "--tables", "Sex;Income;Sex,Income"],
+        "6. Estimate from the responses what is true.",
+        &["estimate", &plan, &responses, "--tables", "Income;Sex,Income", "--target", "table"],
     )?;
+    emit("\n7. Because this is a simulation, we may look at the truth. Real runs never can.\n\n")?;
+    emit(&beside_the_truth(&plan, &people, &responses)?)?;
     step(
-        "7. Are sex and income independent? (In the data: Cramer's V 0.2160.)",
+        "8. Are sex and income independent? (In the data: Cramer's V 0.2160.)",
         &["test", &plan, &responses, "--independence", "Sex,Income"],
     )?;
-    step("8. How many people would it take?", &["size", &plan, "--margin", "0.02"])?;
-    emit(&format!("\nThe files are in {folder}/. Try: candor audit {plan} --json\n"))
+    step(
+        "9. For how many people does a condition hold? (In the data: 2,155.)",
+        &[
+            "query",
+            &plan,
+            &responses,
+            "--where",
+            "Education in (Bachelors, Masters) and Sex = Female",
+            "--method",
+            "joint",
+        ],
+    )?;
+    step(
+        "10. Which attributes belong together? Nobody has to disclose a record to find out.",
+        &["cluster", &plan, &responses, "--protocol", "attribute", "-o", &clusters],
+    )?;
+    step(
+        "11. A plan whose answers are whole records: the attributes of a cluster together. Records cost more epsilon.",
+        &[
+            "design",
+            &schema,
+            "--method",
+            "clusters",
+            "--from-clusters",
+            &clusters,
+            "--epsilon",
+            "16",
+            "-o",
+            &records_plan,
+        ],
+    )?;
+    step("12. Its responses,", &["randomize", &records_plan, &people, "-o", &records, "--seed", "2027"])?;
+    step("13. weighted so that they agree with the estimates,", &["adjust", &records_plan, &records, "-o", &weighted])?;
+    step(
+        "14. and a thousand people who do not exist, made from them.",
+        &[
+            "synthesize",
+            &records_plan,
+            &records,
+            "--method",
+            "adjusted",
+            "--records",
+            "1000",
+            "--seed",
+            "2028",
+            "-o",
+            &synthetic,
+        ],
+    )?;
+    step(
+        "15. One attribute with a known prior: the best there can be for every privacy, with a proof.",
+        &[
+            "front",
+            "--from",
+            &people,
+            "--attribute",
+            "Race",
+            "--posterior-bound",
+            "0.95",
+            "--points",
+            "12",
+            "--method",
+            "exact",
+            "--plot",
+            &front,
+        ],
+    )?;
+    step(
+        "16. A page to publish.",
+        &[
+            "report",
+            &plan,
+            &responses,
+            "--tables",
+            "marginals;Sex,Income",
+            "--title",
+            "Adult, randomized",
+            "-o",
+            &report,
+        ],
+    )?;
+    emit(&format!("\nLook at {report} in a browser. The other files are in {folder}/, too.\n"))
 }
 
 /// Says a command and runs it.
 fn step(why: &str, words: &[&str]) -> Result<(), Failure> {
-    emit(&format!("\n{why}\n\n$ candor {}\n", words.join(" ")))?;
+    let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    emit(&format!("\n{why}\n\n$ candor {}\n", shown.join(" ")))?;
     let command = Command::try_parse_from([&["candor"], words].concat());
     run_command(command.map_err(|error| Failure::Input(error.to_string()))?)
 }
 
-/// Compares answers with the truth.
-fn changed(plan: &str, people: &str, responses: &str) -> Result<String, Failure> {
+/// Estimates of all one-way and two-way tables against the truth: some cells, and how many intervals cover it.
+fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String, Failure> {
     let plan = read_plan(plan)?;
-    let attributes = plan.schema().attributes();
-    let names: Vec<String> = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
-    let truth = candor_tables::input::Input::open(&Location::new(people), None)?.batches(&names)?;
-    let answers = Responses::open(&plan, &Location::new(responses), None, None)?;
-    let Responses { decoder, batches, .. } = answers;
-    let columns = plan.columns();
-    let mut differing = vec![0u64; attributes.len()];
-    let mut records = 0u64;
-    for (truth, answers) in truth.zip(batches) {
-        let (truth, answers) = (truth?, decoder.decode(&answers?)?);
-        records += truth.columns.num_rows() as u64;
-        for (column, answer) in columns.iter().zip(&answers.columns) {
-            let (Content::Answer { .. }, ResponseCodes::One(answer)) = (&column.content, answer) else { continue };
-            let Ok(attribute) = plan.schema().position(&column.name) else { continue };
-            let codes = candor_tables::codes::codes(&truth, attribute, &attributes[attribute], |_| {})?;
-            differing[attribute] += codes.iter().zip(answer).filter(|(x, y)| x != y).count() as u64;
+    let schema = plan.schema();
+    let tables = Tables::parse("marginals;pairs", schema).map_err(|error| Failure::Input(error.to_string()))?;
+    let inputs = [Location::new(people)];
+    let truth = Records { schema, inputs: &inputs, delimiter: None }.count(&tables, |_, _| {})?;
+    let inputs = [Location::new(responses)];
+    let job = Job { plan: &plan, inputs: &inputs, delimiter: None, tables: &tables, by: &[], weights: None };
+    let tallied = tally(&job, |_, _| {})?;
+    let options = Options { target: EstimateTarget::Table, ..Options::default() };
+    let (mut covered, mut all, mut rows) = (0, 0, Vec::new());
+    for (tally, counts) in tallied.groups.values().flatten().zip(&truth.counts) {
+        let Ok(cells) = analyse(&plan, tally, &options).cells else { continue };
+        for (cell, (estimated, &count)) in cells.iter().zip(counts).enumerate() {
+            let Some(uncertainty) = estimated.uncertainty else { continue };
+            let share = count as f64 / truth.records as f64;
+            all += 1;
+            covered += usize::from(uncertainty.low <= share && share <= uncertainty.high);
+            if let &[attribute] = &tally.layout().attributes[..]
+                && schema.attributes()[attribute].name() == "Education"
+            {
+                let label = schema.attributes()[attribute].categories()[cell].clone();
+                let numbers = [share, estimated.estimate, uncertainty.standard_error];
+                rows.push([vec![label], numbers.map(|number| format!("{number:.4}")).to_vec()].concat());
+            }
         }
     }
-    let rows: Vec<Vec<String>> = plan
-        .guarantee()
-        .attributes()
-        .iter()
-        .map(|a| {
-            let share = differing[a.attribute] as f64 / records as f64;
-            let expected = a.keep_probability.map_or("-".to_owned(), |kept| format!("{:.1} %", 100.0 * (1.0 - kept)));
-            let changed = differing[a.attribute];
-            vec![attributes[a.attribute].name().to_owned(), count(changed), format!("{:.1} %", 100.0 * share), expected]
-        })
-        .collect();
-    Ok(table(&["attribute", "values changed", "of all", "expected"], &rows))
+    let text = table(&["Education", "truth", "estimate", "standard error"], &rows);
+    let percent = 100.0 * covered as f64 / all as f64;
+    Ok(text
+        + &paragraph(&format!(
+            "Of the {} intervals of all one-way and two-way tables, each with confidence 95 %, {percent:.1} % cover the truth.",
+            count(all as u64)
+        )))
 }

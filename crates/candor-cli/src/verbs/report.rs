@@ -26,7 +26,7 @@ use crate::show::{capital, count, emit, plural};
 #[command(after_help = "\
 Examples:
   candor report plan.json responses.parquet -o report.html
-  candor report plan.json responses.csv --tables \"Sex;Education,Income\" --title \"Survey 2026\" -o report.html")]
+  candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title Survey -o report.html")]
 pub struct ReportArgs {
     /// The plan the responses were made under (JSON)
     plan: String,

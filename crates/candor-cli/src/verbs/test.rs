@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::estimate::{parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, paragraph};
+use crate::show::{count, emit, paragraph, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -74,9 +74,9 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
     let line = |test: &ChiSquareTest| {
         format!(
-            "chi-square {:.3} with {} degrees of freedom, p = {}",
+            "chi-square {:.3} with {} of freedom, p = {}",
             test.statistic,
-            test.degrees,
+            plural(test.degrees, "degree"),
             p_value(test.p_value)
         )
     };

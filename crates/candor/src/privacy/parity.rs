@@ -40,10 +40,20 @@ fn row_parities(plan: &Plan) -> Vec<Detail> {
     let mut details = Vec::new();
     for block in plan.blocks() {
         let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        let names = names.join(&crate::plan::CROSS.to_string());
+        let patterns = block.channels().iter().map(|(_, channel)| match channel {
+            Channel::Pattern(pattern) => Some(factor(pattern.record_epsilon())),
+            Channel::Matrix(_) => None,
+        });
+        let patterns: Vec<Option<Option<f64>>> = patterns.collect();
+        if let Some(value) = patterns[0].filter(|_| patterns.iter().all(|other| *other == patterns[0])) {
+            details.push(Detail { about: format!("{names}: every answer"), value });
+            continue;
+        }
         for (tag, (_, channel)) in block.channels().iter().enumerate() {
             let tagged = if block.has_tag() { format!(", tag {tag}") } else { String::new() };
             let mut push = |answer: String, parity: Epsilon| {
-                let about = format!("{}{tagged}: {answer}", names.join(&crate::plan::CROSS.to_string()));
+                let about = format!("{names}{tagged}: {answer}");
                 details.push(Detail { about, value: factor(parity) });
             };
             match channel {
