@@ -49,7 +49,7 @@ pub struct EstimateRow {
     pub high: f64,
 }
 
-/// Numbers for pairs of things, the larger the darker.
+/// Numbers for pairs of things, the larger the stronger the shade.
 pub struct MatrixTable {
     pub caption: String,
     pub names: Vec<String>,

@@ -272,6 +272,10 @@ fn a_page_for_respondents() {
         assert!(html.contains("z") || !design.starts_with("odd"), "{design}");
         assert_eq!(html.contains("gives your answer away"), design.contains("--allow-unbounded"), "{design}");
     }
+    // Under a lottery the example is of one way, and says so.
+    sandbox.run("design --categories 4,5 --method sampling --epsilon 2 --tables marginals -o plan.json").fine();
+    let text = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Suppose chance has drawn the first of the 2 ways, and that your true answer"), "{text}");
     sandbox.run("explain l.json -o l.json").refused(1, &["both input and output"]);
     sandbox.run("explain none.json").refused(1, &["cannot read none.json"]);
 }

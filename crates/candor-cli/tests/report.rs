@@ -102,9 +102,10 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
         let v = pair["value"].as_f64().unwrap();
         let row = rows.iter().find(|row| row.starts_with(&format!("<th scope=\"row\">{a} and {b}</th>"))).unwrap();
         assert!(row.contains(&format!("<td>{v:.4}</td>")) && row.contains(&format!("<td>{p}</td>")), "{row} {v} {p}");
-        assert!(html.contains(&format!(">{v:.2}")), "{v}");
+        assert!(html.contains(&format!(">{v:.2}*")) || html.contains(&format!(">({v:.2})<")), "{v}");
     }
     assert!(html.contains("***</td>"), "smoking and coughing go together");
+    assert!(html.contains("0.00)\">("), "what may be chance is in parentheses and not shaded");
 
     // The guarantee in the words of the audit.
     let audit = json(&sandbox.run("audit plan.json --json").fine().out);
@@ -221,6 +222,17 @@ fn what_a_reader_must_know_comes_first() {
     };
     assert!(warned.contains("There is no finite epsilon"), "{warned}");
     assert!(html.contains("at least 3 answers fit what we receive equally well"));
+
+    // A plan for a prior is told with it.
+    let front =
+        "design --categories 3 --method front --prior 0.5,0.3,0.2 --privacy 0.4 --posterior-bound 0.8 -o front.json";
+    sandbox.run(front).fine();
+    sandbox.write("three.csv", format!("a1\n{}", "0\n1\n0\n2\n".repeat(500)));
+    sandbox.run("randomize front.json three.csv -o three-responses.csv").fine();
+    let (_, html) = first("report front.json three-responses.csv -o -");
+    assert!(
+        html.contains("For the stated prior of &quot;a1&quot; only (certified):") && html.contains("MAP privacy 0.4")
+    );
 }
 
 #[test]

@@ -257,14 +257,19 @@ fn example(plan: &Plan) -> Vec<Part> {
     let labels = categories(plan, block, 0);
     let about = name(plan, block, 0);
     let truth = labels.len() / 2;
-    let suppose = format!("Suppose your true answer about {about} is {}.", quoted(&labels[truth]));
+    // A way of its own for every lottery: the chances of all ways together are those of none of them.
+    let drawn = match block.channels().len() {
+        1 => String::new(),
+        ways => format!("chance has drawn the first of the {ways} ways, and that "),
+    };
+    let suppose = format!("Suppose {drawn}your true answer about {about} is {}.", quoted(&labels[truth]));
     match &block.channels()[0].1 {
         Channel::Matrix(matrix) => {
             let input = if matrix.sizes().len() == 1 { truth } else { 0 };
             let suppose = match matrix.sizes().len() {
                 1 => suppose,
                 _ => format!(
-                    "Suppose your true answers about {} are the first of each.",
+                    "Suppose {drawn}your true answers about {} are the first of each.",
                     (0..matrix.sizes().len()).map(|place| name(plan, block, place)).collect::<Vec<_>>().join(" and ")
                 ),
             };

@@ -14,9 +14,10 @@ use candor_tables::tally::Tallied;
 use clap::Args;
 
 use super::audit::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_table, told};
+use super::design::prior_sentences;
 use super::estimate::{categories, cautions, names, parse_confidence, read_responses};
 use super::test::p_value;
-use super::{parse_delimiter, provenance, read_plan, refuse_overwriting};
+use super::{parse_delimiter, provenance, quoted, read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::show::{capital, count, emit, plural};
@@ -197,6 +198,9 @@ fn what_is_guaranteed(plan: &Plan) -> Vec<Part> {
     parts.extend(told(plan, &findings).into_iter().map(Part::Paragraph));
     let record = findings.iter().filter(|finding| finding.name == "ldp");
     parts.extend(record.map(|finding| Part::Paragraph(finding.sentence.clone())));
+    if let Some((heading, sentences)) = prior_sentences(plan) {
+        parts.extend([Part::Paragraph(format!("{heading}:")), Part::List(sentences)]);
+    }
     parts.push(Part::Table {
         caption: "What is certified of each attribute".to_owned(),
         header: ATTRIBUTE_HEADER.map(str::to_owned).to_vec(),
@@ -250,6 +254,7 @@ fn what_depends_on_what(plan: &Plan, pairs: &[Pair]) -> Vec<Part> {
     let names: Vec<String> = private.iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect();
     let find = |a: usize, b: usize| pairs.iter().find(|pair| pair.places == [b, a]);
     let cell = |a: usize, b: usize| match find(a, b) {
+        Some(pair) if pair.p_value.is_some_and(|p| p >= 0.05) => (format!("({:.2})", pair.value), 0.0),
         Some(pair) => (format!("{:.2}{}", pair.value, stars(pair.p_value)), pair.value),
         None => ("–".to_owned(), 0.0),
     };
@@ -269,9 +274,9 @@ fn what_depends_on_what(plan: &Plan, pairs: &[Pair]) -> Vec<Part> {
         Part::Heading("What depends on what".to_owned()),
         Part::Paragraph(format!(
             "Cramer's V of the population, from 0 (independent) to 1 (one decides the other), with the randomization taken out; the \
-             larger the darker. Stars say how surprising the responses would be if the two were independent: * p below 0.05, \
-             ** below 0.01, *** below 0.001. Of {} independent pairs, one in twenty would have a star by chance. A dash is where \
-             the responses do not tell.",
+             larger the stronger the shade. Stars say how surprising the responses would be if the two were independent: * p below 0.05, \
+             ** below 0.01, *** below 0.001. In parentheses, and not shaded, is what may well be chance; of {} independent \
+             pairs, one in twenty would have a star all the same. A dash is where the responses do not tell.",
             pairs.len()
         )),
         Part::Matrix(MatrixTable {
@@ -303,9 +308,9 @@ fn file_name(path: &str) -> String {
 
 fn how_to_repeat(args: &ReportArgs, plan: &Plan, tallied: &Tallied) -> Vec<Part> {
     let version = env!("CARGO_PKG_VERSION");
-    let file = |path: &str| super::quoted(&file_name(path));
+    let file = |path: &str| quoted(&file_name(path));
     let responses = args.responses.iter().map(|path| file(path)).collect::<Vec<_>>().join(" ");
-    let (plan_file, tables) = (file(&args.plan), super::quoted(&args.tables));
+    let (plan_file, tables) = (file(&args.plan), quoted(&args.tables));
     let options = format!("--tables {tables} --confidence {}", args.confidence);
     vec![
         Part::Heading("How to cite and repeat this".to_owned()),
@@ -318,10 +323,7 @@ fn how_to_repeat(args: &ReportArgs, plan: &Plan, tallied: &Tallied) -> Vec<Part>
         Part::Commands(vec![
             format!("candor audit {plan_file}"),
             format!("candor estimate {plan_file} {responses} {options}"),
-            format!(
-                "candor report {plan_file} {responses} {options} --title {} -o report.html",
-                super::quoted(&args.title)
-            ),
+            format!("candor report {plan_file} {responses} {options} --title {} -o report.html", quoted(&args.title)),
         ]),
     ]
 }

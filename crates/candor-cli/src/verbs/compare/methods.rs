@@ -28,6 +28,9 @@ use crate::verbs::{quoted, read_schema};
 /// How long each method may search, and its errors be predicted.
 const SECONDS: u64 = 10;
 
+/// With a larger standard error of a share, an interval holds all that is possible.
+const USELESS: f64 = 0.25;
+
 /// Everything that is shown.
 struct Comparison<'a> {
     args: &'a CompareArgs,
@@ -294,7 +297,12 @@ impl Comparison<'_> {
         }
         reason += ".";
         if self.candidates.iter().any(|c| matches!(c.made, Err(Skipped::Slow { .. } | Skipped::TooLarge { .. }))) {
-            reason += " Those left out because they take long may be better.";
+            reason +=
+                " Those left out because they take long may be much better: candor design --method workload makes one.";
+        }
+        if least > USELESS {
+            reason += " But so large an error tells nothing: ask for fewer attributes or smaller tables, more respondents, or a \
+                       larger epsilon.";
         }
         format!("\nBest for {}: {}\n", self.asked, best.method.name())
             + &paragraph(&capital(&reason))

@@ -48,23 +48,36 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     text
 }
 
-/// What a plan gives for the prior that it was made for; nothing if it was made for none.
-pub fn describe_prior(plan: &Plan) -> String {
-    let Some(known) = plan.for_prior() else { return String::new() };
+/// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none.
+pub fn prior_sentences(plan: &Plan) -> Option<(String, Vec<String>)> {
+    let known = plan.for_prior()?;
     let name = plan.schema().attributes()[known.attribute].name();
-    let mut text = format!(
-        "\nFor the stated prior of \"{name}\" only (certified)\n  MAP privacy {:.6}: the best guess is wrong at least so often\n  \
-         worst posterior {:.6}: no answer makes any category likelier than this\n",
+    let mut sentences = vec![
         // Rounded outward, like the certificate.
-        (known.map_privacy * 1e6 + 1e-6).floor() / 1e6,
-        (known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6,
-    );
+        format!(
+            "MAP privacy {:.6}: the best guess is wrong at least so often",
+            (known.map_privacy * 1e6 + 1e-6).floor() / 1e6
+        ),
+        format!(
+            "worst posterior {:.6}: no answer makes any category likelier than this",
+            (known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6
+        ),
+    ];
     if plan.guarantee().epsilon().value().is_none() {
-        text += &paragraph(
-            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees nothing.",
+        sentences.push(
+            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees nothing."
+                .to_owned(),
         );
     }
-    text
+    Some((format!("For the stated prior of \"{name}\" only (certified)"), sentences))
+}
+
+/// The same as text; nothing if there is none.
+pub fn describe_prior(plan: &Plan) -> String {
+    prior_sentences(plan).map_or(String::new(), |(heading, sentences)| {
+        let sentences: String = sentences.iter().map(|sentence| paragraph(sentence)).collect();
+        format!("\n{heading}\n{sentences}")
+    })
 }
 
 /// What is certified of each attribute, as cells of a table.

@@ -21,7 +21,7 @@ mod pairs;
 
 pub use choose::parse_clusters;
 use choose::{asked_tables, check_flags, design};
-pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations};
+pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations, prior_sentences};
 use describe::{describe_expectations, describe_json};
 use pairs::Pairs;
 
