@@ -46,7 +46,7 @@ fn what_is_documented_is_there() {
         ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
         ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
         ("front", "front --prior 0.5,0.3,0.2 --points 3 --generations 20"),
-        ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json"),
+        ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json --allow-unbounded"),
     ];
     sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
     let mut said: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
