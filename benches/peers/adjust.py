@@ -1,5 +1,7 @@
 """Raking what `cargo bench -p candor --bench adjust` rakes, to 1e-6: numpy over records, and ipfn."""
 
+import contextlib
+import io
 import json
 import time
 
@@ -62,7 +64,8 @@ def by_ipfn(answers, shares):
         aggregates.append(series)
     fit = ipfn.ipfn(frame, aggregates, [[f"a{j}"] for j in range(len(SIZES))], weight_col="total",
                     convergence_rate=TOLERANCE, max_iteration=500, verbose=2)
-    fitted, _, rounds = fit.iteration()
+    with contextlib.redirect_stdout(io.StringIO()):
+        fitted, _, rounds = fit.iteration()
     return fitted["total"].to_numpy(), len(rounds)
 
 

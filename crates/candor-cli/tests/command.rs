@@ -251,6 +251,8 @@ fn help_is_pinned() {
         "sql",
         "estimate",
         "test",
+        "query",
+        "cluster",
         "adjust",
         "synthesize",
         "front",

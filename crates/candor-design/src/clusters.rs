@@ -10,8 +10,8 @@ use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 use candor::tables::Tables;
 
-use crate::joint::optimal::optimal;
 use crate::joint::optimal::search::Effort;
+use crate::joint::optimal::{optimal, optimal_within};
 use crate::joint::workload::lottery;
 use crate::{DesignError, private};
 
@@ -22,6 +22,8 @@ pub enum Inside {
     Joint,
     /// The least epsilon that gives each attribute its own; less than the sum.
     Optimal,
+    /// The same with larger attribute epsilons, in the same ratio, such that the cluster spends the sum.
+    OptimalWithin,
     /// The least error of all pairs of the cluster, at the sum of their epsilons.
     Workload,
 }
@@ -61,6 +63,7 @@ pub fn clusters(
         let part = Schema::new(cluster.iter().map(|&attribute| schema.attributes()[attribute].clone()).collect())?;
         let designed = match inside {
             Inside::Optimal => optimal(&part, &own, effort)?.plan,
+            Inside::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,
             Inside::Joint | Inside::Workload => {
                 let pairs = Tables::parse("pairs", &part).expect("two attributes or more");
                 lottery(&part, total, &pairs, &vec![1.0; pairs.lists().len()], effort)?.plan
@@ -169,7 +172,7 @@ mod tests {
         let epsilons = [1.0, 0.5, 0.8, 1.0, 0.5, 0.5, 0.7, 1.0];
         let of = [vec![4, 6, 7], vec![0, 2]];
         let total: f64 = epsilons.iter().sum();
-        for inside in [Inside::Joint, Inside::Optimal, Inside::Workload] {
+        for inside in [Inside::Joint, Inside::Optimal, Inside::OptimalWithin, Inside::Workload] {
             let plan = made(&of, &epsilons, inside);
             assert_eq!(plan.blocks().len(), 5, "{inside:?}");
             let certified = plan.guarantee().epsilon().get();
@@ -179,6 +182,12 @@ mod tests {
                     assert!(certified < total - 0.3, "{certified} of {total}");
                     for (attribute, epsilon) in plan.guarantee().attributes().iter().zip(epsilons) {
                         assert!((attribute.marginal.unwrap().get() - epsilon).abs() < 1e-8);
+                    }
+                }
+                Inside::OptimalWithin => {
+                    assert!(certified > total - 1e-6, "{certified} of {total}");
+                    for (attribute, epsilon) in plan.guarantee().attributes().iter().zip(epsilons) {
+                        assert!(attribute.marginal.unwrap().get() > epsilon - 1e-8);
                     }
                 }
                 Inside::Joint | Inside::Workload => assert!(certified > total - 1e-7),

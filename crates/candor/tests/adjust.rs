@@ -45,7 +45,7 @@ fn example_one_is_not_called_converged_before_it_is() {
         let raked = example(sweeps(t));
         let told = raked.distance.unwrap();
         let truth = distance(&raked);
-        assert!(told >= truth && told < 3.0 * truth, "sweep {t}: told {told}, truth {truth}");
+        assert!(told >= truth && told < 6.0 * truth, "sweep {t}: told {told}, truth {truth}");
         assert!(!raked.converged);
     }
     // A rule on changes of weights would stop here, 3.5e-4 from the limit.

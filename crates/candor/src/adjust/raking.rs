@@ -68,9 +68,11 @@ pub struct Raked {
     /// The largest change of a weight in the last sweep, relative to itself.
     pub largest_weight_change: f64,
     /// How far the share of any set of records may still be from its limit, if the changes go on falling as they did: with
-    /// `d` the change of the last sweep in total variation and `r` its ratio to the one before (the larger of the last two), `d / (1 - r - 1/t)` after `t` sweeps. That is
-    /// right for changes that fall geometrically and for those that fall like a power of `t` (Raabe's test). `None` if they do not fall that
-    /// fast. Weights that have settled without agreeing with the margins mean that these contradict each other, or need records that nobody answered.
+    /// `d` the change of the last sweep in total variation and `r` its ratio to the one before (the larger of the last two),
+    /// `2 d / (1 - r - 1/t)` after `t` sweeps. Without the 2 that is right for changes that fall geometrically and for those that
+    /// fall like a power of `t` (Raabe's test); the 2 is for slow parts that hide behind fast ones. `None` if they do not fall
+    /// that fast. Weights that have settled without agreeing with the margins mean that these contradict each other, or need
+    /// records that nobody answered.
     pub distance: Option<f64>,
     /// Cells that should have a positive share, but have no record of positive weight.
     pub unattainable: Vec<Unattainable>,
@@ -264,7 +266,7 @@ impl Progress {
         let ratio = (change / previous).max(previous / earlier);
         // In the first sweep nothing is known, and nothing falls.
         let fall = 1.0 - ratio - 1.0 / self.sweeps as f64;
-        (fall > 0.0).then(|| change / fall)
+        (fall > 0.0).then(|| 2.0 * change / fall)
     }
 }
 

@@ -103,6 +103,7 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
             let (together, spent) = asked_clusters(args, schema)?;
             let inside = match args.inside {
                 None | Some(InsideArg::Joint) => Inside::Joint,
+                Some(InsideArg::Optimal) if args.epsilon.is_some() => Inside::OptimalWithin,
                 Some(InsideArg::Optimal) => Inside::Optimal,
                 Some(InsideArg::Workload) => Inside::Workload,
             };

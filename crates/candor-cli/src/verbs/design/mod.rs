@@ -207,7 +207,7 @@ enum InputsArg {
 enum InsideArg {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
     Joint,
-    /// The least epsilon that gives each attribute its own
+    /// The largest attribute epsilons for the sum of the cluster's; with --attribute-epsilon, those for the least sum
     Optimal,
     /// The least error of all pairs in the cluster, at the sum of their epsilons
     Workload,
