@@ -39,6 +39,22 @@ pub fn svg(plot: &Plot) -> String {
     text
 }
 
+/// An estimate and its interval on a line, as a small drawing within a page: a dot, whiskers, and a mark at zero. `range` is the
+/// scale, `title` what is read instead of it (HTML).
+pub fn interval(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
+    const WIDTH: f64 = 200.0;
+    const ROOM: f64 = 5.0;
+    let span = (range.1 - range.0).max(f64::MIN_POSITIVE);
+    let place = |value: f64| ROOM + (WIDTH - 2.0 * ROOM) * ((value - range.0) / span).clamp(0.0, 1.0);
+    let [dot, low, high, zero] = [estimate, low, high, 0.0].map(place);
+    format!(
+        "<svg role=\"img\" viewBox=\"0 0 {WIDTH} 20\"><title>{title}</title>\
+         <path d=\"M{zero:.1} 0V20\" stroke=\"currentColor\" stroke-dasharray=\"2 2\" opacity=\".5\"/>\
+         <path d=\"M{low:.1} 10H{high:.1}M{low:.1} 6V14M{high:.1} 6V14\" stroke=\"currentColor\" stroke-width=\"1.5\" fill=\"none\"/>\
+         <circle cx=\"{dot:.1}\" cy=\"10\" r=\"3.5\" fill=\"currentColor\"/></svg>"
+    )
+}
+
 /// The plot as a PNG image.
 pub fn png(plot: &Plot) -> Vec<u8> {
     let (width, height) = (WIDTH * FINER, HEIGHT * FINER);
@@ -266,5 +282,14 @@ mod tests {
     fn nothing_to_draw_is_no_failure() {
         assert!(svg(&plot(false, vec![])).contains("</svg>"));
         assert!(svg(&plot(false, vec![(3.0, 3.0)])).contains("</svg>"));
+    }
+
+    #[test]
+    fn intervals_stay_on_their_scale() {
+        // From 5 to 195, 190 for the whole range.
+        let drawn = interval(0.5, 0.25, 2.0, (0.0, 1.0), "half");
+        assert!(drawn.contains("cx=\"100.0\"") && drawn.contains("M52.5 10H195.0") && drawn.contains("M5.0 0V20"));
+        assert!(drawn.contains("role=\"img\"") && drawn.contains("<title>half</title>"));
+        assert!(!interval(0.0, 0.0, 0.0, (0.0, 0.0), "").contains("NaN"));
     }
 }

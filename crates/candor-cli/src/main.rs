@@ -35,8 +35,8 @@ enum Verb {
     Design(Box<verbs::design::DesignArgs>),
     /// Say how many respondents a margin of error takes
     Size(verbs::size::SizeArgs),
-    /// Put methods side by side at equal added variance
-    Compare(verbs::compare::CompareArgs),
+    /// Put the methods side by side at equal privacy, and recommend one
+    Compare(Box<verbs::compare::CompareArgs>),
     /// Say what a plan guarantees, by every criterion
     Audit(verbs::audit::AuditArgs),
     /// Write one page that tells respondents what a plan does with their answers
@@ -61,6 +61,8 @@ enum Verb {
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
     Refine(verbs::refine::RefineArgs),
+    /// Write one page with what the responses tell, and what was guaranteed
+    Report(verbs::report::ReportArgs),
     /// Regenerate the tables and figures of the papers
     Reproduce(verbs::reproduce::ReproduceArgs),
     /// Show all of it on bundled data
@@ -76,7 +78,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(*args),
         Verb::Size(args) => verbs::size::run(args),
-        Verb::Compare(args) => verbs::compare::run(args),
+        Verb::Compare(args) => verbs::compare::run(*args),
         Verb::Audit(args) => verbs::audit::run(args),
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),
@@ -89,6 +91,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Synthesize(args) => verbs::synthesize::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
+        Verb::Report(args) => verbs::report::run(args),
         Verb::Reproduce(args) => verbs::reproduce::run(args),
         Verb::Demo(args) => verbs::demo::run(args),
         Verb::Completions(args) => verbs::completions::run(args),

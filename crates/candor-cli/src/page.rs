@@ -1,5 +1,6 @@
 //! A page of plain parts, as text and as self-contained HTML.
 
+use crate::draw;
 use crate::show::{paragraph, table};
 
 /// A page.
@@ -11,29 +12,97 @@ pub struct Page {
 /// What a page is made of.
 pub enum Part {
     Heading(String),
+    /// A heading within a section.
+    Subheading(String),
     Paragraph(String),
     List(Vec<String>),
+    /// Names, and what belongs to each.
+    Terms(Vec<(String, String)>),
+    /// What a reader must not overlook.
+    Warnings(Vec<String>),
+    /// Lines to be typed as they are.
+    Commands(Vec<String>),
     /// A caption, one heading per column, rows whose first cell names them.
     Table {
         caption: String,
         header: Vec<String>,
         rows: Vec<Vec<String>>,
     },
+    Estimates(EstimateTable),
+    Matrix(MatrixTable),
 }
 
-/// Readable on a phone, in print, without colour and by a screen reader; follows the reader's light or dark mode.
+/// Estimates with their intervals, each drawn beside its numbers.
+pub struct EstimateTable {
+    pub caption: String,
+    /// One for each attribute.
+    pub names: Vec<String>,
+    pub rows: Vec<EstimateRow>,
+}
+
+/// A cell of an estimated table: its categories and its numbers.
+pub struct EstimateRow {
+    pub categories: Vec<String>,
+    pub estimate: f64,
+    pub standard_error: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Numbers for pairs of things, the larger the darker.
+pub struct MatrixTable {
+    pub caption: String,
+    pub names: Vec<String>,
+    /// For each row the cells before the diagonal: what is written, and how dark it is, from 0 to 1.
+    pub cells: Vec<Vec<(String, f64)>>,
+}
+
+/// Readable on a phone, in print, without colour and by a screen reader; follows the reader's light or dark mode. Tables that
+/// are too wide scroll on their own.
 const STYLE: &str = "\
 :root { color-scheme: light dark; }
-body { font: 1.125rem/1.6 system-ui, sans-serif; max-width: 38rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere; }
+body { font: 1.125rem/1.6 system-ui, sans-serif; max-width: 48rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.75rem; line-height: 1.25; }
-h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
+h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; }
+h3 { font-size: 1.125rem; margin: 2rem 0 .5rem; }
 p, ul { margin: .5rem 0; }
 li { margin: .4rem 0; }
-table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+.warnings { border: 2px solid; border-left-width: .6rem; padding: .3rem 1rem .3rem 2rem; }
+pre { font-size: .9rem; line-height: 1.5; white-space: pre-wrap; border: 1px solid; padding: .5rem .75rem; }
+dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .4rem 1.25rem; }
+dt { font-weight: bold; overflow-wrap: normal; }
+dd { margin: 0; }
+.scroll { overflow-x: auto; margin: 1rem 0; position: relative; }
+table { border-collapse: collapse; min-width: 100%; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
 caption { text-align: left; margin-bottom: .5rem; }
-th, td { border-bottom: 1px solid; padding: .35rem .5rem; text-align: right; }
+th, td { border-bottom: 1px solid #8888; padding: .35rem .5rem; text-align: right; vertical-align: top; }
+td { white-space: nowrap; }
+thead th, thead td { border-bottom: 2px solid; vertical-align: bottom; line-height: 1.3; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-@media print { body { font-size: 11pt; max-width: none; padding: 0; } }";
+.estimates, .matrix { font-size: 1rem; }
+.estimates td, .estimates th { padding: .35rem .4rem; }
+.estimates th:first-child { padding-left: 0; }
+.estimates th { font-weight: normal; }
+.estimates thead th { font-weight: bold; }
+.estimates th[scope=row], .estimates .names { text-align: left; min-width: 5rem; }
+.estimates th[scope=row]:first-child { min-width: 8.5rem; }
+.estimates .drawn { text-align: left; white-space: nowrap; }
+.estimates caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.estimates svg { display: block; width: 10rem; height: auto; margin-top: .25em; }
+.matrix { min-width: 0; }
+.matrix td, .matrix thead th { text-align: center; padding: .35rem .3rem; min-width: 2.6rem; }
+.matrix th[scope=row] { white-space: nowrap; font-weight: normal; padding-right: 1rem; }
+.matrix td { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+@media (max-width: 40rem) { body { font-size: 1rem; } dl { display: block; } dd { margin: 0 0 .5rem; } table, .estimates, .matrix { font-size: .9rem; } .estimates svg { width: 7.5rem; } .estimates .drawn { white-space: normal; }
+.estimates th[scope=row], .estimates th[scope=row]:first-child, .estimates .names { min-width: 5.5rem; } }
+@media print {
+body { font-size: 10.5pt; max-width: none; padding: 0; }
+.scroll { overflow: visible; }
+h2, h3, caption { break-after: avoid; }
+.scroll, tr, pre, .warnings { break-inside: avoid; }
+table { font-size: 9.5pt; }
+th, td { padding-top: .2rem; padding-bottom: .2rem; }
+}";
 
 impl Page {
     /// For a terminal or a plain text file.
@@ -41,55 +110,151 @@ impl Page {
         let mut text = format!("{}\n{}\n", self.title, "=".repeat(self.title.chars().count()));
         for part in &self.parts {
             text.push('\n');
-            match part {
-                Part::Heading(heading) => text += &format!("{heading}\n"),
-                Part::Paragraph(sentence) => text += &paragraph(sentence),
-                Part::List(items) => items.iter().for_each(|item| text += &bullet(item)),
-                Part::Table { caption, header, rows } => {
-                    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-                    text += &(paragraph(caption) + &table(&header, rows));
-                }
-            }
+            text += &part.text();
         }
         text
     }
 
     /// One file that needs nothing else.
     pub fn html(&self) -> String {
-        let mut body = format!("<h1>{}</h1>\n", escaped(&self.title));
-        for part in &self.parts {
-            body += &match part {
-                Part::Heading(heading) => format!("<h2>{}</h2>\n", escaped(heading)),
-                Part::Paragraph(sentence) => format!("<p>{}</p>\n", escaped(sentence)),
-                Part::List(items) => {
-                    let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escaped(item))).collect();
-                    format!("<ul>\n{items}</ul>\n")
-                }
-                Part::Table { caption, header, rows } => {
-                    let heads: String =
-                        header.iter().map(|h| format!("<th scope=\"col\">{}</th>", escaped(h))).collect();
-                    let row = |row: &Vec<String>| {
-                        let cell = |(i, cell): (usize, &String)| match i {
-                            0 => format!("<th scope=\"row\">{}</th>", escaped(cell)),
-                            _ => format!("<td>{}</td>", escaped(cell)),
-                        };
-                        format!("<tr>{}</tr>\n", row.iter().enumerate().map(cell).collect::<String>())
-                    };
-                    let rows: String = rows.iter().map(row).collect();
-                    let caption = escaped(caption);
-                    format!(
-                        "<table>\n<caption>{caption}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
-                    )
-                }
-            };
-        }
         let title = escaped(&self.title);
+        let body: String = self.parts.iter().map(Part::html).collect();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
-             <body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+             <body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
         )
     }
+}
+
+impl Part {
+    fn text(&self) -> String {
+        match self {
+            Part::Heading(heading) | Part::Subheading(heading) => format!("{heading}\n"),
+            Part::Paragraph(sentence) => paragraph(sentence),
+            Part::List(items) | Part::Warnings(items) => items.iter().map(|item| bullet(item)).collect(),
+            Part::Terms(terms) => terms.iter().map(|(name, text)| bullet(&format!("{name}: {text}"))).collect(),
+            Part::Commands(lines) => lines.iter().map(|line| format!("  {line}\n")).collect(),
+            Part::Table { caption, header, rows } => {
+                let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                paragraph(caption) + &table(&header, rows)
+            }
+            Part::Estimates(estimates) => {
+                let row = |row: &EstimateRow| [vec![row.categories.join(" x ")], row.numbers().to_vec()].concat();
+                let rows: Vec<Vec<String>> = estimates.rows.iter().map(row).collect();
+                let label = estimates.names.join(" x ");
+                let header = [&label, "estimate", "standard error", "low", "high"];
+                paragraph(&estimates.caption) + &table(&header, &rows)
+            }
+            Part::Matrix(matrix) => {
+                let numbers: Vec<String> = (1..matrix.names.len()).map(|n| n.to_string()).collect();
+                let header: Vec<&str> = [""].into_iter().chain(numbers.iter().map(String::as_str)).collect();
+                let row = |(i, name): (usize, &String)| {
+                    let written = |j: usize| matrix.cells[i].get(j).map_or(String::new(), |(text, _)| text.clone());
+                    [format!("{} {name}", i + 1)].into_iter().chain((0..numbers.len()).map(written)).collect()
+                };
+                let rows: Vec<Vec<String>> = matrix.names.iter().enumerate().map(row).collect();
+                paragraph(&matrix.caption) + &table(&header, &rows)
+            }
+        }
+    }
+
+    fn html(&self) -> String {
+        let list = |class: &str, items: &[String]| {
+            let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escaped(item))).collect();
+            format!("<ul{class}>\n{items}</ul>\n")
+        };
+        match self {
+            Part::Heading(heading) => format!("<h2>{}</h2>\n", escaped(heading)),
+            Part::Subheading(heading) => format!("<h3>{}</h3>\n", escaped(heading)),
+            Part::Paragraph(sentence) => format!("<p>{}</p>\n", escaped(sentence)),
+            Part::List(items) => list("", items),
+            Part::Terms(terms) => {
+                let term =
+                    |(name, text): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(text));
+                format!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<String>())
+            }
+            Part::Warnings(items) => list(" class=\"warnings\"", items),
+            Part::Commands(lines) => format!("<pre>{}</pre>\n", escaped(&lines.join("\n"))),
+            Part::Table { caption, header, rows } => {
+                let row = |row: &Vec<String>| {
+                    let cells = row.iter().skip(1).map(|cell| format!("<td>{}</td>", escaped(cell)));
+                    let name = row.first().map_or(String::new(), |name| row_heading(name));
+                    format!("<tr>{name}{}</tr>\n", cells.collect::<String>())
+                };
+                let header: Vec<(&str, String)> = header.iter().map(|label| ("", label.clone())).collect();
+                html_table("", caption, &header, &rows.iter().map(row).collect::<String>())
+            }
+            Part::Estimates(estimates) => estimates.html(),
+            Part::Matrix(matrix) => matrix.html(),
+        }
+    }
+}
+
+impl EstimateRow {
+    fn numbers(&self) -> [String; 4] {
+        [self.estimate, self.standard_error, self.low, self.high].map(|number| format!("{number:.4}"))
+    }
+}
+
+impl EstimateTable {
+    fn html(&self) -> String {
+        // All intervals of a table on one scale, with zero on it.
+        let ends = self.rows.iter().flat_map(|row| [row.low, row.high]);
+        let (least, most) = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let row = |row: &EstimateRow| {
+            let names: String = row.categories.iter().map(|category| row_heading(category)).collect();
+            let [estimate, error, low, high] = row.numbers();
+            let title = format!("{estimate}, interval from {low} to {high}");
+            let plot = draw::interval(row.estimate, row.low, row.high, (least, most), &escaped(&title));
+            format!(
+                "<tr>{names}<td><b>{estimate}</b></td><td>{plot}</td><td>{error}</td><td>{low}</td><td>{high}</td></tr>\n"
+            )
+        };
+        let names = self.names.iter().map(|name| ("names", name.clone()));
+        let drawn = ("drawn", format!("interval, {least:.2} to {most:.2}"));
+        let numbers = ["standard error", "low", "high"].map(|name| ("", name.to_owned()));
+        let header: Vec<(&str, String)> = names.chain([("", "estimate".to_owned()), drawn]).chain(numbers).collect();
+        html_table("estimates", &self.caption, &header, &self.rows.iter().map(row).collect::<String>())
+    }
+}
+
+impl MatrixTable {
+    fn html(&self) -> String {
+        let columns = self.names.len().saturating_sub(1);
+        let numbers = (0..=columns).map(|n| if n == 0 { String::new() } else { n.to_string() });
+        let header: Vec<(&str, String)> = numbers.map(|label| ("", label)).collect();
+        let row = |(i, name): (usize, &String)| {
+            let cell = |(text, level): &(String, f64)| {
+                // Never so dark that the number on it, black or white, could not be read.
+                let shade = 0.6 * level.clamp(0.0, 1.0);
+                format!("<td style=\"background: rgba(0, 114, 178, {shade:.2})\">{}</td>", escaped(text))
+            };
+            let cells: String = self.cells[i].iter().map(cell).collect();
+            let empty = "<td></td>".repeat(columns - self.cells[i].len().min(columns));
+            format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {name}", i + 1)))
+        };
+        html_table("matrix", &self.caption, &header, &self.names.iter().enumerate().map(row).collect::<String>())
+    }
+}
+
+/// A cell that names its row. A label of nothing is shown as one.
+fn row_heading(label: &str) -> String {
+    format!("<th scope=\"row\">{}</th>", if label.is_empty() { "&quot;&quot;".to_owned() } else { escaped(label) })
+}
+
+/// A table that scrolls on its own where it is too wide. Headings have a class, or none; `rows` are HTML.
+fn html_table(class: &str, caption: &str, header: &[(&str, String)], rows: &str) -> String {
+    let attribute = |class: &str| if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    let head = |(class, label): &(&str, String)| match label.is_empty() {
+        true => "<td></td>".to_owned(),
+        false => format!("<th scope=\"col\"{}>{}</th>", attribute(class), escaped(label)),
+    };
+    let (heads, caption, class) = (header.iter().map(head).collect::<String>(), escaped(caption), attribute(class));
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table{class}>\n<caption>{caption}</caption>\n\
+         <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+    )
 }
 
 /// A paragraph with a dash in front.
@@ -145,5 +310,39 @@ mod tests {
         let text = page.text();
         assert!(text.contains("  - one\n") && text.contains("Some words.") && text.contains("<x>"));
         assert!(text.lines().all(|line| line.chars().count() <= 102));
+    }
+
+    #[test]
+    fn estimates_are_drawn_on_one_scale_and_matrices_written_in() {
+        let row = |category: &str, estimate: f64| EstimateRow {
+            categories: vec![category.to_owned()],
+            estimate,
+            standard_error: 0.05,
+            low: estimate - 0.1,
+            high: estimate + 0.1,
+        };
+        let estimates = EstimateTable {
+            caption: "Shares".to_owned(),
+            names: vec!["a".to_owned()],
+            rows: vec![row("", 0.05), row("<y>", 0.8)],
+        };
+        let matrix = MatrixTable {
+            caption: "Pairs".to_owned(),
+            names: vec!["a".to_owned(), "b".to_owned()],
+            cells: vec![vec![], vec![("0.50*".to_owned(), 0.5)]],
+        };
+        let page = Page { title: "t".to_owned(), parts: vec![Part::Estimates(estimates), Part::Matrix(matrix)] };
+        let html = page.html();
+        for part in [
+            "interval, -0.05 to 0.90",
+            "<th scope=\"row\">&quot;&quot;</th><td><b>0.0500</b></td>",
+            "<title>0.8000, interval from 0.7000 to 0.9000</title>",
+            "<th scope=\"row\">&lt;y&gt;</th>",
+            "rgba(0, 114, 178, 0.30)\">0.50*</td>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let text = page.text();
+        assert!(text.contains("0.8000          0.0500   0.7000  0.9000") && text.contains("2 b  0.50*"), "{text}");
     }
 }

@@ -257,6 +257,7 @@ fn help_is_pinned() {
         "synthesize",
         "front",
         "refine",
+        "report",
         "reproduce",
         "demo",
         "completions",

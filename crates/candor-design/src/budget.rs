@@ -17,6 +17,12 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
 }
 
+/// Whether a certified epsilon is what was asked for, or so little less that nobody would mind. It is much less where the rarest
+/// answer is too rare for integer weights of 64 bits.
+pub fn is_met(asked: f64, certified: f64) -> bool {
+    certified >= 0.99 * asked
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,6 +50,28 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(origin))
 }
 
+/// Every attribute reported with the whole `l`, below its number of categories, whose added variance is nearest to the given
+/// one.
+///
+/// # Errors
+/// If there is another number of variances than attributes, or an attribute has two categories only.
+pub fn l_diversity_at(schema: &Schema, variances: &[f64]) -> Result<Plan, DesignError> {
+    let private = private(schema)?;
+    let variances = repeated("variances", variances, private.len())?;
+    let nearest = |(&(attribute, categories), &variance): (&(usize, usize), &f64)| {
+        if categories < 3 {
+            let attribute = schema.attributes()[attribute].name().to_owned();
+            return Err(DesignError::TwoCategories { method: "l-diversity", attribute });
+        }
+        let ideal = if variance.is_finite() { l_at(categories, variance) } else { categories as f64 };
+        let whole = [ideal.floor(), ideal.ceil()].map(|l| (l as usize).clamp(2, categories - 1));
+        let distance = |l: &usize| (added_variance(categories, *l) - variance).abs();
+        Ok(if distance(&whole[1]) < distance(&whole[0]) { whole[1] } else { whole[0] })
+    };
+    let l = private.iter().zip(&variances).map(nearest).collect::<Result<Vec<usize>, _>>()?;
+    l_diversity(schema, &l)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +89,26 @@ mod tests {
             assert!((l_at(k, added_variance(k, l)) - l as f64).abs() < 1e-9);
         }
         assert_eq!(added_variance(5, 5), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_nearest_l_adds_the_nearest_variance() {
+        let schema = Schema::of_sizes(&[7, 20]).unwrap();
+        for variance in [0.01, 0.9, 2.0, 5.07, 40.0, 1e6, f64::INFINITY] {
+            let plan = l_diversity_at(&schema, &[variance]).unwrap();
+            let best = |k: usize| {
+                let distance = |l: &usize| (added_variance(k, *l) - variance).abs();
+                // With an infinite one all are as far; the largest comes closest.
+                if variance.is_infinite() {
+                    k - 1
+                } else {
+                    (2..k).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap()
+                }
+            };
+            assert_eq!(plan, l_diversity(&schema, &[best(7), best(20)]).unwrap(), "{variance}");
+        }
+        let binary = l_diversity_at(&Schema::of_sizes(&[7, 2]).unwrap(), &[1.0]).unwrap_err().to_string();
+        assert!(binary.contains("\"a2\" has two"), "{binary}");
     }
 
     #[test]

@@ -21,6 +21,7 @@
 pub mod blackwell;
 pub mod budget;
 pub mod clusters;
+pub mod compare;
 pub mod cross;
 pub mod front;
 pub mod independent;
@@ -91,6 +92,9 @@ pub enum DesignError {
          --method optimal"
     )]
     Infeasible,
+    /// The heuristic alters what is asked for so much that it cannot keep within a total.
+    #[error("the heuristic finds no attribute epsilons, however small, with a record epsilon of {0}; use optimal")]
+    NoHeuristic(f64),
     /// More attributes than a method lists all patterns of.
     #[error("{method} takes at most 20 attributes, but there are {attributes}; leave it out for a lottery")]
     TooMany {
@@ -98,6 +102,16 @@ pub enum DesignError {
         method: &'static str,
         /// How many attributes are to be randomized.
         attributes: usize,
+    },
+    /// A method that needs three categories was given an attribute of two.
+    #[error(
+        "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the truth, or tell nothing"
+    )]
+    TwoCategories {
+        /// The method.
+        method: &'static str,
+        /// The attribute.
+        attribute: String,
     },
     /// Attributes that cannot be taken together.
     #[error("--cross: {0}")]

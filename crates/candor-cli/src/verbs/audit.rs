@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::design::{attribute_rows, attributes_json, describe_prior};
 use super::{compare_plans, read_plan};
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, plural, table};
+use crate::show::{emit, lower_first, paragraph, plural, table};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -184,29 +184,9 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
         if public > 0 { format!(", {public} public") } else { String::new() },
         plan.fingerprint()
     );
-    let mut rows = attribute_rows(plan);
-    for (row, a) in rows.iter_mut().zip(guarantee.attributes()) {
-        row.push(times(a.conditional).unwrap_or_else(|| "no bound".to_owned()));
-    }
-    let header =
-        ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
-    text += &table(&header, &rows);
+    text += &table(&ATTRIBUTE_HEADER, &attribute_table(plan));
     text += "\nWhat to tell respondents\n";
-    let worst = guarantee.attributes().iter().map(|a| a.conditional).fold(Epsilon::ZERO, |a, b| a.max(b));
-    text += &paragraph(&format!(
-        "About any one question, even for somebody who knows all your other answers: {}",
-        lower_first(&respondent_sentence(worst))
-    ));
-    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
-    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
-        text += &paragraph(&format!(
-            "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
-        ));
-    }
-    if public > 0 {
-        let names = attributes.iter().filter(|a| a.is_public()).map(|a| a.name()).collect::<Vec<_>>().join(", ");
-        text += &paragraph(&format!("Published as it is, without any protection: {names}."));
-    }
+    text += &told(plan, findings).iter().map(|sentence| paragraph(sentence)).collect::<String>();
     text += "\nCriteria\n";
     for finding in findings {
         let verdict = match (finding.required, finding.holds) {
@@ -225,17 +205,47 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
     }
     text += &describe_prior(plan);
     text += "\nWhy two epsilons\n";
-    text += &paragraph(
-        "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
-         response who already knows all other attributes: it is the one that protects the respondent. All are computed \
-         from the plan's integers and rounded up; an attribute answered in two plans adds up.",
-    );
+    text += &paragraph(WHY_TWO_EPSILONS);
     text
 }
 
-fn lower_first(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+/// The header of [`attribute_table`].
+pub const ATTRIBUTE_HEADER: [&str; 6] =
+    ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
+
+/// What is certified of each attribute.
+pub fn attribute_table(plan: &Plan) -> Vec<Vec<String>> {
+    let mut rows = attribute_rows(plan);
+    for (row, a) in rows.iter_mut().zip(plan.guarantee().attributes()) {
+        row.push(times(a.conditional).unwrap_or_else(|| "no bound".to_owned()));
+    }
+    rows
+}
+
+/// What the two epsilons of an attribute mean.
+pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
+     response who already knows all other attributes: it is the one that protects the respondent. All are computed \
+     from the plan's integers and rounded up; an attribute answered in two plans adds up.";
+
+/// What to tell respondents.
+pub fn told(plan: &Plan, findings: &[Finding]) -> Vec<String> {
+    let worst = plan.guarantee().conditional();
+    let mut sentences = vec![format!(
+        "About any one question, even for somebody who knows all your other answers: {}",
+        lower_first(&respondent_sentence(worst))
+    )];
+    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
+        sentences.push(format!(
+            "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
+        ));
+    }
+    let public: Vec<&str> =
+        plan.schema().attributes().iter().filter(|a| a.is_public()).map(|attribute| attribute.name()).collect();
+    if !public.is_empty() {
+        sentences.push(format!("Published as it is, without any protection: {}.", public.join(", ")));
+    }
+    sentences
 }
 
 fn details(name: &str, details: &[Detail]) -> String {

@@ -175,20 +175,8 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
             published.push(Published { group: group.clone(), analysis, covariance });
         }
     }
-    if published.iter().any(|published| published.analysis.implausible) {
-        remark(
-            "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
-             wrong file, or answers edited",
-        );
-    }
+    cautions(published.iter().map(|published| &published.analysis)).iter().for_each(|caution| remark(caution));
     let format = if args.json { FormatArg::Json } else { args.format };
-    let condition = published.iter().filter_map(|published| published.analysis.condition).fold(0.0, f64::max);
-    if condition > ILL_CONDITIONED {
-        remark(&format!(
-            "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
-             much, and standard errors will be large"
-        ));
-    }
     let target = output::Target::new(&args.output);
     let text = match format {
         FormatArg::Parquet => return Ok(write_estimates(&target, &long_rows(&plan, &published))?),
@@ -200,6 +188,26 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
         output::Target::Stdout => emit(&text),
         file => Ok(output::write(&file, text.as_bytes())?),
     }
+}
+
+/// What should be known before believing these tables.
+pub fn cautions<'a>(analyses: impl Iterator<Item = &'a Analysis> + Clone) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if analyses.clone().any(|analysis| analysis.implausible) {
+        cautions.push(
+            "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
+             wrong file, or answers edited"
+                .to_owned(),
+        );
+    }
+    let condition = analyses.filter_map(|analysis| analysis.condition).fold(0.0, f64::max);
+    if condition > ILL_CONDITIONED {
+        cautions.push(format!(
+            "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
+             much, and standard errors will be large"
+        ));
+    }
+    cautions
 }
 
 /// The covariance of a one-way table.
@@ -286,12 +294,12 @@ fn word(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
 }
 
-fn names(plan: &Plan, analysis: &Analysis) -> Vec<String> {
+pub fn names(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     analysis.attributes.iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect()
 }
 
 /// The categories of each cell, in order.
-fn categories(plan: &Plan, analysis: &Analysis) -> Vec<Vec<String>> {
+pub fn categories(plan: &Plan, analysis: &Analysis) -> Vec<Vec<String>> {
     analysis.attributes.iter().fold(vec![Vec::new()], |rows, &attribute| {
         let labels = plan.schema().attributes()[attribute].categories();
         rows.iter()

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::{read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::page::{Page, Part};
-use crate::show::emit;
+use crate::show::{capital, emit};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -199,14 +199,9 @@ fn sent(plan: &Plan, block: &Block) -> Vec<String> {
     lines
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// The strongest thing that can be said to hold, for somebody who knows all other answers.
 fn revealed(plan: &Plan, findings: &[Finding]) -> Vec<String> {
-    let worst = plan.guarantee().attributes().iter().map(|a| a.conditional).fold(Epsilon::ZERO, Epsilon::max);
+    let worst = plan.guarantee().conditional();
     let find = |name: &str| findings.iter().find(|finding| finding.name == name);
     let number = |name: &str| find(name).and_then(|finding| finding.value);
     let mut lines = Vec::new();

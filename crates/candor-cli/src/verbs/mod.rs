@@ -16,6 +16,7 @@ mod prior;
 pub mod query;
 pub mod randomize;
 pub mod refine;
+pub mod report;
 pub mod reproduce;
 mod reproduction;
 pub mod schema;
@@ -63,14 +64,18 @@ fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     }
 }
 
+/// What should be known about where responses come from: files that do not tell their plan, and the seed of a simulation; `name` is
+/// what files are called.
+fn provenance(unmarked: &[String], simulation: Option<u64>, name: impl Fn(&str) -> String) -> Vec<String> {
+    let unmarked = unmarked.iter().map(|file| {
+        format!("note: the file {} does not tell the plan it was made under; its labels fit this one", name(file))
+    });
+    unmarked.chain(simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"))).collect()
+}
+
 /// Tells what should be known of responses that were read.
 fn tell_provenance(unmarked: &[String], simulation: Option<u64>) {
-    for file in unmarked {
-        remark(&format!("note: {file} does not tell the plan it was made under; its labels fit this one"));
-    }
-    if let Some(seed) = simulation {
-        remark(&format!("note: these responses are a simulation (seed {seed})"));
-    }
+    provenance(unmarked, simulation, str::to_owned).iter().for_each(|note| remark(note));
 }
 
 /// A number of people.
@@ -87,5 +92,14 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
         "tab" | "\\t" | "\t" => Ok(b'\t'),
         text if text.len() == 1 && !text.contains(['"', '\n', '\r']) => Ok(text.as_bytes()[0]),
         _ => Err("a delimiter is one ASCII character, or tab".to_owned()),
+    }
+}
+
+/// A word of a command as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
+    match word.chars().all(plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }

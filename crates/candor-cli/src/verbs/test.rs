@@ -107,6 +107,6 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
 }
 
 /// A p-value with the digits it has.
-fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") }
 }

@@ -73,6 +73,11 @@ impl Guarantee {
         Guarantee { epsilon, parity: product, attributes }
     }
 
+    /// The largest conditional epsilon of any attribute: what respondents are told.
+    pub fn conditional(&self) -> Epsilon {
+        self.attributes.iter().map(|attribute| attribute.conditional).fold(Epsilon::ZERO, Epsilon::max)
+    }
+
     /// Certified epsilon of the whole record.
     pub fn epsilon(&self) -> Epsilon {
         self.epsilon

@@ -20,11 +20,6 @@ use crate::failure::Failure;
 use crate::show::plural;
 use crate::verbs::read_text;
 
-/// The gap at which the search for an optimum ends: beyond 20 attributes every digit costs.
-fn gap(attributes: usize) -> f64 {
-    if attributes <= 20 { 1e-9 } else { 1e-7 }
-}
-
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
 pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
     use Method::{
@@ -93,7 +88,7 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
     let ratio = || args.ratio.clone().unwrap_or_else(|| vec![1.0; attributes]);
     let each = || args.attribute_epsilon.as_deref().ok_or_else(|| needs("--attribute-epsilon (one per attribute)"));
     let total = || args.epsilon.ok_or_else(|| needs("--epsilon (a total)"));
-    let effort = Effort { gap: gap(attributes), deadline: args.time_limit.map(deadline) };
+    let effort = Effort::of(attributes, args.time_limit.map(deadline));
     Ok(match args.method {
         Method::Independent => {
             let designed = Designed::from(independent::independent(schema, &own_epsilons(args, schema)?)?);
@@ -267,7 +262,7 @@ fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<Alternative> {
         Alternative { method: "independent (Kronecker)", epsilon: epsilons.iter().sum(), altered: 0, raised: 0 },
         Alternative { method: "joint (RR-Joint)", epsilon: joint, altered: 0, raised: 0 },
     ];
-    if let Ok(found) = single_miss::heuristic(schema, epsilons, &by_need(schema, epsilons)) {
+    if let Ok(found) = single_miss::heuristic(schema, epsilons, &single_miss::by_need(schema, epsilons)) {
         let raised = found.altered.iter().filter(|&&(i, achieved)| achieved > epsilons[i]).count();
         let epsilon = found.plan.guarantee().epsilon().get();
         all.push(Alternative { method: "heuristic", epsilon, altered: found.altered.len(), raised });
@@ -280,19 +275,10 @@ fn softplus(x: f64) -> f64 {
     if x > 30.0 { x } else { x.exp().ln_1p() }
 }
 
-/// The attributes by decreasing need: the first two fix what the others can have, so the neediest come first.
-fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
-    let private = schema.private();
-    let need = |i: usize| epsilons[i].exp_m1() / schema.attributes()[private[i]].categories().len() as f64;
-    let mut order: Vec<usize> = (0..epsilons.len().min(private.len())).collect();
-    order.sort_by(|&a, &b| need(b).total_cmp(&need(a)));
-    order
-}
-
 fn heuristic(args: &DesignArgs, schema: &Schema, epsilons: &[f64]) -> Result<Designed, Failure> {
     let private = schema.private();
     let order = match &args.order {
-        None => by_need(schema, epsilons),
+        None => single_miss::by_need(schema, epsilons),
         Some(names) => {
             let place = |name: &String| {
                 let attribute = schema.position(name.trim()).map_err(|error| Failure::about("--order", error))?;

@@ -115,13 +115,6 @@ impl Expectation {
     }
 }
 
-/// The root mean square error over all cells of all tables; `None` if one of them cannot be estimated.
-pub fn overall_error(expected: &[Expectation]) -> Option<f64> {
-    let cells: usize = expected.iter().map(|e| e.cells).sum();
-    let squares = expected.iter().map(|e| Some(e.cells as f64 * e.error()?.powi(2))).sum::<Option<f64>>()?;
-    Some((squares / cells as f64).sqrt())
-}
-
 /// What to expect of each table, if the truth is uniform.
 pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
     let one = |table: &Vec<usize>| {

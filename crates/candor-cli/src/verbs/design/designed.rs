@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
+use candor::estimate::Target;
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::Tables;
+use candor_design::compare::predicted_error;
 use candor_design::joint::workload::{self, Workload};
 use candor_design::{budget, independent};
 use serde_json::{Value, json};
 
 use super::DEFAULT_RESPONDENTS;
-use super::describe::{expectations, overall_error};
 use crate::show::{paragraph, plural, table};
 
 /// A plan and what is known about it.
@@ -76,7 +77,8 @@ impl Designed {
         weights: &[f64],
         out_of_time: bool,
     ) -> Designed {
-        let error = |plan: Option<Plan>| overall_error(&expectations(&plan?, tables.lists(), DEFAULT_RESPONDENTS));
+        let error =
+            |plan: Option<Plan>| predicted_error(&plan?, tables.lists(), DEFAULT_RESPONDENTS, Target::Population).ok();
         let shares = budget::share(total, &vec![1.0; schema.private().len()]);
         let alone = shares.ok().and_then(|shares| independent::independent(schema, &shares).ok());
         let sampled = workload::sampling(schema, total, tables, weights).ok().map(|found| found.plan);

@@ -271,7 +271,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
 fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Failure> {
     let certified = plan.guarantee().epsilon().value();
     if let Some((asked, certified)) = args.epsilon.zip(certified)
-        && certified < 0.99 * asked
+        && !candor_design::budget::is_met(asked, certified)
     {
         return Err(Failure::Input(format!(
             "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest answer \

@@ -17,6 +17,11 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// The usual effort: beyond 20 attributes every digit of the gap costs.
+    pub fn of(attributes: usize, deadline: Option<Instant>) -> Effort {
+        Effort { gap: if attributes <= 20 { 1e-9 } else { 1e-7 }, deadline }
+    }
+
     /// Whether the time is up.
     pub fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)

@@ -1,49 +1,11 @@
-//! `candor compare`: methods side by side.
+//! One attribute: methods at equal added variance (paper 002, section 4.3).
 
 use candor_design::{l_diversity, minimax, rappor};
-use clap::Args;
 use serde_json::{Value, json};
 
-use super::parse_respondents;
+use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
 use crate::show::{count, emit, paragraph, table};
-
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  candor compare --categories 20 --added-variance 5.07
-  candor compare --categories 50 --l 10")]
-pub struct CompareArgs {
-    /// The number of categories of one attribute
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=65_535))]
-    categories: u32,
-    /// What the randomization may add to the variance: summed over the categories, for one respondent
-    #[arg(
-        long,
-        value_name = "V",
-        required_unless_present = "l",
-        conflicts_with = "l",
-        allow_negative_numbers = true,
-        value_parser = parse_variance
-    )]
-    added_variance: Option<f64>,
-    /// The variance that local l-diversity adds with this l
-    #[arg(long, value_name = "L")]
-    l: Option<u32>,
-    /// The number of respondents for which standard errors are given
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = parse_respondents)]
-    respondents: f64,
-    /// As JSON
-    #[arg(long)]
-    json: bool,
-}
-
-fn parse_variance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(variance) if variance > 0.0 && variance.is_finite() => Ok(variance),
-        _ => Err("an added variance is a number above 0".to_owned()),
-    }
-}
 
 /// One method at the variance, or next to it.
 struct Row {
@@ -56,11 +18,17 @@ struct Row {
     guessing: f64,
 }
 
-pub fn run(args: CompareArgs) -> Result<(), Failure> {
-    let k = args.categories as usize;
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let Some(&[k]) = args.categories.as_deref() else {
+        return Err(Failure::Usage("--added-variance and --l are about one attribute: --categories K".to_owned()));
+    };
+    if !(2..=65_535).contains(&k) {
+        return Err(Failure::Usage("--categories: an attribute has 2 to 65,535 categories".to_owned()));
+    }
+    let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
     let variance = match (args.added_variance, args.l) {
         (Some(variance), _) => variance,
-        (None, Some(l)) if (2..args.categories).contains(&l) => l_diversity::added_variance(k, l as usize),
+        (None, Some(l)) if (2..k).contains(&l) => l_diversity::added_variance(k, l),
         (None, l) => {
             return Err(Failure::Input(format!(
                 "--l is {}; it must be 2 or more, and below {k}, the number of categories, for the answers to tell anything",
@@ -69,7 +37,7 @@ pub fn run(args: CompareArgs) -> Result<(), Failure> {
         }
     };
     let rows = methods(k, variance);
-    let error = |row: &Row| ((row.added_variance + 1.0 - 1.0 / k as f64) / (k as f64 * args.respondents)).sqrt();
+    let error = |row: &Row| ((row.added_variance + 1.0 - 1.0 / k as f64) / (k as f64 * respondents)).sqrt();
     if args.json {
         let method = |row: &Row| -> Value {
             json!({
@@ -85,7 +53,7 @@ pub fn run(args: CompareArgs) -> Result<(), Failure> {
             })
         };
         let json = json!({
-            "categories": k, "added_variance": variance, "respondents": args.respondents,
+            "categories": k, "added_variance": variance, "respondents": respondents,
             "methods": rows.iter().map(method).collect::<Vec<_>>(), "recommended": null,
         });
         return emit(&format!("{json}\n"));
@@ -103,7 +71,7 @@ pub fn run(args: CompareArgs) -> Result<(), Failure> {
     };
     let heading = format!(
         "One attribute of {k} categories, {variance:.4} added variance, {} respondents\n\n",
-        count(args.respondents as u64)
+        count(respondents as u64)
     );
     let header = ["method", "reports", "parity", "epsilon", "added variance", "guessing", "standard error"];
     let mut text = heading + &table(&header, &rows.iter().map(shown).collect::<Vec<_>>());

@@ -1,0 +1,341 @@
+//! Every method at the same record epsilon, by the errors to expect.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use candor::channel::Channel;
+use candor::estimate::Target;
+use candor::plan::Plan;
+use candor::privacy::{respondent_sentence, times};
+use candor::randomness::Source;
+use candor::schema::Schema;
+use candor::tables::Tables;
+use candor_design::compare::{
+    Candidate, Goal, Made, Method, Simulation, Skipped, compare, predicted_error, recommended, simulated_errors,
+};
+use candor_tables::input::Location;
+use candor_tables::truth::Records;
+use serde_json::{Value, json};
+
+use super::{CompareArgs, DEFAULT_RESPONDENTS};
+use crate::failure::Failure;
+use crate::show::{capital, count, emit, lower_first, paragraph, plural, table};
+use crate::verbs::{quoted, read_schema};
+
+/// How long each method may search, and its errors be predicted.
+const SECONDS: u64 = 10;
+
+/// Everything that is shown.
+struct Comparison<'a> {
+    args: &'a CompareArgs,
+    epsilon: f64,
+    schema: Schema,
+    respondents: f64,
+    /// The tables that decide, as the user names them.
+    asked: String,
+    /// One-way, two-way and, if they are others, those asked for.
+    lists: Vec<List>,
+    candidates: Vec<Candidate>,
+    /// By candidate, then list: predicted and simulated error.
+    simulated: Option<Simulated>,
+}
+
+/// Tables that are shown together.
+struct List {
+    name: String,
+    tables: Tables,
+    /// Their predicted error.
+    error: fn(&Made) -> Option<f64>,
+}
+
+struct Simulated {
+    file: String,
+    records: usize,
+    /// By candidate, then list: predicted and simulated error.
+    errors: Vec<Vec<Option<(f64, f64)>>>,
+}
+
+pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
+    let schema = match (&args.schema, &args.categories) {
+        (Some(path), _) => read_schema(path)?,
+        (None, sizes) => Schema::of_sizes(sizes.as_deref().unwrap_or_default())
+            .map_err(|error| Failure::about("--categories", error))?,
+    };
+    let default = if schema.private().len() > 1 { "pairs" } else { "marginals" };
+    let asked = args.tables.as_deref().unwrap_or(default);
+    let tables = Tables::parse(asked, &schema).map_err(|error| Failure::about("--tables", error))?;
+    let truths = match &args.simulate {
+        Some(path) => {
+            let inputs = [Location::new(path)];
+            Some((path, Records { schema: &schema, inputs: &inputs, delimiter: None }.read()?))
+        }
+        None => None,
+    };
+    let records = truths.as_ref().and_then(|(_, truths)| truths.first()).map_or(0, Vec::len);
+    let default = if records > 0 { records as f64 } else { DEFAULT_RESPONDENTS };
+    let respondents = args.respondents.unwrap_or(default);
+    let goal = Goal { epsilon, respondents, tables: &tables, time_limit: Some(Duration::from_secs(SECONDS)) };
+    let candidates = compare(&schema, &goal)?;
+    let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
+    let mut lists = vec![list("one-way", Tables::marginals(&schema), |made| made.one_way)];
+    lists.extend(Tables::parse("pairs", &schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
+    if lists.iter().all(|list| list.tables != tables) {
+        lists.push(list(asked, tables, |made| made.asked));
+    }
+    let simulated = match truths {
+        Some((path, truths)) => {
+            let simulation =
+                Simulation { truths: &truths, repeats: args.repeats, source: &Source::from_seed(args.seed) };
+            let lists: Vec<&Tables> = lists.iter().map(|list| &list.tables).collect();
+            let errors = candidates.iter().map(|candidate| simulate(candidate, &lists, records, &simulation));
+            Some(Simulated { file: path.clone(), records, errors: errors.collect::<Result<_, _>>()? })
+        }
+        None => None,
+    };
+    let asked = asked.to_owned();
+    let comparison = Comparison { args, epsilon, schema, respondents, asked, lists, candidates, simulated };
+    match args.json {
+        true => emit(&format!("{}\n", comparison.json())),
+        false => emit(&comparison.text()),
+    }
+}
+
+/// Predicted and simulated errors of the very table, by list.
+fn simulate(
+    candidate: &Candidate,
+    lists: &[&Tables],
+    records: usize,
+    simulation: &Simulation<'_>,
+) -> Result<Vec<Option<(f64, f64)>>, Failure> {
+    let Ok(made) = &candidate.made else { return Ok(vec![None; lists.len()]) };
+    let simulated =
+        simulated_errors(&made.plan, lists, simulation).map_err(|error| Failure::Input(error.to_string()))?;
+    let both = |(list, simulated): (&&Tables, Option<f64>)| {
+        predicted_error(&made.plan, list.lists(), records as f64, Target::Table).ok().zip(simulated)
+    };
+    Ok(lists.iter().zip(simulated).map(both).collect())
+}
+
+impl Comparison<'_> {
+    /// The command that makes a candidate's plan.
+    fn command(&self, method: Method, plan: &Plan) -> String {
+        let schema = match &self.args.schema {
+            Some(path) => quoted(path),
+            None => format!("--categories {}", joined(self.args.categories.iter().flatten())),
+        };
+        let total = format!("--epsilon {}", self.epsilon);
+        let epsilons = || joined(plan.origin().requested.iter().flatten());
+        let flags = match method {
+            Method::Independent => format!("independent {total}"),
+            Method::Joint => format!("joint {total}"),
+            Method::Optimal => format!("optimal {total}"),
+            Method::Workload => format!("workload {total} --tables {}", quoted(&self.asked)),
+            Method::SamplingAttribute => format!("sampling {total} --tables marginals"),
+            Method::SamplingPair => format!("sampling {total} --tables pairs"),
+            Method::Minimax => format!("minimax --attribute-epsilon {}", epsilons()),
+            Method::Heuristic => {
+                let asked = plan.origin().requested.iter().flatten();
+                let raised = plan.guarantee().attributes().iter().zip(asked);
+                let raised = { raised }.any(|(a, asked)| a.marginal.is_some_and(|e| e.get() > *asked));
+                let weaker = if raised { " --allow-weaker" } else { "" };
+                format!("heuristic --attribute-epsilon {}{weaker}", epsilons())
+            }
+            Method::LDiversity => format!("l-diversity --l {}", joined(answer_sizes(plan))),
+        };
+        format!("candor design {schema} --method {flags} -o plan.json")
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{} at record epsilon {} (certified); {} respondents, if the truth is uniform\n\n",
+            plural(self.schema.private().len(), "randomized attribute"),
+            self.epsilon,
+            count(self.respondents as u64)
+        );
+        let best = recommended(&self.candidates).map(|candidate| candidate.method);
+        let mut header = vec!["  method", "epsilon"];
+        header.extend(self.lists.iter().map(|list| list.name.as_str()));
+        header.extend(["columns", "categories", "bits", "times as likely"]);
+        let rows: Vec<Vec<String>> = self.made().map(|(candidate, made)| self.row(candidate, made, best)).collect();
+        text += &table(&header, &rows);
+        text += &paragraph(
+            "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables. A respondent \
+             sends so many columns, that name so many categories and are worth so many bits. What is received is at most so \
+             many times as likely under one answer to a question as under another, even for a reader who knows all the \
+             other answers.",
+        );
+        if self.made().any(|(candidate, _)| candidate.method == Method::LDiversity) {
+            text += &paragraph(
+                "l-diversity has no epsilon: it is shown with the numbers of categories that add as much variance as minimax, \
+                 as nearly as whole numbers can.",
+            );
+        }
+        for (candidate, _) in self.made().filter(|(_, made)| made.out_of_time) {
+            text += &paragraph(&format!("The search for {} was ended after {SECONDS} s.", candidate.method.name()));
+        }
+        let left_out: Vec<String> = self
+            .candidates
+            .iter()
+            .filter_map(|c| Some(paragraph(&format!("{}: {}.", c.method.name(), c.made.as_ref().err()?))))
+            .collect();
+        if !left_out.is_empty() {
+            text += &format!("\nLeft out\n{}", left_out.concat());
+        }
+        text += "\nWhat respondents are told, beside the number of times above\n";
+        for (candidate, made) in self.made() {
+            text +=
+                &paragraph(&format!("{}: {}.", candidate.method.name(), what_happens(candidate.method, &made.plan)));
+        }
+        text += &self.simulated_text();
+        text += &self.recommendation();
+        text
+    }
+
+    /// The candidates that have a plan.
+    fn made(&self) -> impl Iterator<Item = (&Candidate, &Made)> {
+        self.candidates.iter().filter_map(|candidate| Some((candidate, candidate.made.as_ref().ok()?)))
+    }
+
+    fn row(&self, candidate: &Candidate, made: &Made, best: Option<Method>) -> Vec<String> {
+        let mark = if best == Some(candidate.method) { "* " } else { "  " };
+        let mut row = vec![format!("{mark}{}", candidate.method.name()), made.plan.guarantee().epsilon().to_string()];
+        row.extend(self.lists.iter().map(|list| shown((list.error)(made))));
+        row.extend([
+            made.answer.columns.to_string(),
+            made.answer.categories.to_string(),
+            format!("{:.1}", made.answer.bits),
+            times(made.plan.guarantee().conditional()).unwrap_or_else(|| "no bound".to_owned()),
+        ]);
+        row
+    }
+
+    fn simulated_text(&self) -> String {
+        let Some(simulated) = &self.simulated else { return String::new() };
+        let mut text = format!(
+            "\nSimulated on {}: {} records randomized {} under every plan (seed {})\n\n",
+            simulated.file,
+            count(simulated.records as u64),
+            plural(self.args.repeats as usize, "time"),
+            self.args.seed
+        );
+        let titles: Vec<String> =
+            self.lists.iter().flat_map(|list| [format!("{} predicted", list.name), "simulated".to_owned()]).collect();
+        let mut header = vec!["method"];
+        header.extend(titles.iter().map(String::as_str));
+        let row = |(candidate, errors): (&Candidate, &Vec<Option<(f64, f64)>>)| {
+            let both = errors.iter().flat_map(|both| [both.map(|b| b.0), both.map(|b| b.1)]);
+            [candidate.method.name().to_owned()].into_iter().chain(both.map(shown)).collect::<Vec<String>>()
+        };
+        let rows = self.candidates.iter().zip(&simulated.errors).filter(|(candidate, _)| candidate.made.is_ok());
+        text += &table(&header, &rows.map(row).collect::<Vec<_>>());
+        text += &paragraph(
+            "These are errors against the truth in this very table: only the randomization is uncertain, so they are smaller than \
+             those above, which are for a population. Predicted is for a uniform truth; under a lottery (sampling, workload) \
+             a skewed one has somewhat smaller errors.",
+        );
+        text
+    }
+
+    fn recommendation(&self) -> String {
+        let error = |candidate: &Candidate| candidate.made.as_ref().ok().and_then(|made| made.asked);
+        let Some((best, made)) = recommended(&self.candidates).and_then(|b| Some((b, b.made.as_ref().ok()?))) else {
+            return format!("\nNo method can answer {} here.\n", self.asked);
+        };
+        let least = error(best).unwrap_or(0.0);
+        let mut reason = format!("its standard error, {least:.4}, is the smallest of all that have this epsilon");
+        let alone = self.candidates.iter().find(|c| c.method == Method::Independent).and_then(error);
+        if let Some(alone) = alone.filter(|_| best.method != Method::Independent) {
+            let times = (alone / least).powi(2);
+            let digits = usize::from(times < 10.0);
+            let _ = write!(reason, "; independent randomization would take {times:.digits$} times as many respondents");
+        } else if best.method == Method::Independent {
+            reason += ", and it is the simplest";
+        }
+        reason += ".";
+        if self.candidates.iter().any(|c| matches!(c.made, Err(Skipped::Slow { .. } | Skipped::TooLarge { .. }))) {
+            reason += " Those left out because they take long may be better.";
+        }
+        format!("\nBest for {}: {}\n", self.asked, best.method.name())
+            + &paragraph(&capital(&reason))
+            + &format!("\n  {}\n", self.command(best.method, &made.plan))
+    }
+
+    fn json(&self) -> Value {
+        let method = |(i, candidate): (usize, &Candidate)| {
+            let made = candidate.made.as_ref().ok();
+            let mut json = json!({
+                "method": candidate.method.name(),
+                "epsilon": made.and_then(|made| made.plan.guarantee().epsilon().value()),
+                "one_way": made.and_then(|made| made.one_way),
+                "two_way": made.and_then(|made| made.two_way),
+                "error": made.and_then(|made| made.asked),
+                "identifiable": made.map(|made| made.asked.is_some()),
+                "columns": made.map(|made| made.answer.columns),
+                "categories": made.map(|made| made.answer.categories),
+                "bits": made.map(|made| made.answer.bits),
+                "conditional_epsilon": made.and_then(|made| made.plan.guarantee().conditional().value()),
+                "told": made.map(|made| told(candidate.method, &made.plan)),
+                "command": made.map(|made| self.command(candidate.method, &made.plan)),
+                "fingerprint": made.map(|made| made.plan.fingerprint().as_str()),
+                "out_of_time": made.map(|made| made.out_of_time),
+                "reason": candidate.made.as_ref().err().map(ToString::to_string),
+            });
+            if let Some(simulated) = &self.simulated {
+                let list = |(list, both): (&List, &Option<(f64, f64)>)| json!({"tables": list.name, "predicted": both.map(|b| b.0), "simulated": both.map(|b| b.1)});
+                json["simulation"] = self.lists.iter().zip(&simulated.errors[i]).map(list).collect();
+            }
+            json
+        };
+        json!({
+            "epsilon": self.epsilon,
+            "respondents": self.respondents,
+            "tables": self.asked,
+            "methods": self.candidates.iter().enumerate().map(method).collect::<Vec<_>>(),
+            "recommended": recommended(&self.candidates).map(|candidate| candidate.method.name()),
+        })
+    }
+}
+
+/// What happens to a respondent's answers, in a few words.
+fn what_happens(method: Method, plan: &Plan) -> String {
+    match method {
+        Method::Independent => "each answer is kept or replaced by chance, on its own".to_owned(),
+        Method::Minimax => "each question is answered with a list of answers that chance draws, on its own".to_owned(),
+        Method::Joint => "all answers are kept, or all are replaced at once".to_owned(),
+        Method::Heuristic | Method::Optimal => "one draw decides which answers are kept".to_owned(),
+        Method::SamplingAttribute => "chance picks the one question whose answer may show".to_owned(),
+        Method::SamplingPair => "chance picks the two questions whose answers may show".to_owned(),
+        Method::Workload => {
+            let ways = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
+            format!("chance draws one of {} of changing the answers", plural(ways, "public way"))
+        }
+        Method::LDiversity => {
+            let least = answer_sizes(plan).min().unwrap_or(1);
+            format!(
+                "each question is answered with a list that has yours on it, so that at least {least} answers fit equally well"
+            )
+        }
+    }
+}
+
+/// What a respondent is told, in one sentence.
+fn told(method: Method, plan: &Plan) -> String {
+    let protection = lower_first(&respondent_sentence(plan.guarantee().conditional()));
+    format!("{}; {protection}", capital(&what_happens(method, plan)))
+}
+
+fn shown(error: Option<f64>) -> String {
+    error.map_or("not identifiable".to_owned(), |error| format!("{error:.5}"))
+}
+
+/// How many categories each attribute is answered with.
+fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
+    plan.blocks().iter().flat_map(|block| match &block.channels()[0].1 {
+        Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.answer).collect(),
+        Channel::Matrix(_) => vec![1],
+    })
+}
+
+fn joined<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}

@@ -1,0 +1,80 @@
+//! One number for the errors of many tables.
+
+use std::time::Instant;
+
+use candor::estimate::{EstimateError, TableEstimator, Target};
+use candor::plan::Plan;
+use candor::tables::Tables;
+
+use super::Skipped;
+
+/// The root mean square standard error over all cells of all tables, if the truth is uniform.
+///
+/// # Errors
+/// If the plan erases what a table asks for.
+pub fn predicted_error(
+    plan: &Plan,
+    tables: &[Vec<usize>],
+    respondents: f64,
+    target: Target,
+) -> Result<f64, EstimateError> {
+    let mut sum = Squares::default();
+    tables.iter().try_for_each(|table| sum.add(plan, table, respondents, target))?;
+    Ok(sum.root_mean())
+}
+
+/// Squared standard errors of cells.
+#[derive(Default)]
+struct Squares {
+    sum: f64,
+    cells: usize,
+}
+
+impl Squares {
+    fn add(&mut self, plan: &Plan, table: &[usize], respondents: f64, target: Target) -> Result<(), EstimateError> {
+        let predicted = TableEstimator::new(plan, table)?.predict(respondents, target)?;
+        self.sum += predicted.standard_errors.iter().map(|error| error * error).sum::<f64>();
+        self.cells += predicted.standard_errors.len();
+        Ok(())
+    }
+
+    fn root_mean(&self) -> f64 {
+        (self.sum / self.cells.max(1) as f64).sqrt()
+    }
+}
+
+/// The number of cells by channels up to which errors are predicted: some ten seconds.
+const MOST_CELLS: usize = 1 << 23;
+
+/// The error of each list, `None` where a table is not identifiable.
+///
+/// # Errors
+/// If that takes too long.
+pub(super) fn errors_within(
+    plan: &Plan,
+    lists: &[Tables],
+    respondents: f64,
+    deadline: Option<Instant>,
+) -> Result<Vec<Option<f64>>, Skipped> {
+    let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
+    let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
+    let cells = lists.iter().flat_map(Tables::lists).map(cells).fold(0, usize::saturating_add);
+    let channels = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
+    let too_large = || Skipped::TooLarge { tables: lists.iter().map(|list| list.lists().len()).sum(), cells, channels };
+    if cells.saturating_mul(channels) > MOST_CELLS {
+        return Err(too_large());
+    }
+    let error = |list: &Tables| {
+        let mut sum = Squares::default();
+        for table in list.lists() {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(too_large());
+            }
+            if sum.add(plan, table, respondents, Target::Population).is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(sum.root_mean()))
+    };
+    lists.iter().map(error).collect()
+}

@@ -1,0 +1,86 @@
+//! What a prediction is worth: a table randomized many times, estimated, and compared with the truth in it.
+
+use candor::estimate::{EstimateError, TableEstimator, Target};
+use candor::plan::{Content, Plan};
+use candor::randomize::{AnswerColumn, BlockAnswers, RandomizeError, Randomizer};
+use candor::randomness::Source;
+use candor::tables::Tables;
+use candor::tally::{Codes, CountLayout, Rows, count_categories, count_tables};
+
+/// What to simulate.
+pub struct Simulation<'a> {
+    /// The true records: one column of codes per attribute of the schema, public ones too.
+    pub truths: &'a [Vec<u16>],
+    /// How often the table is randomized.
+    pub repeats: u64,
+    /// Where randomness comes from.
+    pub source: &'a Source,
+}
+
+/// For each list of tables the root mean square of the errors over all its cells and repeats; `None` where a table is not
+/// identifiable.
+///
+/// What to expect is [`predicted_error`](super::predicted_error) for [`Target::Table`] and as many respondents as there are
+/// records. For pattern channels without a lottery that holds whatever the truth is: they treat all categories alike, so the
+/// errors of all cells together do not depend on it. Under a lottery a skewed truth has smaller ones, because
+/// those who drew a channel are a sample of all, and samples of the uniform vary most.
+///
+/// # Errors
+/// If the records do not fit the plan.
+pub fn simulated_errors(
+    plan: &Plan,
+    lists: &[&Tables],
+    simulation: &Simulation<'_>,
+) -> Result<Vec<Option<f64>>, RandomizeError> {
+    let tables: Vec<Vec<usize>> = lists.iter().flat_map(|list| list.lists()).cloned().collect();
+    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let (found, expected) = (simulation.truths.len(), sizes.len());
+    if found != expected {
+        return Err(RandomizeError::Columns { found, expected });
+    }
+    let columns: Vec<&[u16]> = simulation.truths.iter().map(Vec::as_slice).collect();
+    let records = columns.iter().map(|column| column.len()).max().unwrap_or(0);
+    let truth = count_categories(&sizes, &columns, &tables);
+    let estimators: Vec<Result<TableEstimator<'_>, EstimateError>> =
+        tables.iter().map(|table| TableEstimator::new(plan, table)).collect();
+    let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
+    let randomizer = Randomizer::new(plan);
+    // By table; `None` once it proves not to be identifiable.
+    let mut squares: Vec<Option<f64>> = estimators.iter().map(|e| e.as_ref().ok().map(|_| 0.0)).collect();
+    for repeat in 0..simulation.repeats {
+        let answers = randomizer.batch(simulation.truths, &mut simulation.source.stream(repeat))?;
+        let tallies = count_tables(plan, &layouts, &response(plan, simulation.truths, &answers), Rows::Single);
+        for (((estimator, tally), truth), sum) in estimators.iter().zip(&tallies).zip(&truth).zip(&mut squares) {
+            let estimate = estimator.as_ref().ok().and_then(|e| e.estimate(tally, Target::Table).ok());
+            let error = estimate.map(|estimate| {
+                let error = |(share, &count): (&f64, &u64)| (share - count as f64 / records as f64).powi(2);
+                estimate.shares.iter().zip(truth).map(error).sum::<f64>()
+            });
+            *sum = sum.zip(error).map(|(sum, error)| sum + error);
+        }
+    }
+    let cells = truth.iter().map(Vec::len);
+    let mut each = squares.into_iter().zip(cells);
+    let mean = |list: &&Tables| {
+        let (mut sum, mut count) = (Some(0.0), 0);
+        for (squares, cells) in each.by_ref().take(list.lists().len()) {
+            sum = sum.zip(squares).map(|(sum, squares)| sum + squares);
+            count += cells;
+        }
+        sum.map(|sum| (sum / (count as f64 * simulation.repeats as f64)).sqrt())
+    };
+    Ok(lists.iter().map(mean).collect())
+}
+
+/// The columns of the responses, in the plan's order.
+fn response<'a>(plan: &Plan, truths: &'a [Vec<u16>], answers: &'a [BlockAnswers]) -> Vec<Codes<'a>> {
+    let codes = |content: Content| match content {
+        Content::Public { attribute } => Codes::One(&truths[attribute]),
+        Content::Tag { block } => Codes::One(&answers[block].tags),
+        Content::Answer { block, place, .. } => match &answers[block].columns[place] {
+            AnswerColumn::One(codes) => Codes::One(codes),
+            AnswerColumn::Set(sets) => Codes::Set(sets),
+        },
+    };
+    plan.columns().into_iter().map(|column| codes(column.content)).collect()
+}
