@@ -30,7 +30,7 @@ pub struct CompareArgs {
     /// Compare at this record epsilon, certified and the same for every method
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = parse_epsilon)]
     epsilon: Option<f64>,
-    /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as \"a,b;c\" [default: pairs]
+    /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs]
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
     /// One attribute: compare at this added variance, summed over the categories, for one respondent
