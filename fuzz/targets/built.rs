@@ -89,7 +89,8 @@ pub fn analyse_all(plan: &Plan, tally: &TableTally) {
             for interval in [Interval::Wald, Interval::Simultaneous, Interval::Bootstrap] {
                 // Both are slow, and the same for either target.
                 let slow = method == Iterative || interval == Interval::Bootstrap;
-                if slow && (!small || target == Target::Table) {
+                let again = method == Iterative && interval != Interval::Wald;
+                if slow && (!small || again || target == Target::Table) {
                     continue;
                 }
                 let analysis = analyse(plan, tally, &Options { method, target, interval, confidence: 0.95 });

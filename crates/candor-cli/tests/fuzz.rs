@@ -65,7 +65,8 @@ fn run(name: &str, cases: u32) {
     seeds.iter().for_each(|seed| target(seed));
     let inputs =
         (select(seeds), vec((any::<Index>(), change()), 1..6)).prop_map(|(seed, changes)| changed(seed, changes));
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let times = std::env::var("CANDOR_FUZZ_TIMES").map_or(1, |times| times.parse().unwrap());
+    let config = Config { cases: cases * times, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(
         config,
         proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),

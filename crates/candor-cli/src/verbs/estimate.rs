@@ -36,10 +36,10 @@ pub struct EstimateArgs {
     /// Responses: CSV (also gzip) or Parquet; - for standard input
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
-    /// Instead of responses, files of counts made elsewhere: columns of answers and a column \"count\"; see candor sql
+    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["responses", "by", "weights"])]
     counts: Vec<String>,
-    /// Which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
+    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
     /// Which estimate; only unbiased and plug-in have standard errors

@@ -26,7 +26,7 @@ use crate::show::{capital, count, emit, plural};
 #[command(after_help = "\
 Examples:
   candor report plan.json responses.parquet -o report.html
-  candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title Survey -o report.html")]
+  candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title \"A survey\" -o report.html")]
 pub struct ReportArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
@@ -36,7 +36,7 @@ pub struct ReportArgs {
     /// Where to write the page; - for standard output
     #[arg(short, long, value_name = "report.html")]
     output: String,
-    /// Which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
+    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
     /// Confidence of the intervals

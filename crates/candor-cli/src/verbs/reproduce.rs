@@ -54,7 +54,7 @@ pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
         for exhibit in exhibits {
             let outcome = (exhibit.make)(&settings);
             emit(&shown(exhibit, &outcome))?;
-            page += &reproduction::section(paper, exhibit, &outcome);
+            page += &reproduction::section(paper, exhibit, &settings, &outcome);
             if let Some(folder) = &args.output {
                 emit(&keep(folder, paper, exhibit, &outcome)?)?;
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Table};
+use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 
 /// Longer tables are left to the command.
 const MAX_ROWS: usize = 60;
@@ -22,9 +22,12 @@ pub fn heading(paper: &Paper) -> String {
 }
 
 /// The section of one exhibit.
-pub fn section(paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> String {
+pub fn section(paper: &Paper, exhibit: &Exhibit, settings: &Settings, outcome: &Outcome) -> String {
     let mut text =
         format!("\n### {} {}: {}\n\n{}\n", paper.name, exhibit.name, exhibit.caption, escaped(&outcome.verdict));
+    if let Some(repeats) = settings.repeats {
+        let _ = write!(text, "\nMade with `--repeats {repeats}` instead of its own number.\n");
+    }
     for table in &outcome.tables {
         let name = if outcome.tables.len() > 1 { table.name.as_str() } else { "numbers" };
         let rows = table.rows.len();

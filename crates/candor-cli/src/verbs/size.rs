@@ -20,7 +20,7 @@ pub struct SizeArgs {
     /// How far an interval may reach to either side, as a share: 0.02 is two percentage points
     #[arg(long, value_parser = parse_margin)]
     margin: f64,
-    /// For which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
+    /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
     /// Confidence of the intervals

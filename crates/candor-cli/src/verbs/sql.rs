@@ -19,7 +19,7 @@ Example:
 pub struct SqlArgs {
     /// The plan (JSON); - for standard input
     plan: String,
-    /// For which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\"
+    /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
     /// The table (or expression) that holds the responses

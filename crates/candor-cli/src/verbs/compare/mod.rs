@@ -30,10 +30,10 @@ pub struct CompareArgs {
     /// Compare at this record epsilon, certified and the same for every method
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = parse_epsilon)]
     epsilon: Option<f64>,
-    /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as \"a,b;c\" [default: pairs]
+    /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs]
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
-    /// Attributes that clusters keep together, such as \"a,b;c\"; found in the records of --simulate by default, of at most 100
+    /// Attributes that clusters keep together, such as "a,b;c"; found in the records of --simulate by default, of at most 100
     /// combinations that depend at least 0.2 on each other
     #[arg(long, value_name = "NAME,..;..", requires = "epsilon")]
     clusters: Option<String>,

@@ -80,7 +80,7 @@ pub struct DesignArgs {
     /// Attributes to be reported together, as one with all combinations for categories [l-diversity, minimax]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     cross: Option<Vec<String>>,
-    /// Attributes to be randomized together, such as \"a,b;c\"; the others on their own [clusters]
+    /// Attributes to be randomized together, such as "a,b;c"; the others on their own [clusters]
     #[arg(long, value_name = "NAME,..;..", conflicts_with = "from_clusters")]
     clusters: Option<String>,
     /// The same from what candor cluster wrote (JSON) [clusters]
@@ -138,8 +138,8 @@ pub struct DesignArgs {
     /// Show the standard errors to expect from this many respondents
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
-    /// For which tables: marginals, pairs, triples, joint, or names such as \"a,b;c\", for a workload also with weights such
-    /// as \"a,b:2;c\" [default: marginals; for workload and sampling: pairs]
+    /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c", for a workload also with weights such
+    /// as "a,b:2;c" [default: marginals; for workload and sampling: pairs]
     #[arg(long)]
     tables: Option<String>,
     /// Where to write the plan (JSON); - for standard output
