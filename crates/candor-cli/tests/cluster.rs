@@ -190,3 +190,28 @@ fn conditions_are_counted() {
         sandbox.run_words(&[&["query", "plan.json", "responses.parquet"], &words[..]].concat()).refused(code, &[parts]);
     }
 }
+
+/// The singular cases that paper 004 does not mention: keeping one of two categories with probability 1/2 (and one of nine with 1/9) erases the
+/// attribute.
+#[test]
+fn what_is_erased_is_refused_by_every_verb() {
+    let sandbox = Sandbox::new();
+    for (categories, p) in [(2, "0.5"), (9, "0.1111111111111111")] {
+        let people: String = (0..90).map(|i| format!("{}\n", i % categories)).collect();
+        sandbox.write("people.csv", format!("a1\n{people}"));
+        sandbox.run(&format!("design --categories {categories} --method warner --p {p} -o plan.json")).fine();
+        sandbox.run("randomize plan.json people.csv -o responses.csv").fine();
+        let told = "the answers tell nothing about \"a1\"";
+        let estimated = sandbox.run("estimate plan.json responses.csv").fine();
+        assert!(estimated.out.contains("not identifiable") && estimated.out.contains("\"a1\""), "{}", estimated.out);
+        sandbox.run("adjust plan.json responses.csv -o weighted.csv").refused(1, &[told]);
+        sandbox.run("synthesize plan.json responses.csv -o synthetic.csv").refused(1, &[told]);
+        let query = sandbox.run("query plan.json responses.csv --where a1=0").fine();
+        assert!(query.out.contains(told), "{}", query.out);
+    }
+    // Uniform perturbation never erases anything, however little is kept.
+    sandbox.run("design --categories 2 --method up --q 0.01 -o plan.json").fine();
+    sandbox.write("people.csv", "a1\n0\n1\n1\n");
+    sandbox.run("randomize plan.json people.csv -o responses.csv").fine();
+    sandbox.run("estimate plan.json responses.csv").fine();
+}
