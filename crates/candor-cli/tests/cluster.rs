@@ -2,18 +2,13 @@
 
 mod sandbox;
 
-use std::io::Read;
-
 use sandbox::Sandbox;
 use serde_json::Value;
 
 /// The Adult data with a schema, an independent plan with p = 0.7 for each attribute, and responses.
 fn adult() -> Sandbox {
     let sandbox = Sandbox::new();
-    let mut text = String::new();
-    let packed = include_bytes!("../../../data/adult/adult.csv.gz");
-    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();
-    sandbox.write("people.csv", text);
+    sandbox.adult("people.csv");
     sandbox.run("schema infer people.csv -o schema.toml").fine();
     sandbox.run("design schema.toml --q 0.7 -o plan.json").fine();
     sandbox.run("randomize plan.json people.csv -o responses.parquet --seed 5").fine();

@@ -1,10 +1,8 @@
 //! `candor estimate`, `test`, `size` and `sql` as an analyst runs them.
 
-use std::collections::BTreeMap;
-use std::io::Read;
-
 use sandbox::{Sandbox, rows};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 mod sandbox;
 
@@ -29,10 +27,7 @@ fn cells(value: &Value, table: usize) -> BTreeMap<Vec<String>, (f64, f64, f64, f
 /// The Adult data, randomized at a generous epsilon.
 fn adult() -> Sandbox {
     let sandbox = Sandbox::new();
-    let mut text = String::new();
-    let packed = include_bytes!("../../../data/adult/adult.csv.gz");
-    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();
-    sandbox.write("adult.csv", text);
+    sandbox.adult("adult.csv");
     sandbox.run("schema infer adult.csv -o schema.toml").fine();
     sandbox.run("design schema.toml --epsilon 24 -o plan.json").fine();
     sandbox.run("randomize plan.json adult.csv -o responses.csv --seed 11").fine();

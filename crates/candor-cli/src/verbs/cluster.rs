@@ -235,7 +235,7 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let pairs = pairs(schema);
     let lists = private.iter().map(|&a| vec![a]).chain(pairs.iter().map(|pair| pair.to_vec())).collect();
     let tables = Tables::of(lists, schema).map_err(|error| Failure::about(&args.description, error))?;
-    let tallied = read_responses(plan, &args.tables, args.delimiter, &tables, &[], None)?;
+    let tallied = read_responses(plan, &args.tables, args.delimiter, &tables)?;
     let (one_way, two_way) = tallied.groups.values().next().expect("tables were counted").split_at(private.len());
     let tally_of = |attribute: usize| &one_way[private.iter().position(|&a| a == attribute).expect("it is private")];
     let name = |attribute: usize| schema.attributes()[attribute].name();

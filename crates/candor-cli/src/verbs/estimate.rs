@@ -154,7 +154,10 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let by = public_attributes(schema, &args.by)?;
     let tallied = if args.counts.is_empty() {
         let keep_sets = args.method == MethodArg::Iterative;
-        count_responses(keep_sets, &plan, &args.responses, args.delimiter, &tables, &by, args.weights.as_deref())?
+        let inputs: Vec<Location> = args.responses.iter().map(|path| Location::new(path)).collect();
+        let (delimiter, weights) = (args.delimiter, args.weights.as_deref());
+        let job = Job { plan: &plan, inputs: &inputs, delimiter, tables: &tables, by: &by, weights };
+        count_responses(&job, keep_sets)?
     } else {
         read_counts(&plan, &args.counts, args.delimiter, &tables)?
     };
@@ -222,26 +225,15 @@ pub fn read_responses(
     paths: &[String],
     delimiter: Option<u8>,
     tables: &Tables,
-    by: &[usize],
-    weights: Option<&str>,
-) -> Result<Tallied, Failure> {
-    count_responses(false, plan, paths, delimiter, tables, by, weights)
-}
-
-fn count_responses(
-    keep_sets: bool,
-    plan: &Plan,
-    paths: &[String],
-    delimiter: Option<u8>,
-    tables: &Tables,
-    by: &[usize],
-    weights: Option<&str>,
 ) -> Result<Tallied, Failure> {
     let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
+    count_responses(&Job { plan, inputs: &inputs, delimiter, tables, by: &[], weights: None }, false)
+}
+
+fn count_responses(job: &Job<'_>, keep_sets: bool) -> Result<Tallied, Failure> {
     let bar = Progress::new();
-    let job = Job { plan, inputs: &inputs, delimiter, tables, by, weights };
     let progress = |done, all| bar.show(done, all);
-    let tallied = if keep_sets { tally_keeping_sets(&job, progress) } else { tally(&job, progress) };
+    let tallied = if keep_sets { tally_keeping_sets(job, progress) } else { tally(job, progress) };
     bar.clear();
     let tallied = tallied?;
     tell_provenance(&tallied.unmarked, tallied.simulation);

@@ -104,7 +104,7 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let counted = if methods.contains(&MethodArg::Adjusted) && check_plan(&plan).is_ok() {
         Counted::distinct(&args, &plan, &tables)?
     } else {
-        let mut tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
+        let mut tallied = read_responses(&plan, &args.responses, args.delimiter, &tables)?;
         let tallies = tallied.groups.pop_first().map_or(Vec::new(), |(_, tallies)| tallies);
         Counted { tallies, responses: tallied.responses, records: None }
     };

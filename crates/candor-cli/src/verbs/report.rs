@@ -80,7 +80,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let margins = private.iter().map(|&attribute| vec![attribute]);
     let lists = asked.lists().iter().cloned().chain(margins).chain(pairs.iter().cloned()).collect();
     let tables = Tables::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
-    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables, &[], None)?;
+    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables)?;
     let counted = tallied.groups.values().next().expect("tables were counted");
     let (shown, rest) = counted.split_at(asked.lists().len());
     let (margins, pairs) = rest.split_at(private.len());

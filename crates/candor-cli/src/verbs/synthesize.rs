@@ -178,7 +178,7 @@ fn from_estimates(
             )));
         }
     }
-    let tallied = read_responses(plan, &args.responses, args.delimiter, &tables, &[], None)?;
+    let tallied = read_responses(plan, &args.responses, args.delimiter, &tables)?;
     let records = args.records.unwrap_or(tallied.responses);
     check_records(records)?;
     let tallies = tallied.groups.values().flatten();

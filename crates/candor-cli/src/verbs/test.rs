@@ -47,7 +47,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     }
     let counted = Tables::of(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
         .map_err(|error| Failure::about("--independence", error))?;
-    let tallied = read_responses(&plan, &args.responses, args.delimiter, &counted, &[], None)?;
+    let tallied = read_responses(&plan, &args.responses, args.delimiter, &counted)?;
     let [a, b, pair] = &tallied.groups.values().next().expect("tables were counted")[..] else {
         unreachable!("three tables were counted")
     };

@@ -116,6 +116,12 @@ impl Sandbox {
         copy
     }
 
+    /// The Adult data as a table.
+    pub fn adult(&self, name: &str) -> PathBuf {
+        let packed = include_bytes!("../../../../data/adult/adult.csv.gz");
+        self.write(name, std::io::read_to_string(flate2::read::GzDecoder::new(&packed[..])).unwrap())
+    }
+
     /// A table of `rows` people with a public region, a sensitive answer, an age and an id.
     pub fn people(&self, name: &str, rows: usize) -> PathBuf {
         let mut text = String::from("id,region,smokes,age\n");
