@@ -90,6 +90,17 @@ fn gaps_of_larger_instances() {
     }
 }
 
+/// Thirty attributes at epsilon 3: the program of the sets found so far has many solutions that are as good as each other, and pivots
+/// between them must not pass for the end. (This one was left with a gap of 3.)
+#[test]
+fn pivots_without_gain_are_not_the_end() {
+    let sizes =
+        vec![7, 14, 5, 11, 5, 2, 14, 14, 15, 2, 16, 14, 10, 13, 14, 4, 8, 8, 5, 9, 19, 15, 4, 12, 11, 9, 19, 20, 8, 10];
+    let levels = Levels::new(sizes, vec![3.0; 30]).unwrap();
+    let found = search(&levels, Effort { gap: 1e-7, deadline: None });
+    assert!(found.upper - found.lower < 1e-6, "{} {}", found.lower, found.upper);
+}
+
 /// Attributes that are nearly alike make nearly singular programs; the gap must not suffer.
 #[test]
 fn gaps_of_nearly_alike_attributes() {

@@ -126,7 +126,8 @@ impl Master {
     /// Solves with the columns there are; gives the dual prices. Cost: `rows^2` per pivot.
     pub fn solve(&mut self) -> Vec<f64> {
         let limit = 50 * (self.rows + self.columns.len());
-        // Nearly alike columns can take turns without any gain: then the prices are as good as they get.
+        // Pivots without any gain: first those that cannot cycle; but nearly alike columns can take turns for ever by rounding
+        // alone, and then the prices are as good as they get.
         let patience = 20 + self.rows;
         let (mut best, mut in_vain) = (f64::INFINITY, 0);
         for round in 0..limit {
@@ -134,7 +135,7 @@ impl Master {
             let value: f64 = prices.iter().sum();
             in_vain = if value < best * (1.0 - 1e-13) { 0 } else { in_vain + 1 };
             best = best.min(value);
-            if in_vain > patience {
+            if in_vain > 20 * patience {
                 return prices;
             }
             let size = prices.iter().fold(0.0f64, |size, y| size.max(y.abs()));
@@ -142,7 +143,7 @@ impl Master {
             let improving = |&variable: &Variable| self.saving(variable, &prices) > TOLERANCE * size;
             let mut improving = candidates.filter(improving);
             // The first that improves never cycles; the best one is faster.
-            let entering = match round > limit / 2 {
+            let entering = match in_vain > patience || round > limit / 2 {
                 true => improving.next(),
                 false => improving.max_by(|&a, &b| self.saving(a, &prices).total_cmp(&self.saving(b, &prices))),
             };
