@@ -254,7 +254,7 @@ impl Parser<'_> {
 
     fn label(&mut self, attribute: usize) -> Result<usize, ConditionError> {
         let described = &self.schema.attributes()[attribute];
-        let (at, label) = self.text("a category")?;
+        let (at, label) = self.text("a category (in quotes, if it holds signs or spaces)")?;
         described.code_of_label(&label).map(usize::from).ok_or_else(|| {
             let hint = match described.nearest_category(&label) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
@@ -370,6 +370,7 @@ mod tests {
             ("Sex Female", 5, "is found where =, !=, <, <=, >, >= or in is expected"),
             ("Sex = Female Age = 40+", 14, "join comparisons by"),
             ("Sex > Female", 5, "have no order"),
+            ("Age = <20", 7, "\"<\" is found where a category (in quotes, if it holds signs or spaces) is expected"),
             ("Sex in Female", 8, "a list of categories"),
             ("Sex in (Female", 15, "the condition ends where \",\" or \")\""),
             ("Sex in (Female Male)", 16, "where \",\" or \")\""),
