@@ -105,6 +105,10 @@ fn wrong_requests_are_explained() {
     run("cluster schema.toml people.csv --protocol secure-sum --collectors 1").refused(1, &["from 2 to 60"]);
     run("cluster schema.toml people.csv --seed 1").refused(2, &["--seed"]);
     run("cluster schema.toml people.csv -o people.csv").refused(1, &["both input and output"]);
+    run("estimate plan.json responses.csv responses.csv").refused(1, &["responses.csv is given twice"]);
+    run("audit schema.toml").refused(1, &["this is a schema, not a plan"]);
+    sandbox.run_words(&["demo", "--folder", ""]).refused(2, &["--folder"]);
+    run("demo --folder /").refused(1, &["not empty"]);
     run("design schema.toml --method clusters --epsilon 2").refused(2, &["--clusters", "--from-clusters"]);
     run("design schema.toml --method clusters --clusters smokes,agee --epsilon 2")
         .refused(1, &["did you mean \"age\""]);
@@ -171,6 +175,16 @@ fn conditions_are_counted() {
     let joint = &value["answers"][0];
     let (estimate, error) = (joint["estimate"].as_f64().unwrap(), joint["standard_error"].as_f64().unwrap());
     assert!((estimate - truth).abs() < 5.0 * error, "{value} {truth}");
+
+    // A condition on more combinations than can be listed is refused, not guessed at.
+    let names: Vec<String> = (1..=16).map(|i| format!("a{i} = 0")).collect();
+    sandbox.run("design --categories 16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16 --epsilon 16 -o many.json").fine();
+    let row = vec!["0"; 16].join(",");
+    let header: Vec<String> = (1..=16).map(|i| format!("a{i}")).collect();
+    sandbox.write("many.csv", format!("{}\n{row}\n{row}\n", header.join(",")));
+    sandbox.run("randomize many.json many.csv -o answers.csv").fine();
+    let value = query(&["many.json", "answers.csv", "--where", &names.join(" and "), "--method", "independent"]);
+    assert!(value["answers"][0]["reason"].as_str().unwrap().contains("too many combinations"), "{value}");
 
     for (words, code, parts) in [
         (

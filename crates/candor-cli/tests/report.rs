@@ -98,7 +98,11 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
         let test =
             json(&sandbox.run(&format!("test plan.json responses.csv --independence {a},{b} --json")).fine().out);
         let p = test["p_value"].as_f64().unwrap();
-        let p = if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") };
+        let p = match p {
+            0.0 => "below 1e-300".to_owned(),
+            p if p < 1e-4 => format!("{p:.1e}"),
+            p => format!("{p:.4}"),
+        };
         let v = pair["value"].as_f64().unwrap();
         let row = rows.iter().find(|row| row.starts_with(&format!("<th scope=\"row\">{a} and {b}</th>"))).unwrap();
         assert!(row.contains(&format!("<td>{v:.4}</td>")) && row.contains(&format!("<td>{p}</td>")), "{row} {v} {p}");

@@ -2,7 +2,7 @@
 //!
 //! A comparison is `name = label`, `name != label`, `name in (label, ..)` or `name not in (label, ..)`, and for ordinal
 //! attributes also `<`, `<=`, `>` and `>=`, by the order of the categories. Comparisons are joined by `and`, `or`, `not` and
-//! parentheses; `not` binds strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes,
+//! parentheses (a missing value, the category `""`, is neither below nor above anything); `not` binds strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes,
 //! `"` or `'`, which are doubled inside.
 
 use crate::schema::{Kind, Schema};
@@ -258,6 +258,10 @@ impl Parser<'_> {
         described.code_of_label(&label).map(usize::from).ok_or_else(|| {
             let hint = match described.nearest_category(&label) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
+                None if described.categories().len() <= 12 => {
+                    let labels: Vec<String> = described.categories().iter().map(|label| format!("'{label}'")).collect();
+                    format!("there are {}", labels.join(", "))
+                }
                 None => format!("it has {} categories; put labels with spaces in quotes", described.categories().len()),
             };
             problem(at, format!("\"{label}\" is not a category of \"{}\"; {hint}", described.name()))
@@ -303,7 +307,11 @@ impl Parser<'_> {
             ));
         }
         let label = self.label(attribute)?;
+        // A missing value has no place in the order.
+        let missing = described.code_of_label("").map(usize::from);
+        let ordered = sign.starts_with(['<', '>']) && sign != "<>";
         let marked = (0..categories).map(|category| match sign {
+            _ if ordered && Some(category) == missing => false,
             "=" | "==" => category == label,
             "!=" | "<>" => category != label,
             "<" => category < label,
@@ -356,6 +364,18 @@ mod tests {
             by(|r| r[0] == 1 || (r[0] == 0 && r[2] == 0))
         );
         assert_eq!(holding("not Sex = Male and Age <> 40+"), by(|r| r[0] == 0 && r[2] != 2));
+        let missing = Schema::from_toml(
+            "[[attribute]]\nname = \"Age\"\nkind = \"ordinal\"\ncategories = [\"young\", \"old\", \"\"]\n",
+        )
+        .unwrap();
+        for (text, expected) in [
+            ("Age > young", [false, true, false]),
+            ("Age <= old", [true, true, false]),
+            ("Age = ''", [false, false, true]),
+        ] {
+            let condition = Condition::parse(text, &missing).unwrap();
+            assert_eq!([0, 1, 2].map(|category| condition.holds(|_| category)), expected, "{text}");
+        }
         let condition = Condition::parse("Age = 40+ and Sex = Male or Age = 20-39", &schema()).unwrap();
         assert_eq!(condition.attributes(), [0, 2]);
     }

@@ -7,6 +7,7 @@
 use crate::condition::Condition;
 use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
 use crate::plan::Plan;
+use crate::tables::MAX_CELLS;
 use crate::tally::TableTally;
 
 /// What is taken to be independent of each other.
@@ -51,7 +52,8 @@ pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usiz
 /// If a table cannot be estimated.
 ///
 /// # Panics
-/// If the tallies are not of the parts.
+/// If the tallies are not of the parts, or the attributes of the condition have more than
+/// [`MAX_CELLS`] combinations.
 pub fn share_where(
     plan: &Plan,
     condition: &Condition,
@@ -68,7 +70,8 @@ pub fn share_where(
             tally.layout().attributes.iter().map(|&a| place(a).expect("an attribute of the condition")).collect()
         })
         .collect();
-    let cells: usize = sizes.iter().product();
+    let cells = sizes.iter().fold(1, |cells: usize, &size| cells.saturating_mul(size));
+    assert!(cells <= MAX_CELLS, "a condition on at most {MAX_CELLS} combinations");
     let record = |cell: usize| {
         let mut record = vec![0; sizes.len()];
         let mut rest = cell;

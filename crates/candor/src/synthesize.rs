@@ -12,7 +12,7 @@ use rand_core::CryptoRng;
 
 use crate::adjust::DistinctRecords;
 use crate::channel::sampling::below_u64;
-use crate::estimate::{EstimateError, TableEstimator, Target, simplex};
+use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::plan::Plan;
 use crate::schema::Schema;
 use crate::tally::TableTally;
@@ -71,7 +71,7 @@ pub fn estimated_tables<'a>(
     let one = |tally: &'a TableTally| {
         let attributes = tally.layout().attributes.clone();
         let estimate = TableEstimator::new(plan, &attributes)?.estimate(tally, Target::Population)?;
-        Ok(Part { attributes, shares: simplex::project(&estimate.shares) })
+        Ok(Part { attributes, shares: estimate.distribution() })
     };
     tallies.into_iter().map(one).collect()
 }

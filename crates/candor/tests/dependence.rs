@@ -119,6 +119,41 @@ fn answers_depend_less_than_the_truth() {
     }
 }
 
+/// Where noise is as large as what there is to know, the mutual information is not stated with an error; an attribute that seems to
+/// have a single category has no correlation.
+#[test]
+fn what_is_not_told_is_not_claimed() {
+    let schema = Schema::of_sizes(&[10, 10]).unwrap();
+    let k_ary = || Pattern::k_ary(vec![Axis::single(10)], 1.0).unwrap();
+    let plan = Plan::new(schema, vec![Block::new(vec![0], k_ary()), Block::new(vec![1], k_ary())]).unwrap();
+    let identical: Vec<f64> = (0..100).map(|cell| if cell / 10 == cell % 10 { 0.1 } else { 0.0 }).collect();
+    let tallies = survey(&plan, &identical, 20_000, 1);
+    assert_eq!(measured(&plan, &tallies, Measure::MutualInformation).standard_error, None);
+    let found = measured(&plan, &tallies, Measure::CramersV);
+    assert!((found.value - 1.0).abs() < 5.0 * found.standard_error.unwrap(), "{found:?}");
+    let found = measured(&plan, &survey(&plan, &identical, 1, 1), Measure::Pearson);
+    assert_eq!((found.value, found.standard_error), (0.0, None));
+}
+
+/// What rare categories would add stays unknown, so V is somewhat too small where they take part in the dependence; never too large.
+#[test]
+fn merged_categories_never_add_dependence() {
+    let schema = Schema::of_sizes(&[4, 4]).unwrap();
+    let k_ary = || Pattern::k_ary(vec![Axis::single(4)], 2.0).unwrap();
+    let plan = Plan::new(schema, vec![Block::new(vec![0], k_ary()), Block::new(vec![1], k_ary())]).unwrap();
+    let margin = [0.93, 0.04, 0.02, 0.01];
+    let cell = |cell: usize| {
+        let (i, j) = (cell / 4, cell % 4);
+        0.5 * margin[i] * margin[j] + if i == j { 0.5 * margin[i] } else { 0.0 }
+    };
+    let table: Vec<f64> = (0..16).map(cell).collect();
+    assert!((Measure::CramersV.of_table(4, 4, &table) - 0.5).abs() < 1e-12);
+    let values: Vec<f64> =
+        (0..40).map(|seed| measured(&plan, &survey(&plan, &table, 20_000, seed), Measure::CramersV).value).collect();
+    let mean = values.iter().sum::<f64>() / 40.0;
+    assert!(mean > 0.35 && mean < 0.51, "{mean}");
+}
+
 /// A category that hardly occurs must not drown the others in its noise.
 #[test]
 fn rare_categories_count_as_one() {

@@ -152,9 +152,10 @@ pub fn describe(plan: &Plan, weighted: &Weighted, raking: &RakingArgs) -> String
     let _ = match reason(weighted, raking) {
         None => writeln!(
             text,
-            "Converged after {}: margins are within {} of their estimates, and any share is within about {} of its limit.",
+            "Converged after {}: margins are within {} of {}, and any share is within about {} of its limit.",
             plural(raked.iterations, "sweep"),
             small(raked.largest_margin_error),
+            if raked.unattainable.is_empty() { "their estimates" } else { "what can be attained of their estimates" },
             small(raked.distance.unwrap_or_default())
         ),
         Some(reason) => writeln!(text, "NOT CONVERGED: {reason}"),

@@ -6,7 +6,7 @@ use candor::dependence::{
     Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
 };
 use candor::plan::Plan;
-use candor::schema::Schema;
+use candor::schema::{Kind, Schema};
 use candor::secure_sum::Traffic;
 use candor::tables::Tables;
 use candor_tables::TableError;
@@ -21,7 +21,7 @@ use super::randomize::randomness;
 use super::{parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, paragraph, table};
+use crate::show::{count, emit, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -105,6 +105,9 @@ fn parse_dependence(text: &str) -> Result<f64, String> {
     }
 }
 
+/// The most messages of secret sharing in one process: their digests are held, 64 bytes each.
+const MOST_MESSAGES: usize = 20_000_000;
+
 /// What was learned.
 struct Learned {
     dependences: Vec<Dependence>,
@@ -156,6 +159,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
             (plan.schema().clone(), learned)
         }
     };
+    check_measure(&args, &schema);
     let size = |attribute: usize| (attribute, schema.attributes()[attribute].categories().len());
     let attributes: Vec<(usize, usize)> = schema.private().into_iter().map(size).collect();
     let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
@@ -170,10 +174,23 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     }
 }
 
+/// Warns where an order is made use of that attributes do not have.
+fn check_measure(args: &ClusterArgs, schema: &Schema) {
+    let nominal = |&attribute: &usize| schema.attributes()[attribute].kind() == Kind::Nominal;
+    if args.measure == MeasureArg::Pearson
+        && let Some(attribute) = schema.private().into_iter().find(nominal)
+    {
+        remark(&format!(
+            "note: \"{}\" is nominal, and pearson takes its categories in the order of the schema; auto does not",
+            schema.attributes()[attribute].name()
+        ));
+    }
+}
+
 /// How a pair is measured.
 fn measure(args: &ClusterArgs, schema: &Schema, [a, b]: [usize; 2]) -> Measure {
     match args.measure {
-        MeasureArg::Auto => Measure::suited(schema.attributes()[a].kind(), schema.attributes()[b].kind()),
+        MeasureArg::Auto => Measure::suited(&schema.attributes()[a], &schema.attributes()[b]),
         MeasureArg::Pearson => Measure::Pearson,
         MeasureArg::Cramer => Measure::CramersV,
         MeasureArg::MutualInformation => Measure::MutualInformation,
@@ -214,6 +231,14 @@ fn from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure>
     if measured.is_empty() {
         return Err(Failure::Input("there is one attribute only, so there are no pairs to add up".to_owned()));
     }
+    let parties = columns.first().map_or(0, Vec::len);
+    if parties.saturating_mul(args.collectors as usize) > MOST_MESSAGES {
+        return Err(Failure::Input(format!(
+            "{} parties with {} collectors would send more messages than one process can hold; fewer --collectors would do",
+            count(parties as u64),
+            count(args.collectors.into())
+        )));
+    }
     let source = randomness(args.seed)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
     let learned = match args.epsilon {
@@ -242,19 +267,21 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let dependences = pairs
         .iter()
         .zip(two_way)
-        .map(|(&[a, b], tally)| {
+        .filter_map(|(&[a, b], tally)| {
             let measure = measure(args, schema, [a, b]);
-            if args.attenuated {
-                return attenuated(tally, measure).ok_or_else(|| {
-                    let problem =
-                        "its answers are not categories, so they cannot be measured as if they were the truth";
-                    Failure::Input(format!("\"{}\" and \"{}\": {problem}; leave --attenuated out", name(a), name(b)))
-                });
-            }
-            estimated(plan, [tally_of(a), tally_of(b)], tally, measure)
-                .map_err(|error| Failure::about(&format!("\"{}\" and \"{}\"", name(a), name(b)), error))
+            let found = match args.attenuated {
+                true => attenuated(tally, measure).ok_or_else(|| "its answers are not categories".to_owned()),
+                false => {
+                    let one_way = [tally_of(a), tally_of(b)];
+                    estimated(plan, one_way, tally, measure).map_err(|error| error.to_string())
+                }
+            };
+            let told = |problem: &String| {
+                remark(&format!("note: \"{}\" and \"{}\" are taken for independent: {problem}", name(a), name(b)));
+            };
+            found.inspect_err(told).ok()
         })
-        .collect::<Result<_, _>>()?;
+        .collect();
     Ok(Learned { dependences, records: tallied.responses, epsilon: plan.guarantee().epsilon().value(), traffic: None })
 }
 
@@ -318,6 +345,9 @@ fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: 
             count(traffic.published / 1_000_000)
         ));
     }
+    if let Some(seed) = args.seed {
+        text += &paragraph(&format!("This was a simulation (seed {seed}): it protects nobody."));
+    }
     if args.protocol == Protocol::SecureSum {
         text += &paragraph(
             "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give away people with \
@@ -357,8 +387,8 @@ fn reason(args: &ClusterArgs, schema: &Schema, step: &Step) -> String {
             count(args.max_cells)
         ),
         Outcome::TooLittleDependence => format!(
-            "{first} and {second} not together, nor any others: {pair} depend {value}, less than {}, and all that are left less \
-             still.",
+            "{first} and {second} not together, nor any others: {pair} depend {value}, less than {}, and what is left no \
+             more.",
             args.min_dependence
         ),
     }
@@ -393,6 +423,7 @@ fn describe_json(args: &ClusterArgs, schema: &Schema, learned: &Learned, cluster
         "protocol": args.protocol.to_possible_value().map(|value| value.get_name().to_owned()),
         "records": learned.records,
         "epsilon": learned.epsilon,
+        "simulation": args.seed,
         "bytes": learned.traffic.map(|traffic| json!({"shares": traffic.shares, "published": traffic.published})),
         "dependences": learned.dependences.iter().map(dependence).collect::<Vec<_>>(),
         "clusters": clustering.clusters.iter().map(|cluster| names(schema, cluster)).collect::<Vec<_>>(),

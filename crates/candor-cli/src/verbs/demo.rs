@@ -28,7 +28,10 @@ pub struct DemoArgs {
 }
 
 pub fn run(args: DemoArgs) -> Result<(), Failure> {
-    let folder = args.folder.trim_end_matches('/');
+    let folder = args.folder.as_str();
+    if folder.is_empty() {
+        return Err(Failure::Usage("--folder needs a name".to_owned()));
+    }
     let marker = Path::new(folder).join("made-by-candor-demo");
     if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) && !marker.exists() {
         return Err(Failure::Input(format!(

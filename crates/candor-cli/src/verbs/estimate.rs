@@ -231,6 +231,11 @@ pub fn read_responses(
 }
 
 fn count_responses(job: &Job<'_>, keep_sets: bool) -> Result<Tallied, Failure> {
+    for (i, location) in job.inputs.iter().enumerate() {
+        if job.inputs[..i].iter().any(|other| other.name() == location.name()) {
+            return Err(Failure::Input(format!("{} is given twice; its responses would count twice", location.name())));
+        }
+    }
     let bar = Progress::new();
     let progress = |done, all| bar.show(done, all);
     let tallied = if keep_sets { tally_keeping_sets(job, progress) } else { tally(job, progress) };

@@ -43,7 +43,11 @@ fn read_text(path: &str) -> Result<String, Failure> {
 }
 
 fn read_plan(path: &str) -> Result<Plan, Failure> {
-    Plan::from_json(&read_text(path)?).map_err(|error| Failure::about(path, error))
+    let text = read_text(path)?;
+    Plan::from_json(&text).map_err(|error| match Schema::from_toml(&text).is_ok() {
+        true => Failure::about(path, "this is a schema, not a plan; candor design makes a plan of it"),
+        false => Failure::about(path, error),
+    })
 }
 
 fn read_schema(path: &str) -> Result<Schema, Failure> {

@@ -151,13 +151,16 @@ impl Counted {
     }
 
     fn product(&self, args: &QueryArgs, plan: &Plan, condition: &Condition, assume: Assume) -> Result<Linear, String> {
+        if Tables::of(vec![condition.attributes().to_vec()], plan.schema()).is_err() {
+            return Err("the attributes of the condition have too many combinations of categories".to_owned());
+        }
         let wanted = parts(plan, condition, assume);
         let found = wanted.iter().map(|part| self.tallies.iter().find(|tally| tally.layout().attributes == *part));
         match found.collect::<Option<Vec<_>>>() {
             Some(tallies) => {
                 share_where(plan, condition, &tallies, args.target.into()).map_err(|error| error.to_string())
             }
-            None => Err("the table of all attributes in the condition is too large".to_owned()),
+            None => Err("a table is too large".to_owned()),
         }
     }
 
@@ -204,14 +207,13 @@ fn describe(args: &QueryArgs, plan: &Plan, responses: u64, condition: &Condition
         }
     }
     if condition.attributes().len() > 1 && answers.iter().any(|answer| answer.method != MethodArg::Joint) {
-        let blocks = plan.blocks().iter().filter(|b| b.attributes().iter().any(|a| condition.attributes().contains(a)));
-        let clusters = match blocks.count() {
-            1 => "all attributes of the condition are in one block of the plan, so clusters assumes nothing",
+        let clusters = match parts(plan, condition, Assume::BlocksIndependent).len() {
+            1 => "all attributes of the condition are in one block of the plan, so clusters is the same as joint",
             _ => "clusters takes attributes of different blocks of the plan for independent",
         };
         text += &paragraph(&format!(
             "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what randomization left \
-             of the dependences. These three are biased by as much as nobody can tell from the responses, so they have no standard error."
+             of the dependences. What has no standard error is biased by as much as nobody can tell from the responses."
         ));
     }
     text

@@ -164,6 +164,11 @@ fn from_estimates(
     instead: &str,
     source: &Source,
 ) -> Result<Made, Failure> {
+    // Lotteries have no records to give weights to.
+    let instead = match plan.blocks().iter().any(|block| block.has_tag()) {
+        true => "a plan whose answers are records, such as those of --method independent, joint or clusters",
+        false => instead,
+    };
     let wrong = |error: &dyn std::fmt::Display| Failure::Input(format!("{error}; use {instead}"));
     let tables = tables.map_err(|error| wrong(&error))?;
     for table in tables.lists() {

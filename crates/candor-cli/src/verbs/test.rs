@@ -108,5 +108,9 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
 
 /// A p-value with the digits it has.
 pub fn p_value(p: f64) -> String {
-    if p < 1e-4 { format!("{p:.1e}") } else { format!("{p:.4}") }
+    match p {
+        0.0 => "below 1e-300".to_owned(),
+        p if p < 1e-4 => format!("{p:.1e}"),
+        p => format!("{p:.4}"),
+    }
 }

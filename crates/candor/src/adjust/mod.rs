@@ -14,7 +14,7 @@ mod records;
 pub use raking::{Margin, Options, RakeError, Raked, Unattainable, rake};
 pub use records::DistinctRecords;
 
-use crate::estimate::{EstimateError, TableEstimator, Target, simplex};
+use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::plan::{Content, Plan};
 use crate::tables::Tables;
 use crate::tally::{Codes, Rows, TableTally};
@@ -63,7 +63,7 @@ pub fn adjust(
             let size = attributes[attribute].categories().len() as u32;
             cells.iter_mut().zip(&columns[attribute]).for_each(|(cell, &code)| *cell = *cell * size + u32::from(code));
         }
-        margins.push(Margin { cells, shares: simplex::project(&estimate.shares) });
+        margins.push(Margin { cells, shares: estimate.distribution() });
     }
     let raked = rake(records.counts(), &margins, options)?;
     let targets = margins.into_iter().map(|margin| margin.shares).collect();

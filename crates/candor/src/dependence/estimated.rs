@@ -2,9 +2,10 @@
 //!
 //! The two-way table is estimated without bias; the measure of that estimate is too large by what noise alone gives it, which
 //! is taken away. `phi^2` divides by the shares of categories, so one that is too rare to be seen would drown all others in
-//! its noise: categories whose estimated share is below four of its standard errors are counted as one.
+//! its noise: categories whose estimated share is below four of its standard errors are counted as one. That can
+//! only lower the measure: what rare categories would add to it stays unknown.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::measure::TwoWay;
 use super::{Dependence, Measure};
@@ -16,6 +17,12 @@ use crate::tally::{CountAxis, TableTally};
 /// How many standard errors above zero a category must be to be told apart.
 const SEEN: f64 = 4.0;
 
+/// How much noise, relative to what there is to know, the mutual information bears.
+const TOLD: f64 = 0.05;
+
+/// The most categories of an attribute: their covariances are written out.
+const MAX_CATEGORIES: usize = 4096;
+
 /// Estimates how strongly two attributes depend on each other, from counts of their two-way table and of the one-way table of
 /// each.
 ///
@@ -24,10 +31,12 @@ const SEEN: f64 = 4.0;
 /// has a part linear in the deviations (delta method) and one that remains under independence. Near zero a measure that is a
 /// root is not nearly normal; its standard error is then how much larger it would be if `Q` were one standard error larger.
 ///
-/// Cost: for attributes of different blocks the number of cells, else its third power.
+/// Cost: for attributes of different blocks the number of cells, and the squares of the numbers of categories; else the third power of
+/// the number of cells.
 ///
 /// # Errors
-/// If a table cannot be estimated, or is of one block and has answers that are sets or more than a few thousand cells.
+/// If a table cannot be estimated; if an attribute has more than 4,096 categories; if both are of one block, and answers are sets, or it is a
+/// matrix over more than these two, or there are more than 4,096 cells.
 ///
 /// # Panics
 /// If the tallies are not those of the two attributes and their pair.
@@ -73,6 +82,7 @@ pub fn estimated(
         let fine: Vec<f64> = (0..estimate.shares.len()).map(|cell| gradient[group(cell)]).collect();
         match estimator.linear_of(pair, &estimate, &fine, Target::Population).standard_error {
             Some(error) => error * error,
+            // Sets: as if the attributes were independent.
             None => noise.variance(gradient, columns),
         }
     };
@@ -83,6 +93,7 @@ pub fn estimated(
     let (mean, spread) = noise.moments(&table.row_shares, &table.column_shares);
     Ok(match measure {
         Measure::CramersV => {
+            // Of all categories: merging some can only lower phi^2, so V is not overstated.
             let least = (estimate.dims[0].min(estimate.dims[1]) - 1) as f64;
             // The noise in the gradient doubles what it adds to the variance; what remains under independence is half of it.
             let variance = (variance_of(&table.phi_squared_gradient()) - spread).max(spread);
@@ -96,14 +107,17 @@ pub fn estimated(
             // Near independence the information is phi^2 / 2.
             let variance = (variance_of(&table.information_gradient()) - spread / 4.0).max(spread / 4.0);
             let entropy = table.least_entropy();
-            match entropy > 0.0 {
-                true => {
-                    let value = ((table.information() - mean / 2.0) / entropy).clamp(0.0, 1.0);
-                    dependence(value, Some(variance.sqrt() / entropy))
-                }
-                false => dependence(0.0, None),
+            if entropy <= 0.0 {
+                return Ok(dependence(0.0, None));
             }
+            let value = ((table.information() - mean / 2.0) / entropy).clamp(0.0, 1.0);
+            // Where noise is not small against what there is to know, or much of it was cut off with what is negative, the correction
+            // is not the right one, and no error can be stated.
+            let negative: f64 = shares.iter().filter(|share| **share < 0.0).map(|share| -share).sum();
+            let told = mean / 2.0 < TOLD * entropy && negative < TOLD;
+            dependence(value, told.then(|| variance.sqrt() / entropy))
         }
+        Measure::Pearson if table.standardized().is_none() => dependence(0.0, None),
         Measure::Pearson => {
             let error = variance_of(&table.correlation_gradient()).sqrt();
             let value = (table.correlation().powi(2) - error * error).clamp(0.0, 1.0).sqrt();
@@ -155,6 +169,9 @@ impl Margin {
         let estimator = TableEstimator::new(plan, &[attribute])?;
         let estimate = estimator.estimate(tally, Target::Population)?;
         let shares = &estimate.shares;
+        if shares.len() > MAX_CATEGORIES {
+            return Err(EstimateError::NoLikelihood("an attribute has too many categories; merge some"));
+        }
         let covariance = estimator.covariance_one_way(tally, &estimate);
         let group_of = match measure {
             // Correlations do not divide by shares, and scores do not go together.
@@ -237,14 +254,16 @@ impl Noise {
 
     /// The variance of `sum g d`.
     fn variance(&self, gradient: &[f64], width: usize) -> f64 {
-        let covariance = |one: usize, other: usize| match self {
+        let variance = match self {
             Noise::Product { rows, columns, respondents } => {
-                respondents * rows[(one / width, other / width)] * columns[(one % width, other % width)]
+                let gradient = DMatrix::from_row_slice(gradient.len() / width, width, gradient);
+                respondents * (rows * &gradient * columns).dot(&gradient)
             }
-            Noise::Dense(covariance) => covariance[(one, other)],
+            Noise::Dense(covariance) => {
+                let gradient = DVector::from_column_slice(gradient);
+                gradient.dot(&(covariance * &gradient))
+            }
         };
-        let cells = 0..gradient.len();
-        let pairs = cells.clone().flat_map(|i| cells.clone().map(move |j| (i, j)));
-        pairs.map(|(i, j)| gradient[i] * gradient[j] * covariance(i, j)).sum::<f64>().max(0.0)
+        variance.max(0.0)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::schema::Kind;
+use crate::schema::{Attribute, Kind};
 
 /// A measure of dependence, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,12 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
-    /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal.
-    pub fn suited(a: Kind, b: Kind) -> Measure {
-        match (a, b) {
-            (Kind::Ordinal, Kind::Ordinal) => Measure::Pearson,
-            _ => Measure::CramersV,
-        }
+    /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal. A missing value has no place in an
+    /// order, so an attribute with a category for it counts as nominal.
+    pub fn suited(a: &Attribute, b: &Attribute) -> Measure {
+        let ordered =
+            |attribute: &Attribute| attribute.kind() == Kind::Ordinal && attribute.code_of_label("").is_none();
+        if ordered(a) && ordered(b) { Measure::Pearson } else { Measure::CramersV }
     }
 
     /// The dependence in a table of counts or shares (first attribute slowest), none of them negative; 0 for a table
@@ -66,6 +66,9 @@ impl Measure {
         value.clamp(0.0, 1.0)
     }
 }
+
+/// A standard deviation of positions below this is none.
+const LEAST_SPREAD: f64 = 1e-6;
 
 /// A two-way table of shares that sum to 1, with margins to compare it with.
 pub(super) struct TwoWay<'a> {
@@ -147,10 +150,10 @@ impl<'a> TwoWay<'a> {
     }
 
     /// Each attribute's scores with mean 0 and variance 1; `None` if one has no variance.
-    fn standardized(&self) -> Option<[Vec<f64>; 2]> {
+    pub(super) fn standardized(&self) -> Option<[Vec<f64>; 2]> {
         let one = |shares: &[f64]| {
             let (mean, spread) = TwoWay::moments(shares);
-            (spread > 0.0).then(|| (0..shares.len()).map(|score| (score as f64 - mean) / spread).collect())
+            (spread > LEAST_SPREAD).then(|| (0..shares.len()).map(|score| (score as f64 - mean) / spread).collect())
         };
         Some([one(&self.row_shares)?, one(&self.column_shares)?])
     }

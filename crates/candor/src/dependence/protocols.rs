@@ -7,7 +7,7 @@ use rand_core::Rng;
 
 use super::{Dependence, Measure, estimated};
 use crate::channel::{Axis, ChannelError, Pattern};
-use crate::estimate::EstimateError;
+use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
 use crate::plan::{Block, Plan, PlanError};
 use crate::randomize::{RandomizeError, Randomizer};
 use crate::randomness::Source;
@@ -65,6 +65,9 @@ impl Parties<'_> {
     ///
     /// # Errors
     /// If there are fewer than two parties or collectors.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema.
     pub fn secure_sum(&self, pairs: &[([usize; 2], Measure)], source: &Source) -> Result<Learned, ProtocolError> {
         let columns = |&([a, b], _): &([usize; 2], Measure)| [&self.columns[a][..], &self.columns[b]];
         let columns: Vec<[&[u16]; 2]> = pairs.iter().map(columns).collect();
@@ -88,7 +91,11 @@ impl Parties<'_> {
     /// is about what the published tables tell of a record, linked or not.)
     ///
     /// # Errors
-    /// If there are fewer than two parties or collectors, or epsilon is not a privacy loss.
+    /// Before anything is drawn: if epsilon is not a privacy loss, or 0, or a pair has more than 4,096 combinations. If there are fewer than
+    /// two parties or collectors.
+    ///
+    /// # Panics
+    /// If the columns do not fit the schema.
     pub fn randomized_pairs(
         &self,
         pairs: &[([usize; 2], Measure)],
@@ -104,6 +111,13 @@ impl Parties<'_> {
             let channel = Pattern::k_ary(axes, epsilon / pairs.len() as f64)?;
             let schema = Schema::new(attributes.to_vec()).map_err(PlanError::from)?;
             let plan = Plan::new(schema, vec![Block::new(vec![0, 1], channel)])?;
+            // Nothing is drawn for tables that could not be used then.
+            TableEstimator::new(&plan, &[0, 1])?.predict(1.0, Target::Population)?;
+            if self.sizes([a, b]).iter().product::<usize>() > MAX_DENSE {
+                return Err(
+                    EstimateError::NoLikelihood("a pair has more than 4,096 combinations; merge categories").into()
+                );
+            }
             let truths = [a, b].map(|attribute| self.columns[attribute].clone());
             let answers = Randomizer::new(&plan).batch(&truths, &mut source.stream(number))?;
             let codes = answer_codes(&plan, &answers, &truths);
@@ -111,7 +125,8 @@ impl Parties<'_> {
                 Codes::One(codes) => codes.to_vec(),
                 Codes::Set(_) => unreachable!("single answers"),
             }));
-            spent += plan.guarantee().epsilon().get();
+            // Rounded up, like every epsilon.
+            spent = f64::next_up(spent + plan.guarantee().epsilon().get());
             plans.push(plan);
         }
         let columns: Vec<[&[u16]; 2]> = answered.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
@@ -152,6 +167,12 @@ impl Parties<'_> {
         let sizes: Vec<[usize; 2]> = pairs.iter().map(|&(pair, _)| self.sizes(pair)).collect();
         let cells: usize = sizes.iter().map(|[rows, columns]| rows * columns).sum();
         let parties = self.columns.first().map_or(0, Vec::len);
+        let fits = |([a, b], [rows, width]): (&[&[u16]; 2], &[usize; 2])| {
+            let below =
+                |codes: &[u16], size: usize| codes.len() == parties && codes.iter().all(|&c| usize::from(c) < size);
+            below(a, *rows) && below(b, *width)
+        };
+        assert!(columns.iter().zip(&sizes).all(fits), "columns that fit the schema");
         let mut identifier = [0; 16];
         source.stream(u64::MAX).fill_bytes(&mut identifier);
         let session = Session::new(identifier, u32::try_from(parties).unwrap_or(u32::MAX), self.collectors, cells, 1)?;
@@ -229,5 +250,6 @@ mod tests {
         let parties = Parties { schema: &schema, columns: &columns(9), collectors: 2 };
         let source = Source::from_seed(1);
         assert!(matches!(parties.randomized_pairs(&PAIRS, -1.0, &source), Err(ProtocolError::Channel(_))));
+        assert!(matches!(parties.randomized_pairs(&PAIRS, 0.0, &source), Err(ProtocolError::Estimate(_))));
     }
 }

@@ -79,7 +79,7 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
 }
 
 /// The largest table whose covariance is written out.
-const MAX_DENSE: usize = 4096;
+pub(crate) const MAX_DENSE: usize = 4096;
 
 /// By how much an estimated two-way table deviates from independence, and what noise alone would do.
 pub(crate) struct Deviations {
@@ -126,7 +126,11 @@ pub(super) fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
 impl TableEstimator<'_> {
     /// The covariance of the estimate, given the tags drawn, if the table were `shares` (in the
     /// table's own order).
-    fn covariance(&self, groups: &[(GroupLaw, &Group)], shares: &[f64]) -> Result<DMatrix<f64>, EstimateError> {
+    pub(super) fn covariance(
+        &self,
+        groups: &[(GroupLaw, &Group)],
+        shares: &[f64],
+    ) -> Result<DMatrix<f64>, EstimateError> {
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
         let cells = self.cells();
         let mut covariance = DMatrix::zeros(cells, cells);

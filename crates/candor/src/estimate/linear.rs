@@ -93,8 +93,14 @@ impl TableEstimator<'_> {
     /// the variances of sums of two.
     pub(crate) fn covariance_one_way(&self, tally: &TableTally, estimate: &Estimate) -> DMatrix<f64> {
         let cells = estimate.shares.len();
-        if let Some(covariance) = self.one_way_covariance(tally, &simplex::project(&estimate.shares)) {
+        let closest = simplex::project(&estimate.shares);
+        if let Some(covariance) = self.one_way_covariance(tally, &closest) {
             return DMatrix::from_fn(cells, cells, |i, j| covariance[i][j]);
+        }
+        if self.matrices.iter().all(|axis| axis.is_whole())
+            && let Ok(covariance) = self.covariance(&self.group_laws(tally), &closest)
+        {
+            return covariance;
         }
         let variance = |members: &[usize]| {
             let coefficients: Vec<f64> = (0..cells).map(|cell| f64::from(members.contains(&cell))).collect();

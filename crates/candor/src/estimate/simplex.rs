@@ -24,9 +24,59 @@ pub fn clip(shares: &[f64]) -> Vec<f64> {
     shares.iter().map(|share| share.max(0.0) * scale).collect()
 }
 
+/// The sums of a table (first axis slowest) over all axes but one.
+pub fn margin(table: &[f64], dims: &[usize], axis: usize) -> Vec<f64> {
+    let inner: usize = dims[axis + 1..].iter().product();
+    let mut sums = vec![0.0; dims[axis]];
+    table.iter().enumerate().for_each(|(cell, share)| sums[cell / inner % dims[axis]] += share);
+    sums
+}
+
+/// How much of the independent table is mixed in, so that every category that should have a share can get it.
+const MIXED_IN: f64 = 1e-3;
+
+/// Sweeps over all axes when fitting.
+const SWEEPS: usize = 30;
+
+/// A distribution over a table fitted to one-way shares by iterative proportional fitting, with a thousandth of the independent table mixed in.
+/// The last axis agrees exactly, the others up to what thirty sweeps leave.
+pub(crate) fn fitted(shares: &[f64], dims: &[usize], margins: &[Vec<f64>]) -> Vec<f64> {
+    let category = |cell: usize, axis: usize| cell / dims[axis + 1..].iter().product::<usize>() % dims[axis];
+    let independent = |cell: usize| (0..dims.len()).map(|axis| margins[axis][category(cell, axis)]).product::<f64>();
+    let mix = |(cell, share): (usize, &f64)| (1.0 - MIXED_IN) * share + MIXED_IN * independent(cell);
+    let mut table: Vec<f64> = shares.iter().enumerate().map(mix).collect();
+    for _ in 0..SWEEPS {
+        for (axis, wanted) in margins.iter().enumerate() {
+            let inner: usize = dims[axis + 1..].iter().product();
+            let sums = margin(&table, dims, axis);
+            let factors: Vec<f64> =
+                wanted.iter().zip(&sums).map(|(wanted, sum)| if *sum > 0.0 { wanted / sum } else { 0.0 }).collect();
+            table.iter_mut().enumerate().for_each(|(cell, share)| *share *= factors[cell / inner % dims[axis]]);
+        }
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fitted_tables_have_the_margins_asked_for() {
+        // Many cells, mostly noise: projection moves the one-way shares, fitting brings them back.
+        let noise = |cell: usize| if cell.is_multiple_of(2) { 0.05 } else { -0.05 };
+        let truth = [0.5, 0.3, 0.2];
+        let raw: Vec<f64> = (0..60).map(|cell| truth[cell / 20] / 20.0 + noise(cell)).collect();
+        let one_way = [margin(&raw, &[3, 20], 0), project(&margin(&raw, &[3, 20], 1))];
+        let projected = project(&raw);
+        let moved = margin(&projected, &[3, 20], 0).iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(moved > 0.05, "{moved}");
+        let table = fitted(&projected, &[3, 20], &one_way);
+        assert!((table.iter().sum::<f64>() - 1.0).abs() < 1e-12 && table.iter().all(|share| *share >= 0.0));
+        for (axis, wanted) in one_way.iter().enumerate() {
+            assert!(close(&margin(&table, &[3, 20], axis), wanted), "{axis}");
+        }
+    }
 
     fn close(found: &[f64], expected: &[f64]) -> bool {
         found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6)

@@ -24,7 +24,8 @@
 //!   knows the last one, and two sessions whose parties differ by one person give that person's values away. The paper's
 //!   section 4.3 randomizes first; do so where that matters.
 //! - A party can lie about its values (within the modulus, nobody can notice), and a collector about its sums, unless it shows
-//!   the messages it received ([`Transcript::check_collector`]). Showing those of up to `m - 1` collectors gives nothing away.
+//!   the messages it received ([`Transcript::check_collector`]). Showing those of `s` collectors leaves `m - s` that would
+//!   have to collude, so show them to somebody who is no collector, and publish at most those of `m - 2`.
 //! - Missing, repeated, damaged and foreign messages are noticed, and the round fails with a [`Fault`] that names who. Then start again
 //!   with a new session: values must never be shared twice under one.
 //!

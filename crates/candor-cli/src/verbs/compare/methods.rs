@@ -123,7 +123,7 @@ fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
     let pairs = pairs(schema);
     let tables: Vec<Vec<usize>> = pairs.iter().map(|pair| pair.to_vec()).collect();
     let counts = count_categories(&sizes, &columns, &tables);
-    let suited = |[a, b]: [usize; 2]| Measure::suited(attributes[a].kind(), attributes[b].kind());
+    let suited = |[a, b]: [usize; 2]| Measure::suited(&attributes[a], &attributes[b]);
     let dependences = counted(schema, pairs.into_iter().zip(&counts), suited);
     let private: Vec<(usize, usize)> = schema.private().into_iter().map(|a| (a, sizes[a])).collect();
     cluster(&private, &dependences, Limits::default()).clusters

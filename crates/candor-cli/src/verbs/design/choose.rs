@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::designed::{Alternative, Designed};
 use super::{DEFAULT_RESPONDENTS, DesignArgs, InputsArg, InsideArg, Method};
 use crate::failure::Failure;
-use crate::show::plural;
+use crate::show::{plural, remark};
 use crate::verbs::read_text;
 
 /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
@@ -224,6 +224,12 @@ fn asked_clusters(args: &DesignArgs, schema: &Schema) -> Result<(Vec<Vec<usize>>
             let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
             let clusters: Vec<Vec<String>> = serde_json::from_value(found["clusters"].clone())
                 .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
+            if found["protocol"] == "secure-sum" {
+                remark(
+                    "note: finding the clusters published exact tables of all pairs, which the epsilon of this plan does not cover for those who \
+                     took part",
+                );
+            }
             Ok((positions(path, schema, &clusters)?, found["epsilon"].as_f64()))
         }
         (None, None) => {
