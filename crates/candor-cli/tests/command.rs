@@ -222,7 +222,7 @@ fn a_plan_edited_by_hand_is_refused_by_every_verb() {
             ],
         );
     }
-    sandbox.run("audit schema.toml").refused(1, &["schema.toml: not a plan"]);
+    sandbox.run("audit schema.toml").refused(1, &["schema.toml: this is a schema, not a plan"]);
     assert!(!sandbox.path("out.csv").exists());
 }
 
