@@ -6,7 +6,7 @@ use candor::estimate::{Interval, Linear};
 use candor::plan::Plan;
 use candor::query::{Assume, parts, share_where};
 use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor::tally::TableTally;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Location;
 use clap::{Args, ValueEnum};
@@ -138,16 +138,7 @@ impl Counted {
         bar.clear();
         let (records, read) = found?;
         tell_provenance(&read.unmarked, read.simulation);
-        let columns = records.columns();
-        let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
-        let counts: Vec<f64> = records.counts().iter().map(|&count| count as f64).collect();
-        let count = |table: &Vec<usize>| {
-            let mut tally = TableTally::new(CountLayout::new(plan, table));
-            tally.add(plan, &codes, Rows::Counted(&counts), |_| true);
-            tally
-        };
-        let tallies = tables.lists().iter().map(count).collect();
-        Ok(Counted { tallies, responses: read.responses, records: Some(records) })
+        Ok(Counted { tallies: records.tallies(plan, tables), responses: read.responses, records: Some(records) })
     }
 
     fn product(&self, args: &QueryArgs, plan: &Plan, condition: &Condition, assume: Assume) -> Result<Linear, String> {

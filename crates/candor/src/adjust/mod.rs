@@ -17,7 +17,6 @@ pub use records::DistinctRecords;
 use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::plan::{Content, Plan};
 use crate::tables::Tables;
-use crate::tally::{Codes, Rows, TableTally};
 
 /// Answer records with weights, and how they were found.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,15 +48,10 @@ pub fn adjust(
 ) -> Result<Adjusted, AdjustError> {
     check_plan(plan)?;
     let columns = records.columns();
-    let counts: Vec<f64> = records.counts().iter().map(|&count| count as f64).collect();
-    let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
     let attributes = plan.schema().attributes();
     let mut margins = Vec::with_capacity(tables.lists().len());
-    for table in tables.lists() {
-        let estimator = TableEstimator::new(plan, table)?;
-        let mut tally = TableTally::new(estimator.layout().clone());
-        tally.add(plan, &codes, Rows::Counted(&counts), |_| true);
-        let estimate = estimator.estimate(&tally, Target::Population)?;
+    for (table, tally) in tables.lists().iter().zip(records.tallies(plan, tables)) {
+        let estimate = TableEstimator::new(plan, table)?.estimate(&tally, Target::Population)?;
         let mut cells = vec![0u32; records.len()];
         for &attribute in table {
             let size = attributes[attribute].categories().len() as u32;

@@ -2,6 +2,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use crate::plan::Plan;
+use crate::tables::Tables;
+use crate::tally::{Codes, CountLayout, Rows, TableTally};
+
 /// An odd number without pattern: 2^64 over the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -72,6 +76,22 @@ impl DistinctRecords {
     pub fn columns(&self) -> Vec<Vec<u16>> {
         let column = |at: usize| self.codes.iter().skip(at).step_by(self.width).copied().collect();
         (0..self.width).map(column).collect()
+    }
+
+    /// The counts that tables need, of records that are responses under a plan.
+    ///
+    /// # Panics
+    /// If the columns are not those of the plan.
+    pub fn tallies(&self, plan: &Plan, tables: &Tables) -> Vec<TableTally> {
+        let columns = self.columns();
+        let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
+        let counts: Vec<f64> = self.counts.iter().map(|&count| count as f64).collect();
+        let count = |table: &Vec<usize>| {
+            let mut tally = TableTally::new(CountLayout::new(plan, table));
+            tally.add(plan, &codes, Rows::Counted(&counts), |_| true);
+            tally
+        };
+        tables.lists().iter().map(count).collect()
     }
 
     /// Counts a record so many times.

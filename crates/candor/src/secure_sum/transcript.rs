@@ -99,7 +99,8 @@ impl Transcript {
         if share.digest == *announced { Ok(()) } else { Err(Fault::NotTheMessage { party, collector }) }
     }
 
-    /// Checks the sums of a collector that shows all messages it received, in any order.
+    /// Checks the sums of a collector that shows all messages it received, in any order. Whoever sees them is as good as that
+    /// collector: see the [threat model](super) before asking several.
     ///
     /// # Errors
     /// If a message is missing, comes twice, is not what was published, or the sums are not theirs.
