@@ -160,9 +160,15 @@ pub fn describe(plan: &Plan, weighted: &Weighted, raking: &RakingArgs) -> String
         ),
         Some(reason) => writeln!(text, "NOT CONVERGED: {reason}"),
     };
-    let missing = unattainable(plan, adjusted);
+    let mut missing = unattainable(plan, adjusted);
+    missing.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     if !missing.is_empty() {
-        text += "No answer with a weight has these, although their estimated shares are positive; the others of their margins share it:\n";
+        let all: f64 = missing.iter().map(|(_, share)| share).sum();
+        let _ = writeln!(
+            text,
+            "No answer with a weight has these, although their estimated shares are positive, {all:.1e} in all; the others of their margins \
+             share it:"
+        );
         let row = |(cell, share): &(String, f64)| vec![cell.clone(), format!("{share:.1e}")];
         text += &table(&["", "share"], &missing.iter().take(MOST_SHOWN).map(row).collect::<Vec<_>>());
         if missing.len() > MOST_SHOWN {
