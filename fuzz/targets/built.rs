@@ -1,12 +1,12 @@
 //! Small plans and tallies built from bytes: every kind of channel, lottery and count.
 
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::estimate::{Interval, Method, Options, Target, analyse, test_independence};
 use candor::plan::{Block, Content, Plan};
 use candor::randomize::Sets;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::estimate::{Interval, Method, Options, Target, analyse, test_independence};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 /// Bytes as choices; zeros when there are no more.
 struct Bytes<'a>(&'a [u8]);

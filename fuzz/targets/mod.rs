@@ -8,13 +8,13 @@ mod built;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use candor::condition::Condition;
 use candor::plan::{Content, Plan};
 use candor::privacy::{Question, Requirement, audit};
 use candor::randomize::{Client, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::condition::Condition;
+use candor_analysis::table_list::Tables;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::{Location, cells};

@@ -4,7 +4,7 @@
 //! programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
 
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::Tables;
 use candor_design::joint::optimal::alike_epsilon;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, search};

@@ -8,7 +8,7 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::Tables;
 
 use crate::joint::optimal::search::Effort;
 use crate::joint::optimal::{optimal, optimal_within};

@@ -75,7 +75,7 @@ pub fn l_diversity_at(schema: &Schema, variances: &[f64]) -> Result<Plan, Design
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::estimate::{TableEstimator, Target};
+    use candor_analysis::estimate::{TableEstimator, Target};
 
     #[test]
     fn the_variance_is_what_the_estimator_predicts() {

@@ -1,9 +1,9 @@
 //! The comparison of methods: each is what its own design says, the best is the best, and simulations agree.
 
-use candor::estimate::{TableEstimator, Target};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::table_list::Tables;
 use candor_design::DesignError;
 use candor_design::compare::{
     Candidate, Goal, Made, Method, Simulation, Skipped, answer, compare, predicted_error, recommended, simulated_errors,

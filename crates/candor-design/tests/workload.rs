@@ -4,7 +4,7 @@
 use candor::channel::Channel;
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::Tables;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::{lottery, sampling, single};
 use proptest::prelude::*;
@@ -91,8 +91,8 @@ fn weights_matter() {
         let (tables, weights) = Tables::parse_weighted(text, &schema).unwrap();
         let plan = lottery(&schema, 2.0, &tables, &weights, EFFORT).unwrap().plan;
         let Channel::Pattern(_) = &plan.blocks()[0].channels()[0].1 else { unreachable!() };
-        let estimator = candor::estimate::TableEstimator::new(&plan, &[0]).unwrap();
-        estimator.predict(1.0, candor::estimate::Target::Population).unwrap().root_mean_square_error()
+        let estimator = candor_analysis::estimate::TableEstimator::new(&plan, &[0]).unwrap();
+        estimator.predict(1.0, candor_analysis::estimate::Target::Population).unwrap().root_mean_square_error()
     };
     assert!(error("a1:100;a2;a3") < 0.9 * error("a1;a2;a3"));
 }

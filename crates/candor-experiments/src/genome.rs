@@ -5,13 +5,13 @@
 //! they were true (*naive*), which always shrinks it; an unbiased estimate of the counts first (*debiased*) is what an analyst should
 //! do. (The published notebook randomizes only the last SNP; here whole records are randomized under the joint plan.)
 
-use candor::estimate::{TableEstimator, Target};
 use candor::plan::{Content, Plan};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::{Codes, Rows, TableTally, answer_codes};
+use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::{Codes, Rows, TableTally, answer_codes};
 use candor_design::joint::optimal::optimal_within;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::{single_miss, workload};

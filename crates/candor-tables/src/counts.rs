@@ -7,8 +7,8 @@ use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Sets;
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 use crate::TableError;
 use crate::codes::cast;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, UInt64Array};
 use arrow_schema::{DataType, Field};
-use candor::adjust::DistinctRecords;
 use candor::plan::Fingerprint;
 use candor::schema::Schema;
+use candor_analysis::adjust::DistinctRecords;
 
 use crate::output::Target;
 use crate::responses::{Format, Layout, ResponseWriter};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use candor::plan::{Content, Plan};
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 
 use crate::TableError;
 use crate::input::Location;

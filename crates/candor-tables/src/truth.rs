@@ -1,8 +1,8 @@
 //! Reading tables of true records: as codes, or counted.
 
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::count_categories;
 
 use crate::TableError;
 use crate::codes::codes;

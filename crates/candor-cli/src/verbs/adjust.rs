@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use candor::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan};
 use candor::plan::Plan;
-use candor::tables::Tables;
+use candor_analysis::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan};
+use candor_analysis::table_list::Tables;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Location;
 use candor_tables::output::Target;
@@ -208,7 +208,7 @@ fn reason(weighted: &Weighted, raking: &RakingArgs) -> Option<String> {
 
 /// The categories that no weight could reach, by name, and their shares.
 fn unattainable(plan: &Plan, adjusted: &Adjusted) -> Vec<(String, f64)> {
-    let one = |missing: &candor::adjust::Unattainable| {
+    let one = |missing: &candor_analysis::adjust::Unattainable| {
         let mut cell = missing.cell;
         let mut names = Vec::new();
         for &attribute in adjusted.tables[missing.margin].iter().rev() {

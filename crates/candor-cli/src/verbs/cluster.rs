@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use candor::dependence::{
-    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
-};
 use candor::plan::Plan;
 use candor::schema::{Kind, Schema};
 use candor::secure_sum::Traffic;
-use candor::tables::Tables;
+use candor_analysis::dependence::{
+    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
+};
+use candor_analysis::table_list::Tables;
 use candor_tables::TableError;
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};

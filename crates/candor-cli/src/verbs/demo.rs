@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use candor::estimate::{Options, Target as EstimateTarget, analyse};
-use candor::tables::Tables;
+use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
+use candor_analysis::table_list::Tables;
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};
 use candor_tables::tally::{Job, tally};

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use candor::estimate::{
-    Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, analyse,
-};
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::TableTally;
+use candor_analysis::estimate::{
+    Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, analyse,
+};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::TableTally;
 use candor_tables::counts::tally_counts;
 use candor_tables::estimates::{EstimateRow, write_estimates};
 use candor_tables::input::Location;

@@ -1,12 +1,12 @@
 //! `candor query`: plan + responses -> the share and number of people for whom a condition holds.
 
-use candor::adjust::{DistinctRecords, Options, adjust, check_plan};
-use candor::condition::Condition;
-use candor::estimate::{Interval, Linear};
 use candor::plan::Plan;
-use candor::query::{Assume, parts, share_where};
-use candor::tables::Tables;
-use candor::tally::TableTally;
+use candor_analysis::adjust::{DistinctRecords, Options, adjust, check_plan};
+use candor_analysis::condition::Condition;
+use candor_analysis::estimate::{Interval, Linear};
+use candor_analysis::query::{Assume, parts, share_where};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::TableTally;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Location;
 use clap::{Args, ValueEnum};

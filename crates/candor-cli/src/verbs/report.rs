@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use candor::dependence::{Measure, estimated};
-use candor::estimate::{Analysis, Options, analyse, test_independence};
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
 use candor::schema::{Attribute, Kind};
-use candor::tables::Tables;
-use candor::tally::TableTally;
+use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::estimate::{Analysis, Options, analyse, test_independence};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::TableTally;
 use candor_tables::output::{self, Target};
 use candor_tables::tally::Tallied;
 use clap::Args;
@@ -230,7 +230,7 @@ fn what_was_found(args: &ReportArgs, plan: &Plan, analyses: &[Analysis]) -> Vec<
                 count(cells.len() as u64)
             )),
             Ok(cells) => {
-                let row = |(categories, cell): (Vec<String>, &candor::estimate::Cell)| {
+                let row = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| {
                     let u = cell.uncertainty?;
                     let (estimate, standard_error) = (cell.estimate, u.standard_error);
                     Some(EstimateRow { categories, estimate, standard_error, low: u.low, high: u.high })

@@ -1,7 +1,7 @@
 //! `candor size`: how many respondents a margin of error takes.
 
-use candor::estimate::{Interval, TableEstimator, Target};
-use candor::tables::Tables;
+use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_analysis::table_list::Tables;
 use clap::Args;
 use serde_json::json;
 

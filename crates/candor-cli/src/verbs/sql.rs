@@ -1,8 +1,8 @@
 //! `candor sql`: the query that counts responses in a database, for `candor estimate --counts`.
 
 use candor::plan::{Content, Plan};
-use candor::tables::Tables;
-use candor::tally::CountLayout;
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::CountLayout;
 use candor_tables::counts::{COUNT, TABLE};
 use clap::{Args, ValueEnum};
 

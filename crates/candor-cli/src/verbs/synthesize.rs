@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::randomness::Source;
-use candor::synthesize::{MAX_CELLS, MAX_RECORDS, estimated_tables, from_tables, from_weights};
-use candor::tables::Tables;
+use candor_analysis::synthesize::{MAX_CELLS, MAX_RECORDS, estimated_tables, from_tables, from_weights};
+use candor_analysis::table_list::Tables;
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;
@@ -160,7 +160,7 @@ fn check_records(records: u64) -> Result<(), Failure> {
 fn from_estimates(
     args: &SynthesizeArgs,
     plan: &Plan,
-    tables: Result<Tables, candor::tables::TablesError>,
+    tables: Result<Tables, candor_analysis::table_list::TablesError>,
     instead: &str,
     source: &Source,
 ) -> Result<Made, Failure> {

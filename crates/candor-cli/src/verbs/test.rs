@@ -1,8 +1,8 @@
 //! `candor test`: independence of two attributes, corrected for the randomization.
 
-use candor::dependence::{Measure, attenuated, estimated};
-use candor::estimate::{ChiSquareTest, test_independence};
-use candor::tables::Tables;
+use candor_analysis::dependence::{Measure, attenuated, estimated};
+use candor_analysis::estimate::{ChiSquareTest, test_independence};
+use candor_analysis::table_list::Tables;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let [a, b, pair] = &tallied.groups.values().next().expect("tables were counted")[..] else {
         unreachable!("three tables were counted")
     };
-    let wrong = |error: candor::estimate::EstimateError| Failure::Input(error.to_string());
+    let wrong = |error: candor_analysis::estimate::EstimateError| Failure::Input(error.to_string());
     let result = test_independence(&plan, pair, args.confidence).map_err(wrong)?;
     let dependence = estimated(&plan, [a, b], pair, Measure::CramersV).map_err(wrong)?;
     let naive_v = attenuated(pair, Measure::CramersV).map(|naive| naive.value);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::{Tables, TablesError};
+use candor_analysis::table_list::{Tables, TablesError};
 
 use crate::clusters::{self, Inside};
 use crate::joint::optimal::search::Effort;

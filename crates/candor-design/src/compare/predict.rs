@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use candor::estimate::{EstimateError, TableEstimator, Target};
 use candor::plan::Plan;
-use candor::tables::Tables;
+use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
+use candor_analysis::table_list::Tables;
 
 use super::Skipped;
 

@@ -1,11 +1,11 @@
 //! What a prediction is worth: a table randomized many times, estimated, and compared with the truth in it.
 
-use candor::estimate::{EstimateError, TableEstimator, Target};
 use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswers, RandomizeError, Randomizer};
 use candor::randomness::Source;
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, count_categories, count_tables};
+use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::{Codes, CountLayout, Rows, count_categories, count_tables};
 
 /// What to simulate.
 pub struct Simulation<'a> {

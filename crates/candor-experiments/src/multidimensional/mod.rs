@@ -6,12 +6,12 @@
 
 mod survey;
 
-use candor::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
-use candor::estimate::Interval;
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
+use candor_analysis::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
+use candor_analysis::estimate::Interval;
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::count_categories;
 use candor_design::clusters::{Inside, clusters};
 use candor_design::independent::independent;
 use candor_design::joint::optimal::search::Effort;

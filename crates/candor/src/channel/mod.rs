@@ -20,8 +20,7 @@ pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
 
-/// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
-pub const MAX_CATEGORIES: usize = 65_535;
+use crate::schema::MAX_CATEGORIES;
 
 /// What one respondent's answer may depend on their truth by.
 ///

@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use candor::channel::Channel;
-use candor::dependence::{Limits, Measure, cluster, counted, pairs};
-use candor::estimate::Target;
 use candor::plan::Plan;
 use candor::privacy::{respondent_sentence, times};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
+use candor_analysis::dependence::{Limits, Measure, cluster, counted, pairs};
+use candor_analysis::estimate::Target;
+use candor_analysis::table_list::Tables;
+use candor_analysis::tally::count_categories;
 use candor_design::compare::{
     Candidate, Goal, Made, Method, Simulation, Skipped, compare, predicted_error, recommended, simulated_errors,
 };

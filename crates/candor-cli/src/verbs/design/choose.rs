@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::Tables;
 use candor_design::clusters::Inside;
 use candor_design::front::Goal;
 use candor_design::front::plan::{self as front, Aim};

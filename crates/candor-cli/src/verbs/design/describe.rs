@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
+use candor_analysis::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use serde_json::{Value, json};
 
 use super::designed::Designed;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use candor::estimate::Target;
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::estimate::Target;
+use candor_analysis::table_list::Tables;
 use candor_design::compare::predicted_error;
 use candor_design::joint::workload::{self, Workload};
 use candor_design::{budget, independent};

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use candor::channel::{Axis, Channel, Pattern, PatternSet};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::Tables;
 
 use super::optimal::search::Effort;
 use super::optimal::{aim, with_all};
