@@ -1,4 +1,4 @@
-//! Which tables matter: the one syntax for workloads, everywhere.
+//! Which tables matter: the one syntax for lists of tables, everywhere.
 //!
 //! `a,b;c` names the two-way table of `a` and `b` and the one-way table of `c`; `marginals`, `pairs`
 //! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all; words and
@@ -17,42 +17,42 @@ pub const MAX_ATTRIBUTES: usize = 20;
 ///
 /// ```
 /// use candor::schema::Schema;
-/// use candor_analysis::table_list::Tables;
+/// use candor_analysis::table_list::TableList;
 ///
 /// let schema = Schema::of_sizes(&[2, 3, 4])?;
-/// assert_eq!(Tables::parse("a1,a3;a2", &schema)?.lists(), [vec![0, 2], vec![1]]);
-/// assert_eq!(Tables::parse("pairs", &schema)?.lists().len(), 3);
+/// assert_eq!(TableList::parse("a1,a3;a2", &schema)?.lists(), [vec![0, 2], vec![1]]);
+/// assert_eq!(TableList::parse("pairs", &schema)?.lists().len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tables(Vec<Vec<usize>>);
+pub struct TableList(Vec<Vec<usize>>);
 
-impl Tables {
+impl TableList {
     /// Reads the syntax of the [module](self). The words for many tables are about the attributes
     /// that are randomized; named tables may hold public ones too.
     ///
     /// # Errors
     /// If an attribute does not exist or is named twice, or a table is too large.
-    pub fn parse(text: &str, schema: &Schema) -> Result<Tables, TablesError> {
+    pub fn parse(text: &str, schema: &Schema) -> Result<TableList, TableListError> {
         let mut tables = Vec::new();
         for item in text.split(';').map(str::trim) {
             tables.extend(parse_item(item, schema)?);
         }
-        Tables::of(tables, schema)
+        TableList::of(tables, schema)
     }
 
     /// The same with a weight for each table, 1 where none is said.
     ///
     /// # Errors
-    /// As [`Tables::parse`], or if a weight is not a positive number.
-    pub fn parse_weighted(text: &str, schema: &Schema) -> Result<(Tables, Vec<f64>), TablesError> {
+    /// As [`TableList::parse`], or if a weight is not a positive number.
+    pub fn parse_weighted(text: &str, schema: &Schema) -> Result<(TableList, Vec<f64>), TableListError> {
         let (mut tables, mut weights) = (Vec::new(), Vec::new());
         for item in text.split(';').map(str::trim) {
             // A colon may also be part of a name.
             let (names, weight) = match item.rsplit_once(':') {
                 Some((names, weight)) if parse_item(item, schema).is_err() => {
                     let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
-                    (names.trim(), weight.ok_or_else(|| TablesError::Weight(item.to_owned()))?)
+                    (names.trim(), weight.ok_or_else(|| TableListError::Weight(item.to_owned()))?)
                 }
                 _ => (item, 1.0),
             };
@@ -61,7 +61,7 @@ impl Tables {
             tables.extend(listed);
         }
         tables.iter().try_for_each(|table| check_size(table, schema))?;
-        Ok((Tables(tables), weights))
+        Ok((TableList(tables), weights))
     }
 
     /// These tables, by the positions of their attributes in the schema.
@@ -71,25 +71,25 @@ impl Tables {
     ///
     /// # Panics
     /// If the schema has no attribute at a position.
-    pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<Tables, TablesError> {
+    pub fn of(lists: Vec<Vec<usize>>, schema: &Schema) -> Result<TableList, TableListError> {
         lists.iter().try_for_each(|table| check_size(table, schema))?;
-        Ok(Tables(lists))
+        Ok(TableList(lists))
     }
 
     /// What a plan randomizes together: one table per block, and one per public attribute.
     ///
     /// # Errors
     /// If a block is too large for a table.
-    pub fn of_blocks(plan: &Plan) -> Result<Tables, TablesError> {
+    pub fn of_blocks(plan: &Plan) -> Result<TableList, TableListError> {
         let schema = plan.schema();
         let blocks = plan.blocks().iter().map(|block| block.attributes().to_vec());
         let public = (0..schema.attributes().len()).filter(|&a| schema.attributes()[a].is_public()).map(|a| vec![a]);
-        Tables::of(blocks.chain(public).collect(), schema)
+        TableList::of(blocks.chain(public).collect(), schema)
     }
 
     /// All one-way tables of the attributes that are randomized.
-    pub fn marginals(schema: &Schema) -> Tables {
-        Tables(subsets(&schema.private(), 1))
+    pub fn marginals(schema: &Schema) -> TableList {
+        TableList(subsets(&schema.private(), 1))
     }
 
     /// The tables.
@@ -99,7 +99,7 @@ impl Tables {
 }
 
 /// The tables that a word stands for, or the one named.
-fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TablesError> {
+fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TableListError> {
     let private = schema.private();
     let tables = match item {
         "marginals" => subsets(&private, 1),
@@ -108,15 +108,15 @@ fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TablesErro
         "joint" => vec![private],
         named => vec![parse_one(named, schema)?],
     };
-    if tables.is_empty() { Err(TablesError::TooFew(item.to_owned())) } else { Ok(tables) }
+    if tables.is_empty() { Err(TableListError::TooFew(item.to_owned())) } else { Ok(tables) }
 }
 
-fn parse_one(table: &str, schema: &Schema) -> Result<Vec<usize>, TablesError> {
+fn parse_one(table: &str, schema: &Schema) -> Result<Vec<usize>, TableListError> {
     let mut attributes = Vec::new();
     for name in table.split(',').map(str::trim) {
         let attribute = schema.position(name)?;
         if attributes.contains(&attribute) {
-            return Err(TablesError::Twice { table: table.trim().to_owned(), attribute: name.to_owned() });
+            return Err(TableListError::Twice { table: table.trim().to_owned(), attribute: name.to_owned() });
         }
         attributes.push(attribute);
     }
@@ -133,12 +133,12 @@ fn subsets(of: &[usize], size: usize) -> Vec<Vec<usize>> {
     of.iter().enumerate().flat_map(with_first).collect()
 }
 
-fn check_size(table: &[usize], schema: &Schema) -> Result<(), TablesError> {
+fn check_size(table: &[usize], schema: &Schema) -> Result<(), TableListError> {
     let sizes = table.iter().map(|&attribute| schema.attributes()[attribute].categories().len());
     let cells = sizes.fold(1usize, usize::saturating_mul);
     if cells > MAX_CELLS || table.len() > MAX_ATTRIBUTES {
         let names: Vec<&str> = table.iter().map(|&attribute| schema.attributes()[attribute].name()).collect();
-        return Err(TablesError::TooLarge { table: names.join(","), cells, attributes: table.len() });
+        return Err(TableListError::TooLarge { table: names.join(","), cells, attributes: table.len() });
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ fn check_size(table: &[usize], schema: &Schema) -> Result<(), TablesError> {
 /// What is wrong with a list of tables.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum TablesError {
+pub enum TableListError {
     /// No attribute of that name.
     #[error(transparent)]
     Attribute(#[from] SchemaError),
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn words_and_names() {
         let schema = Schema::of_sizes(&[2, 3, 4, 5]).unwrap();
-        let parse = |text: &str| Tables::parse(text, &schema).map(|tables| tables.0);
+        let parse = |text: &str| TableList::parse(text, &schema).map(|tables| tables.0);
         assert_eq!(parse("marginals").unwrap(), [[0], [1], [2], [3]]);
         assert_eq!(parse("pairs").unwrap().len(), 6);
         assert_eq!(parse("triples").unwrap(), [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]);
@@ -198,15 +198,15 @@ mod tests {
         assert!(message("").contains("no attribute"));
         assert_eq!(parse("marginals;a4,a1").unwrap(), [vec![0], vec![1], vec![2], vec![3], vec![3, 0]]);
         assert!(message("a1,a2:2").contains("no attribute"));
-        let weighted = |text: &str| Tables::parse_weighted(text, &schema);
+        let weighted = |text: &str| TableList::parse_weighted(text, &schema);
         let (tables, weights) = weighted("pairs:0.5; a1 :3;a2").unwrap();
         assert_eq!((tables.0.len(), weights), (8, [vec![0.5; 6], vec![3.0, 1.0]].concat()));
         for bad in ["a1:0", "a1:-1", "a1:x", "a1:", "a1:inf"] {
             assert!(weighted(bad).unwrap_err().to_string().contains("a positive number"), "{bad}");
         }
         let two = Schema::of_sizes(&[2, 3]).unwrap();
-        assert!(Tables::parse("triples", &two).unwrap_err().to_string().contains("not enough"));
+        assert!(TableList::parse("triples", &two).unwrap_err().to_string().contains("not enough"));
         let large = Schema::of_sizes(&[60_000, 60_000]).unwrap();
-        assert!(Tables::parse("joint", &large).unwrap_err().to_string().contains("3600000000 cells"));
+        assert!(TableList::parse("joint", &large).unwrap_err().to_string().contains("3600000000 cells"));
     }
 }

@@ -9,7 +9,7 @@ use candor_analysis::adjust::{
     AdjustError, DistinctRecords, Margin, Options, RakeError, Raked, Unattainable, adjust, check_plan, rake,
 };
 use candor_analysis::estimate::simplex;
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use proptest::prelude::*;
 
 fn margin(cells: &[u32], shares: &[f64]) -> Margin {
@@ -241,7 +241,7 @@ fn responses(epsilon: f64, people: usize) -> (Plan, DistinctRecords, DistinctRec
 #[test]
 fn answers_are_adjusted_to_the_estimates_of_their_blocks() {
     let (plan, answers, _) = responses(2.0, 50_000);
-    let tables = Tables::of_blocks(&plan).unwrap();
+    let tables = TableList::of_blocks(&plan).unwrap();
     assert_eq!(tables.lists(), [vec![0, 1], vec![2]]);
     let adjusted = adjust(&plan, &answers, &tables, &Options::default()).unwrap();
     assert!(adjusted.raked.converged, "{:?}", adjusted.raked);
@@ -260,7 +260,7 @@ fn answers_are_adjusted_to_the_estimates_of_their_blocks() {
 fn answers_that_are_the_truth_keep_their_shares() {
     let (plan, answers, truths) = responses(40.0, 10_000);
     assert_eq!(answers.total(), truths.total());
-    let tables = Tables::parse("marginals", plan.schema()).unwrap();
+    let tables = TableList::parse("marginals", plan.schema()).unwrap();
     let adjusted = adjust(&plan, &answers, &tables, &Options::default()).unwrap();
     let shares = answers.counts().iter().map(|&count| count as f64 / 10_000.0);
     assert!(adjusted.raked.weights.iter().zip(shares).all(|(w, s)| (w - s).abs() < 1e-9));

@@ -8,7 +8,7 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 
 use crate::joint::optimal::search::Effort;
 use crate::joint::optimal::{optimal, optimal_within};
@@ -65,7 +65,7 @@ pub fn clusters(
             Inside::Optimal => optimal(&part, &own, effort)?.plan,
             Inside::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,
             Inside::Joint | Inside::Workload => {
-                let pairs = Tables::parse("pairs", &part).expect("two attributes or more");
+                let pairs = TableList::parse("pairs", &part).expect("two attributes or more");
                 lottery(&part, total, &pairs, &vec![1.0; pairs.lists().len()], effort)?.plan
             }
         };

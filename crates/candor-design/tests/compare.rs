@@ -3,14 +3,14 @@
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_design::DesignError;
 use candor_design::compare::{
     Candidate, Goal, Made, Method, Simulation, Skipped, answer, compare, predicted_error, recommended, simulated_errors,
 };
 use proptest::prelude::*;
 
-fn goal(epsilon: f64, tables: &Tables) -> Goal<'_> {
+fn goal(epsilon: f64, tables: &TableList) -> Goal<'_> {
     Goal { epsilon, respondents: 10_000.0, tables, clusters: None, time_limit: None }
 }
 
@@ -21,7 +21,7 @@ fn made(candidates: &[Candidate], method: Method) -> &Made {
 #[test]
 fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
-    let tables = Tables::parse("pairs", &schema).unwrap();
+    let tables = TableList::parse("pairs", &schema).unwrap();
     let clusters = [vec![0, 2]];
     let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, &tables) }).unwrap();
     assert_eq!(candidates.iter().map(|c| c.method).collect::<Vec<_>>(), Method::ALL);
@@ -39,7 +39,7 @@ fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
         // The definition: every cell of every table, one after the other.
         let error = |tables: &str| {
             let mut errors = Vec::new();
-            for table in Tables::parse(tables, &schema).unwrap().lists() {
+            for table in TableList::parse(tables, &schema).unwrap().lists() {
                 let estimator = TableEstimator::new(&made.plan, table).unwrap();
                 errors.extend(estimator.predict(10_000.0, Target::Population).ok()?.standard_errors);
             }
@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn the_recommended_one_has_the_least_error(sizes in prop::collection::vec(2usize..6, 1..4), epsilon in 0.3f64..6.0) {
         let schema = Schema::of_sizes(&sizes).unwrap();
-        let tables = Tables::parse(if sizes.len() > 1 { "pairs" } else { "marginals" }, &schema).unwrap();
+        let tables = TableList::parse(if sizes.len() > 1 { "pairs" } else { "marginals" }, &schema).unwrap();
         let candidates = compare(&schema, &goal(epsilon, &tables)).unwrap();
         let best = recommended(&candidates).unwrap();
         let least = best.made.as_ref().unwrap().asked.unwrap();
@@ -83,7 +83,7 @@ proptest! {
 #[test]
 fn of_equal_methods_the_simplest_is_recommended() {
     let schema = Schema::of_sizes(&[2]).unwrap();
-    let tables = Tables::marginals(&schema);
+    let tables = TableList::marginals(&schema);
     let candidates = compare(&schema, &goal(1.0, &tables)).unwrap();
     assert_eq!(recommended(&candidates).unwrap().method, Method::Independent);
     let [workload, alone] = [Method::Workload, Method::Independent].map(|m| made(&candidates, m).one_way.unwrap());
@@ -94,7 +94,7 @@ fn of_equal_methods_the_simplest_is_recommended() {
 fn what_does_not_apply_is_left_out_with_its_reason() {
     let reason = |sizes: &[usize], epsilon: f64, tables: &str, method: Method| {
         let schema = Schema::of_sizes(sizes).unwrap();
-        let tables = Tables::parse(tables, &schema).unwrap();
+        let tables = TableList::parse(tables, &schema).unwrap();
         let candidates = compare(&schema, &goal(epsilon, &tables)).unwrap();
         candidates.into_iter().find(|c| c.method == method).unwrap().made.unwrap_err()
     };
@@ -107,7 +107,7 @@ fn what_does_not_apply_is_left_out_with_its_reason() {
     let slow = reason(&[2; 18], 4.0, "marginals", Method::SamplingPair);
     assert_eq!(slow, Skipped::Slow { attributes: 18, tables: 153 });
     let schema = Schema::of_sizes(&[3, 3]).unwrap();
-    let tables = Tables::marginals(&schema);
+    let tables = TableList::marginals(&schema);
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(compare(&schema, &goal(epsilon, &tables)), Err(DesignError::Epsilon(_))));
     }
@@ -122,7 +122,7 @@ fn what_a_respondent_sends() {
     let sets = answer(&candor_design::l_diversity::l_diversity(&schema, &[2, 3]).unwrap());
     assert_eq!((sets.columns, sets.categories), (2, 5));
     assert!((sets.bits - 336f64.log2()).abs() < 1e-12);
-    let tables = Tables::marginals(&schema);
+    let tables = TableList::marginals(&schema);
     let lottery = candor_design::joint::workload::sampling(&schema, 1.0, &tables, &[1.0, 1.0]).unwrap();
     let tagged = answer(&lottery.plan);
     assert_eq!((tagged.columns, tagged.categories, tagged.bits), (3, 2, 6.0));
@@ -134,14 +134,14 @@ fn what_a_respondent_sends() {
 #[test]
 fn simulations_agree_with_predictions() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
-    let tables = Tables::parse("pairs", &schema).unwrap();
+    let tables = TableList::parse("pairs", &schema).unwrap();
     let clusters = [vec![0, 2]];
     let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, &tables) }).unwrap();
     let records = 3_000usize;
     // A truth in which every cell of every pair is about as common.
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();
     let truths = [column(3, 1), column(5, 3), column(4, 15)];
-    let marginals = Tables::marginals(&schema);
+    let marginals = TableList::marginals(&schema);
     for candidate in &candidates {
         let plan = &candidate.made.as_ref().unwrap().plan;
         let source = Source::from_seed(5);

@@ -10,7 +10,7 @@ use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, Rows, TableTally, answer_codes};
 use candor_design::joint::optimal::optimal_within;
 use candor_design::joint::optimal::search::Effort;
@@ -104,7 +104,7 @@ fn optimal(schema: &Schema) -> Plan {
 }
 
 fn for_marginals(schema: &Schema) -> Plan {
-    let tables = Tables::marginals(schema);
+    let tables = TableList::marginals(schema);
     let weights = vec![1.0; tables.lists().len()];
     workload::lottery(schema, TOTAL, &tables, &weights, Effort { gap: 1e-8, deadline: None }).expect("a plan").plan
 }

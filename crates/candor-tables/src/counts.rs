@@ -7,7 +7,7 @@ use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Sets;
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 use crate::TableError;
@@ -37,7 +37,7 @@ struct CountFile {
 /// has no counts.
 pub fn tally_counts(
     plan: &Plan,
-    tables: &Tables,
+    tables: &TableList,
     inputs: &[Location],
     delimiter: Option<u8>,
 ) -> Result<Vec<TableTally>, TableError> {

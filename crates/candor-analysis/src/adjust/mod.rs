@@ -15,7 +15,7 @@ pub use raking::{Margin, Options, RakeError, Raked, Unattainable, rake};
 pub use records::DistinctRecords;
 
 use crate::estimate::{EstimateError, TableEstimator, Target};
-use crate::table_list::Tables;
+use crate::table_list::TableList;
 use candor::plan::{Content, Plan};
 
 /// Answer records with weights, and how they were found.
@@ -43,7 +43,7 @@ pub struct Adjusted {
 pub fn adjust(
     plan: &Plan,
     records: &DistinctRecords,
-    tables: &Tables,
+    tables: &TableList,
     options: &Options,
 ) -> Result<Adjusted, AdjustError> {
     check_plan(plan)?;

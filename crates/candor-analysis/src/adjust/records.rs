@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::table_list::Tables;
+use crate::table_list::TableList;
 use crate::tally::{Codes, CountLayout, Rows, TableTally};
 use candor::plan::Plan;
 
@@ -82,7 +82,7 @@ impl DistinctRecords {
     ///
     /// # Panics
     /// If the columns are not those of the plan.
-    pub fn tallies(&self, plan: &Plan, tables: &Tables) -> Vec<TableTally> {
+    pub fn tallies(&self, plan: &Plan, tables: &TableList) -> Vec<TableTally> {
         let columns = self.columns();
         let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
         let counts: Vec<f64> = self.counts.iter().map(|&count| count as f64).collect();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor_analysis::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan};
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Location;
 use candor_tables::output::Target;
@@ -72,10 +72,10 @@ impl RakingArgs {
         Options { tolerance: self.tolerance.unwrap_or(default.tolerance), max_iterations: most }
     }
 
-    fn tables(&self, plan: &Plan) -> Result<Tables, Failure> {
+    fn tables(&self, plan: &Plan) -> Result<TableList, Failure> {
         let tables = match self.margins.as_deref() {
-            None | Some("blocks") => Tables::of_blocks(plan),
-            Some(named) => Tables::parse(named, plan.schema()),
+            None | Some("blocks") => TableList::of_blocks(plan),
+            Some(named) => TableList::parse(named, plan.schema()),
         };
         tables.map_err(|error| Failure::about("--margins", error))
     }

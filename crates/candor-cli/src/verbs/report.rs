@@ -7,7 +7,7 @@ use candor::privacy::{Question, audit};
 use candor::schema::{Attribute, Kind};
 use candor_analysis::dependence::{Measure, estimated};
 use candor_analysis::estimate::{Analysis, Options, analyse, test_independence};
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use candor_tables::output::{self, Target};
 use candor_tables::tally::Tallied;
@@ -70,7 +70,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     refuse_overwriting(&args.output, &[&args.plan])?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
     let schema = plan.schema();
-    let asked = Tables::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
+    let asked = TableList::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
     let private = schema.private();
     let pairs: Vec<Vec<usize>> = match private.len() <= MOST_ATTRIBUTES {
         true => pairs(&plan, &private),
@@ -79,7 +79,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     // One pass: the tables asked for, then what the dependences need.
     let margins = private.iter().map(|&attribute| vec![attribute]);
     let lists = asked.lists().iter().cloned().chain(margins).chain(pairs.iter().cloned()).collect();
-    let tables = Tables::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
+    let tables = TableList::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
     let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables)?;
     let counted = tallied.groups.values().next().expect("tables were counted");
     let (shown, rest) = counted.split_at(asked.lists().len());

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor_analysis::table_list::{Tables, TablesError};
+use candor_analysis::table_list::{TableList, TableListError};
 
 use crate::clusters::{self, Inside};
 use crate::joint::optimal::search::Effort;
@@ -83,7 +83,7 @@ impl Method {
         let attributes = private(schema)?.len();
         let equal = vec![1.0; attributes];
         let shares = || budget::share(goal.epsilon, &equal);
-        let sampling = |tables: &Tables| -> Result<Plan, Skipped> {
+        let sampling = |tables: &TableList| -> Result<Plan, Skipped> {
             check_lottery(attributes, tables.lists().len())?;
             Ok(workload::sampling(schema, goal.epsilon, tables, &vec![1.0; tables.lists().len()])?.plan)
         };
@@ -97,8 +97,8 @@ impl Method {
             }
             Method::Heuristic => single_miss::heuristic_within(schema, goal.epsilon, &equal)?.plan,
             Method::Optimal => optimal::optimal_within(schema, goal.epsilon, &equal, effort)?.plan,
-            Method::SamplingAttribute => sampling(&Tables::marginals(schema))?,
-            Method::SamplingPair => sampling(&Tables::parse("pairs", schema)?)?,
+            Method::SamplingAttribute => sampling(&TableList::marginals(schema))?,
+            Method::SamplingPair => sampling(&TableList::parse("pairs", schema)?)?,
             Method::Workload => {
                 let tables = goal.tables.lists().len();
                 check_lottery(attributes, tables)?;
@@ -125,7 +125,7 @@ pub struct Goal<'a> {
     /// The number of respondents.
     pub respondents: f64,
     /// The tables whose error decides.
-    pub tables: &'a Tables,
+    pub tables: &'a TableList,
     /// Which attributes belong together, by position in the schema, if that is known.
     pub clusters: Option<&'a [Vec<usize>]>,
     /// How long each method may search, and its errors be predicted; as long as it takes if `None`.
@@ -174,7 +174,7 @@ pub enum Skipped {
     Design(#[from] DesignError),
     /// It needs tables that there are not.
     #[error(transparent)]
-    Tables(#[from] TablesError),
+    Tables(#[from] TableListError),
     /// Nobody said which attributes belong together.
     #[error("which attributes belong together is not known; candor cluster finds out")]
     NoClusters,
@@ -235,8 +235,8 @@ fn make(method: Method, schema: &Schema, goal: &Goal<'_>) -> Result<Made, Skippe
     if let Some(certified) = plan.guarantee().epsilon().value().filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(Skipped::Short(certified));
     }
-    let mut lists = vec![Tables::marginals(schema)];
-    lists.extend(Tables::parse("pairs", schema).ok());
+    let mut lists = vec![TableList::marginals(schema)];
+    lists.extend(TableList::parse("pairs", schema).ok());
     let pairs = lists.len() - 1;
     let asked = lists.iter().position(|list| list == goal.tables).unwrap_or(lists.len());
     if asked == lists.len() {

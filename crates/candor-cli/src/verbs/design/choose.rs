@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use candor::schema::Schema;
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_design::clusters::Inside;
 use candor_design::front::Goal;
 use candor_design::front::plan::{self as front, Aim};
@@ -67,13 +67,13 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
 }
 
 /// The tables asked for, with their weights.
-pub fn asked_tables(args: &DesignArgs, schema: &Schema) -> Result<(Tables, Vec<f64>), Failure> {
+pub fn asked_tables(args: &DesignArgs, schema: &Schema) -> Result<(TableList, Vec<f64>), Failure> {
     let for_tables = matches!(args.method, Method::Workload | Method::Sampling);
     let default = if for_tables && schema.private().len() > 1 { "pairs" } else { "marginals" };
     let text = args.tables.as_deref().unwrap_or(default);
     let parsed = match for_tables {
-        true => Tables::parse_weighted(text, schema),
-        false => Tables::parse(text, schema).map(|tables| {
+        true => TableList::parse_weighted(text, schema),
+        false => TableList::parse(text, schema).map(|tables| {
             let weights = vec![1.0; tables.lists().len()];
             (tables, weights)
         }),
@@ -82,7 +82,7 @@ pub fn asked_tables(args: &DesignArgs, schema: &Schema) -> Result<(Tables, Vec<f
 }
 
 /// The plan asked for.
-pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f64]) -> Result<Designed, Failure> {
+pub fn design(args: &DesignArgs, schema: &Schema, tables: &TableList, weights: &[f64]) -> Result<Designed, Failure> {
     let needs = |flag: &str| Failure::Usage(format!("this method needs {flag}"));
     let attributes = schema.private().len();
     let ratio = || args.ratio.clone().unwrap_or_else(|| vec![1.0; attributes]);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::estimate::Target;
-use candor_analysis::table_list::Tables;
+use candor_analysis::table_list::TableList;
 use candor_design::compare::predicted_error;
 use candor_design::joint::workload::{self, Workload};
 use candor_design::{budget, independent};
@@ -73,7 +73,7 @@ impl Designed {
         found: Workload,
         schema: &Schema,
         total: f64,
-        tables: &Tables,
+        tables: &TableList,
         weights: &[f64],
         out_of_time: bool,
     ) -> Designed {
