@@ -4,11 +4,12 @@
 //! noisy, smaller tables can be multiplied as if what they hold were independent (paper 004, Protocol 1 and section 4): less
 //! noise, and a bias nobody can tell from the responses.
 
+use candor::plan::Plan;
+
 use crate::condition::Condition;
 use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
 use crate::table_list::MAX_CELLS;
 use crate::tally::TableTally;
-use candor::plan::Plan;
 
 /// What is taken to be independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

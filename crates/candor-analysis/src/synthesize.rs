@@ -8,14 +8,14 @@
 //! Synthetic records carry the noise of the estimates that they are made from, and they are made from responses alone: nobody loses any further
 //! privacy by them.
 
+use candor::plan::Plan;
+use candor::randomness::below_u64;
+use candor::schema::Schema;
 use rand_core::CryptoRng;
 
 use crate::adjust::DistinctRecords;
 use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::tally::TableTally;
-use candor::plan::Plan;
-use candor::randomness::below_u64;
-use candor::schema::Schema;
 
 /// The largest number of cells of one table that records are made from.
 pub const MAX_CELLS: usize = 10_000_000;

@@ -6,8 +6,6 @@ use std::process::ExitCode;
 use candor_tables::TableError;
 use candor_tables::output::Target;
 
-use crate::show::harmless;
-
 /// Why a verb did not do what it was asked.
 pub enum Failure {
     /// The input is wrong.
@@ -57,4 +55,11 @@ impl From<candor_design::DesignError> for Failure {
     fn from(error: candor_design::DesignError) -> Failure {
         Failure::Input(error.to_string())
     }
+}
+
+/// Text without control characters but line ends: names and values come from files, and must not move
+/// the cursor or hide what follows.
+pub fn harmless(text: &str) -> String {
+    let escape = |c: char| if c.is_control() && c != '\n' { c.escape_debug().collect() } else { vec![c] };
+    text.chars().flat_map(escape).collect()
 }

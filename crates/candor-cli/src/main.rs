@@ -4,9 +4,9 @@
 
 mod draw;
 mod failure;
-mod page;
 mod progress;
 mod show;
+mod page;
 mod verbs;
 
 use std::process::ExitCode;

@@ -18,19 +18,19 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod blackwell;
 pub mod budget;
-pub mod clusters;
-pub mod compare;
 pub mod cross;
-pub mod front;
+pub mod k_ary;
 pub mod independent;
 pub mod joint;
-pub mod k_ary;
+pub mod clusters;
 pub mod l_diversity;
-pub mod matrix;
 pub mod minimax;
+pub mod matrix;
 pub mod rappor;
+pub mod front;
+pub mod blackwell;
+pub mod compare;
 
 use candor::channel::ChannelError;
 use candor::plan::PlanError;

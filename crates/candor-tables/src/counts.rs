@@ -11,9 +11,9 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 use crate::TableError;
-use crate::codes::cast;
 use crate::error::BadValue;
 use crate::input::{Input, Location};
+use crate::types::cast;
 
 /// The column that holds how many responses a row stands for.
 pub const COUNT: &str = "count";

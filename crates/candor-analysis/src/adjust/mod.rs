@@ -14,9 +14,10 @@ mod records;
 pub use raking::{Margin, Options, RakeError, Raked, Unattainable, rake};
 pub use records::DistinctRecords;
 
+use candor::plan::{Content, Plan};
+
 use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::table_list::TableList;
-use candor::plan::{Content, Plan};
 
 /// Answer records with weights, and how they were found.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use candor::plan::Plan;
+
 use crate::table_list::TableList;
 use crate::tally::{Codes, CountLayout, Rows, TableTally};
-use candor::plan::Plan;
 
 /// An odd number without pattern: 2^64 over the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;

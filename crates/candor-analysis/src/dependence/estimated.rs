@@ -5,6 +5,7 @@
 //! its noise: categories whose estimated share is below four of its standard errors are counted as one. That can
 //! only lower the measure: what rare categories would add to it stays unknown.
 
+use candor::plan::Plan;
 use nalgebra::{DMatrix, DVector};
 
 use super::measure::TwoWay;
@@ -12,7 +13,6 @@ use super::{Dependence, Measure};
 use crate::estimate::simplex::project;
 use crate::estimate::{Deviations, EstimateError, TableEstimator, Target};
 use crate::tally::{CountAxis, TableTally};
-use candor::plan::Plan;
 
 /// How many standard errors above zero a category must be to be told apart.
 const SEEN: f64 = 4.0;

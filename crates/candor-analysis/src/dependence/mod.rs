@@ -7,8 +7,8 @@
 //! ([`attenuated`], for comparison). [`cluster`] puts attributes together that depend on each other.
 
 mod clusters;
-mod estimated;
 mod measure;
+mod estimated;
 mod protocols;
 
 pub use clusters::{Clustering, Limits, Outcome, Step, cluster};

@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use rand_core::Rng;
-
-use super::{Dependence, Measure, estimated};
-use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
-use crate::tally::{Codes, CountLayout, Group, TableTally, answer_codes};
 use candor::channel::{Axis, ChannelError, Pattern};
 use candor::plan::{Block, Plan, PlanError};
 use candor::randomize::{RandomizeError, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor::secure_sum::{self, Fault, Session, Transcript};
+use rand_core::Rng;
+
+use super::{Dependence, Measure, estimated};
+use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
+use crate::tally::{Codes, CountLayout, Group, TableTally, answer_codes};
 
 /// The records of all parties: a column of codes for each attribute of the schema. Each party knows its own row only.
 #[derive(Clone, Copy)]

@@ -1,8 +1,9 @@
 //! A table as it is published: estimates with intervals, or the reason why there are none.
 
+use candor::plan::Plan;
+
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::tally::TableTally;
-use candor::plan::Plan;
 
 /// Which estimate; only the first is unbiased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

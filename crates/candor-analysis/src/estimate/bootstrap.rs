@@ -1,10 +1,10 @@
 //! Intervals by resampling the responses.
 
+use candor::randomness::Source;
 use rand_distr::{Binomial, Distribution};
 
 use super::{EstimateError, Options, TableEstimator, Target};
 use crate::tally::{Group, TableTally};
-use candor::randomness::Source;
 
 /// How many surveys are resampled.
 const REPLICATES: usize = 1000;

@@ -5,13 +5,13 @@
 //! `(r-1)(c-1)` degrees of freedom. The Wald form, which takes the covariance at the estimate, rejects
 //! far too often (docs/estimation.md).
 
+use candor::plan::Plan;
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::simplex::project;
 use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
 use crate::tally::{Group, TableTally};
-use candor::plan::Plan;
 
 /// A chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]

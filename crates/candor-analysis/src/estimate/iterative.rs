@@ -6,6 +6,7 @@
 //! unbiased. Plain steps can take thousands; they are extrapolated (SQUAREM, scheme 3 of Varadhan and
 //! Roland 2008) and a step that loses likelihood is taken back.
 
+use super::likelihood::{LEAST, proper};
 use super::sets;
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::tally::{Group, TableTally};
@@ -94,15 +95,6 @@ impl TableEstimator<'_> {
         }
         table
     }
-}
-
-/// What probabilities of answers are at least taken for: counts divided by it stay finite.
-pub(super) const LEAST: f64 = 1e-200;
-
-/// Updated shares that sum to one; as before, if nothing is left of them.
-pub(super) fn proper(updated: Vec<f64>, before: &[f64]) -> Vec<f64> {
-    let sum: f64 = updated.iter().sum();
-    if sum > 0.0 { updated.into_iter().map(|share| share / sum).collect() } else { before.to_vec() }
 }
 
 /// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates it

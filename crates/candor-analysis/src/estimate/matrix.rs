@@ -4,11 +4,11 @@
 //! by the plan (the variances of the outputs under a uniform truth), which is exactly unbiased. A
 //! lottery of matrices is one matrix whose outputs are the pairs of tag and output.
 
+use candor::channel::Channel;
+use candor::plan::Plan;
 use nalgebra::DMatrix;
 
 use super::EstimateError;
-use candor::channel::Channel;
-use candor::plan::Plan;
 
 /// Beyond this condition number the inverse tells nothing but rounding errors.
 const HOPELESS: f64 = 1e12;

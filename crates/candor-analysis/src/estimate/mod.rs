@@ -7,17 +7,18 @@
 //! into components, and each is divided by its eigenvalue (docs/estimation.md). For
 //! matrices it comes from one factorisation.
 
+mod components;
+mod interval;
+mod likelihood;
+mod matrix;
+mod sets;
+mod iterative;
+pub mod simplex;
 mod analysis;
 mod bootstrap;
-mod components;
 mod independence;
-mod interval;
-mod iterative;
 mod linear;
-mod matrix;
 mod plausible;
-mod sets;
-pub mod simplex;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
@@ -26,9 +27,10 @@ pub use interval::Interval;
 pub use iterative::Iterated;
 pub use linear::Linear;
 
-use crate::tally::{CountAxis, CountLayout, Group, TableTally};
 use candor::channel::Channel;
 use candor::plan::Plan;
+
+use crate::tally::{CountAxis, CountLayout, Group, TableTally};
 use components::{coefficients, join, pattern_function, scale, split};
 use matrix::MatrixAxis;
 

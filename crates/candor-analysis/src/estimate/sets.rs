@@ -5,7 +5,7 @@
 //! likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
 
 use super::TableEstimator;
-use super::iterative::{LEAST, proper};
+use super::likelihood::{LEAST, proper};
 use crate::tally::{SetCounts, TableTally};
 
 /// The sets of the responses with the same tags, and what they say.

@@ -5,12 +5,12 @@
 //! constructors of one of the two, never types of their own.
 
 mod epsilon;
-mod guess;
 mod matrix;
-mod pattern;
+mod guess;
 mod pattern_set;
-pub(crate) mod sampling;
 pub mod threshold;
+mod pattern;
+pub(crate) mod sampling;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;

@@ -14,15 +14,17 @@ use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{emit, remark};
 
-mod choose;
-mod describe;
 mod designed;
+mod choose;
+mod expectation;
 mod pairs;
+mod describe;
 
 pub use choose::parse_clusters;
 use choose::{asked_tables, check_flags, design};
-pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations, prior_sentences};
+pub use describe::{attribute_rows, attributes_json, describe, describe_prior, prior_sentences};
 use describe::{describe_expectations, describe_json};
+pub use expectation::expectations;
 use pairs::Pairs;
 
 /// The number of respondents for which standard errors are given in JSON if none is said.

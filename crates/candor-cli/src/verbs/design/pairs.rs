@@ -4,7 +4,7 @@ use candor::channel::Channel;
 use candor::plan::{Block, Plan};
 use serde_json::{Value, json};
 
-use super::describe::{expectations, table_name};
+use super::expectation::{expectations, table_name};
 use crate::show::{count, paragraph};
 use candor_analysis::table_list::MAX_CELLS;
 

@@ -6,10 +6,10 @@
 //! levels give a lower bound. [`search()`] finds both; here the sets become a plan with integer weights, whose
 //! levels are computed again from the integers.
 
-mod alike;
-mod climb;
-mod cut;
 pub mod levels;
+mod alike;
+mod cut;
+mod climb;
 mod master;
 pub mod search;
 

@@ -17,6 +17,7 @@
 //! uniformly random one. That is how optimised designs bring a single attribute down to exactly the
 //! epsilon asked for.
 
+mod bounds;
 mod likelihood;
 mod marginal;
 

@@ -18,8 +18,8 @@ use candor_design::joint::{single_miss, workload};
 use candor_design::{budget, independent};
 use rand_core::Rng;
 
+use super::uniform;
 use crate::exhibit::{Outcome, Plot, Scale, Series, Settings, Table};
-use crate::optimized_rr::uniform;
 
 /// Individuals; each has two alleles.
 const INDIVIDUALS: usize = 1_000;
