@@ -18,11 +18,15 @@ pub mod infer;
 pub mod input;
 pub mod output;
 mod parallel;
+mod publish;
 pub mod randomize;
 pub mod records;
 pub mod responses;
+pub mod sidecar;
+pub mod spreadsheet;
 pub mod tally;
 pub mod truth;
+mod unfinished;
 
 pub use error::TableError;
 
