@@ -47,9 +47,9 @@ impl Target {
     }
 
     /// Whether the output is a file that appears when it is complete; devices and pipes are written as it comes.
-    pub(crate) fn is_replaced(&self) -> bool {
+    fn is_replaced(&self) -> bool {
         match self {
-            Target::File(path) => path.metadata().map_or(true, |metadata| metadata.is_file()),
+            Target::File(path) => path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()),
             Target::Stdout => false,
         }
     }
