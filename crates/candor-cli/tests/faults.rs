@@ -60,10 +60,20 @@ fn pair(sandbox: &Sandbox, name: &str, expected: &dyn Fn(u64) -> String) -> Pair
 }
 
 fn start(sandbox: &Sandbox, seed: u64, output: &str) -> Child {
+    command(sandbox, seed, "people.csv", output).spawn().unwrap()
+}
+
+/// A run that gets its table through a pipe.
+fn start_waiting(sandbox: &Sandbox, seed: u64, output: &str) -> Child {
+    command(sandbox, seed, "-", output).stdin(Stdio::piped()).spawn().unwrap()
+}
+
+fn command(sandbox: &Sandbox, seed: u64, table: &str, output: &str) -> Command {
     let plan = ["plan.json", "other.json"][seed as usize % 2];
     let mut command = sandbox.command();
-    command.args(["randomize", plan, "people.csv", "-o", output, "--seed", &seed.to_string()]);
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    command.args(["randomize", plan, table, "-o", output, "--seed", &seed.to_string()]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
 /// The responses of each seed, by runs that nothing disturbs.
@@ -82,8 +92,13 @@ fn undisturbed(sandbox: &Sandbox, seeds: u64) -> Vec<String> {
 fn runs_at_once_to_one_output_leave_the_pair_of_one_of_them() {
     let sandbox = two_plans();
     let expected = undisturbed(&sandbox, 2);
+    let people = fs::read(sandbox.path("people.csv")).unwrap();
     for _ in 0..10 {
-        let runs: Vec<Child> = (0..6).map(|run| start(&sandbox, run % 2, "r.csv")).collect();
+        let mut runs: Vec<Child> = (0..6).map(|run| start_waiting(&sandbox, run % 2, "r.csv")).collect();
+        let mut pipes: Vec<_> = runs.iter_mut().map(|run| run.stdin.take().unwrap()).collect();
+        pipes.iter_mut().for_each(|pipe| pipe.write_all(&people).unwrap());
+        // All tables end at once, so that all pairs are put in place at once.
+        drop(pipes);
         for mut run in runs {
             assert!(run.wait().unwrap().success());
         }
