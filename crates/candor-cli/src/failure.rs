@@ -41,7 +41,7 @@ impl Failure {
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Failure {
         match &error {
-            TableError::Write { file, error }
+            TableError::Stream { file, error }
                 if error.kind() == std::io::ErrorKind::BrokenPipe && *file == Target::Stdout.name() =>
             {
                 Failure::NobodyReads

@@ -4,6 +4,7 @@
 
 mod draw;
 mod failure;
+mod interruption;
 mod progress;
 mod show;
 mod page;
@@ -106,11 +107,7 @@ fn main() -> ExitCode {
             eprintln!("error: this is a bug in candor, please report it: {panic}");
         }
     }));
-    // Without a handler an interruption would leave an unfinished file behind.
-    let _ = ctrlc::set_handler(|| {
-        candor_tables::output::abandon_unfinished();
-        std::process::exit(130);
-    });
+    interruption::prepare();
     match run(Command::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

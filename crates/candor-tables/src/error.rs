@@ -143,6 +143,32 @@ pub enum TableError {
         /// Why.
         message: String,
     },
+    /// The file beside responses says that they were being replaced.
+    #[error(
+        "{file} may belong to another plan, or to none: candor was stopped while it was being replaced, as {sidecar} says; \
+         make it again with candor randomize, or remove {sidecar} if you know that {file} is right"
+    )]
+    Replacing {
+        /// The file's name.
+        file: String,
+        /// The file beside it.
+        sidecar: String,
+    },
+    /// More or fewer responses than the file beside them says.
+    #[error(
+        "{file} holds {found} responses, but {expected} were written, as {sidecar} says: the file was cut off, or rows were \
+         added or left out; get the whole file, or, if that was done on purpose, remove {sidecar} (the plan is then not checked)"
+    )]
+    Records {
+        /// The file's name.
+        file: String,
+        /// The file beside it.
+        sidecar: String,
+        /// The responses found.
+        found: u64,
+        /// The responses written.
+        expected: u64,
+    },
     /// A table without counts.
     #[error(
         "there are no counts for the table \"{table}\": {file} has no \"{column}\"; candor sql prints the query that makes them"
@@ -170,6 +196,44 @@ pub enum TableError {
         /// Its type before.
         expected: String,
     },
+    /// A kept column of a type that the output cannot hold.
+    #[error("{file}: the kept column \"{column}\" holds {found}, {reason}")]
+    KeptUnwritable {
+        /// The file's name.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+        /// Why not, and what would do.
+        reason: &'static str,
+    },
+    /// A kept value that the output cannot hold.
+    #[error(
+        "{file}, row {row}: the kept column \"{column}\" holds a {found} too far off to be written as text; \
+         write Parquet, or do not keep the column"
+    )]
+    KeptValue {
+        /// The file's name.
+        file: String,
+        /// Which row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
+    /// A label or a name of the responses that a spreadsheet would run.
+    #[error(
+        "\"{label}\" of the column \"{column}\" looks like a formula, and with a quote before it would be no answer under the plan: \
+         rename it in the schema, write Parquet, or do without --safe-cells"
+    )]
+    UnsafeLabel {
+        /// The column.
+        column: String,
+        /// The label, or the name.
+        label: String,
+    },
     /// A true value would be published.
     #[error("the column \"{0}\" cannot be kept: it is a randomized attribute, and its true values would be published")]
     KeptTruth(String),
@@ -177,12 +241,45 @@ pub enum TableError {
     #[error("{0} is both input and output; choose another output")]
     SameFile(String),
     /// The output cannot be written.
-    #[error("cannot write {file}: {error}; nothing was written")]
+    #[error("cannot write {file}: {error}; nothing was written there")]
     Write {
         /// The file's name.
         file: String,
         /// Why.
         error: std::io::Error,
+    },
+    /// Output to a pipe or a device was cut off.
+    #[error("cannot write {file}: {error}; what went there is not whole")]
+    Stream {
+        /// The pipe's name.
+        file: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A table could not be replaced, and neither could the file beside it be put back.
+    #[error(
+        "cannot write {file}: {error}; what was there is there unchanged, but {sidecar} could not be put back: \
+         remove it if you know which plan {file} was made under"
+    )]
+    StillReplacing {
+        /// The file's name.
+        file: String,
+        /// The file beside it.
+        sidecar: String,
+        /// Why the table could not be replaced.
+        error: std::io::Error,
+    },
+    /// A table was put in place, but the file beside it was not.
+    #[error("{file} was written and is whole, but {sidecar} is not right: {error}; {}", by_hand(content))]
+    SidecarMissing {
+        /// The file's name.
+        file: String,
+        /// The file beside it.
+        sidecar: String,
+        /// Why.
+        error: std::io::Error,
+        /// What should be in it; `None` if it should not be there.
+        content: Option<String>,
     },
     /// Randomization failed.
     #[error(transparent)]
@@ -228,6 +325,13 @@ fn shown(value: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_debug().collect() } else { vec![c] };
     let text: String = value.chars().take(MOST).flat_map(escape).collect();
     if value.chars().nth(MOST).is_some() { text + "..." } else { text }
+}
+
+fn by_hand(content: &Option<String>) -> String {
+    match content {
+        Some(content) => format!("do not randomize again, but write this into it: {content}"),
+        None => "remove it, because it tells of what was there before".to_owned(),
+    }
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {

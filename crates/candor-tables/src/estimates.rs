@@ -30,7 +30,7 @@ pub struct EstimateRow {
 /// # Errors
 /// If the file cannot be written.
 pub fn write_estimates(target: &Target, rows: &[EstimateRow]) -> Result<(), TableError> {
-    let failed = |message: String| TableError::Write { file: target.name(), error: std::io::Error::other(message) };
+    let failed = |message: String| target.failed(std::io::Error::other(message));
     let text =
         |of: fn(&EstimateRow) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(rows.iter().map(of))) };
     let number = |at: usize| -> ArrayRef {

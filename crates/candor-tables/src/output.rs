@@ -2,14 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tempfile::{NamedTempFile, TempPath};
 
 use crate::TableError;
+use crate::publish::{place, publish};
+use crate::sidecar::Sidecar;
+use crate::unfinished::Unfinished;
+
+pub use crate::unfinished::abandon_unfinished;
 
 /// Where output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,21 +37,27 @@ impl Target {
         }
     }
 
+    /// That it could not be written, and what that leaves there.
+    pub(crate) fn failed(&self, error: io::Error) -> TableError {
+        let file = self.name();
+        match self.is_replaced() {
+            true => TableError::Write { file, error },
+            false => TableError::Stream { file, error },
+        }
+    }
+
+    /// Whether the output is a file that appears when it is complete; devices and pipes are written as it comes.
+    fn is_replaced(&self) -> bool {
+        match self {
+            Target::File(path) => path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()),
+            Target::Stdout => false,
+        }
+    }
+
     /// Whether the name ends like this, before `.gz` if it ends so.
     pub(crate) fn ends_with(&self, ending: &str) -> bool {
         let name = self.name().to_lowercase();
         name.strip_suffix(".gz").unwrap_or(&name).ends_with(ending)
-    }
-}
-
-/// Unfinished files, to be removed if the program is interrupted.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Removes all unfinished files; for a signal handler, just before the program ends.
-pub fn abandon_unfinished() {
-    let unfinished = UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    for path in unfinished.iter() {
-        let _ = std::fs::remove_file(path);
     }
 }
 
@@ -62,7 +71,32 @@ pub struct Pending {
 enum Sink {
     Stdout(BufWriter<io::Stdout>),
     Direct(BufWriter<File>),
-    Beside(BufWriter<File>, TempPath),
+    Beside { out: BufWriter<File>, unfinished: Unfinished, place: PathBuf },
+}
+
+impl Sink {
+    fn open(target: &Target) -> io::Result<Sink> {
+        let Target::File(path) = target else { return Ok(Sink::Stdout(BufWriter::new(io::stdout()))) };
+        let old = path.metadata().ok();
+        match &old {
+            Some(metadata) if metadata.is_dir() => return Err(io::Error::other("it is a folder")),
+            Some(metadata) if !metadata.is_file() => {
+                return Ok(Sink::Direct(BufWriter::new(File::options().write(true).open(path)?)));
+            }
+            Some(_) => {
+                // A file that may not be written must not be replaced either.
+                File::options().append(true).open(path)?;
+            }
+            None => {}
+        }
+        // A link stays a link, and a file keeps its permissions.
+        let place = place(path)?;
+        let (file, unfinished) = Unfinished::beside(&place)?;
+        if let Some(metadata) = old {
+            file.set_permissions(metadata.permissions())?;
+        }
+        Ok(Sink::Beside { out: BufWriter::with_capacity(1 << 18, file), unfinished, place })
+    }
 }
 
 impl Pending {
@@ -71,55 +105,39 @@ impl Pending {
     /// # Errors
     /// If the place cannot be written to.
     pub fn new(target: &Target) -> Result<Pending, TableError> {
-        let open = || -> io::Result<Sink> {
-            let Target::File(path) = target else { return Ok(Sink::Stdout(BufWriter::new(io::stdout()))) };
-            match path.metadata() {
-                Ok(metadata) if metadata.is_dir() => return Err(io::Error::other("it is a folder")),
-                Ok(metadata) if !metadata.is_file() => {
-                    return Ok(Sink::Direct(BufWriter::new(File::options().write(true).open(path)?)));
-                }
-                Ok(_) => {
-                    // A file that may not be written must not be replaced either.
-                    File::options().append(true).open(path)?;
-                }
-                Err(_) => {}
-            }
-            // A link stays a link, and a file keeps its permissions.
-            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            let (file, temporary) = beside(&real)?.into_parts();
-            if let Ok(metadata) = real.metadata() {
-                file.set_permissions(metadata.permissions())?;
-            }
-            UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(temporary.to_path_buf());
-            Ok(Sink::Beside(BufWriter::with_capacity(1 << 18, file), temporary))
-        };
-        let sink = open().map_err(|error| TableError::Write { file: target.name(), error })?;
+        let sink = Sink::open(target).map_err(|error| target.failed(error))?;
         Ok(Pending { target: target.clone(), sink })
     }
 
-    /// Puts the output in its place.
+    /// As [`Pending::new`], for an output that gets a file beside it: fails at once where something else is there.
+    pub(crate) fn with_sidecar(target: &Target) -> Result<Pending, TableError> {
+        let pending = Pending::new(target)?;
+        if let Sink::Beside { place, .. } = &pending.sink {
+            Sidecar::find(&Sidecar::path(place))?;
+        }
+        Ok(pending)
+    }
+
+    /// Puts the output in its place. If responses were there, the file beside them goes.
     ///
     /// # Errors
-    /// If it cannot be written to the end; then nothing is at its place.
+    /// If it cannot be written to the end; then nothing is at its place that was not there before.
     pub fn finish(self) -> Result<(), TableError> {
-        let done = match self.sink {
-            Sink::Stdout(mut out) => out.flush(),
-            Sink::Direct(mut out) => out.flush(),
-            Sink::Beside(out, temporary) => {
-                let place = match &self.target {
-                    Target::File(path) => path.canonicalize().unwrap_or_else(|_| path.clone()),
-                    Target::Stdout => unreachable!("standard output has no file beside it"),
-                };
+        self.finish_with(None)
+    }
+
+    /// Puts the output in its place, and this beside it, unless it is a device or a pipe.
+    pub(crate) fn finish_with(self, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
+        let failed = |error| self.target.failed(error);
+        match self.sink {
+            Sink::Stdout(mut out) => out.flush().map_err(failed),
+            Sink::Direct(mut out) => out.flush().map_err(failed),
+            Sink::Beside { out, unfinished, place } => {
                 let file = out.into_inner().map_err(io::IntoInnerError::into_error);
-                let forget = temporary.to_path_buf();
-                let moved = file
-                    .and_then(|file| file.sync_all())
-                    .and_then(|()| temporary.persist(place).map_err(|failed| failed.error));
-                UNFINISHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|path| *path != forget);
-                moved
+                file.and_then(|file| file.sync_all()).map_err(failed)?;
+                publish(unfinished, &place, sidecar)
             }
-        };
-        done.map_err(|error| TableError::Write { file: self.target.name(), error })
+        }
     }
 }
 
@@ -127,32 +145,16 @@ impl Write for Pending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.sink {
             Sink::Stdout(out) => out.write(bytes),
-            Sink::Direct(out) | Sink::Beside(out, _) => out.write(bytes),
+            Sink::Direct(out) | Sink::Beside { out, .. } => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
             Sink::Stdout(out) => out.flush(),
-            Sink::Direct(out) | Sink::Beside(out, _) => out.flush(),
+            Sink::Direct(out) | Sink::Beside { out, .. } => out.flush(),
         }
     }
-}
-
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".candor-").suffix(".unfinished");
-    #[cfg(unix)]
-    {
-        // The usual permissions, which the user's mask then restricts, not a temporary file's.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 /// Writes a small file, complete or not at all.
@@ -161,8 +163,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
 /// If it cannot be written.
 pub fn write(target: &Target, content: &[u8]) -> Result<(), TableError> {
     let mut pending = Pending::new(target)?;
-    let failed = |error| TableError::Write { file: target.name(), error };
-    pending.write_all(content).map_err(failed)?;
+    pending.write_all(content).map_err(|error| target.failed(error))?;
     pending.finish()
 }
 
@@ -173,22 +174,19 @@ pub(crate) enum TextWriter {
 }
 
 impl TextWriter {
-    pub(crate) fn new(target: &Target) -> Result<TextWriter, TableError> {
-        let pending = Pending::new(target)?;
-        Ok(match target.name().to_lowercase().ends_with(".gz") {
+    pub(crate) fn new(pending: Pending) -> TextWriter {
+        match pending.target.name().to_lowercase().ends_with(".gz") {
             true => TextWriter::Gzip(GzEncoder::new(pending, Compression::default())),
             false => TextWriter::Plain(pending),
-        })
+        }
     }
 
-    pub(crate) fn finish(self, target: &Target) -> Result<(), TableError> {
-        let pending = match self {
-            TextWriter::Plain(pending) => pending,
-            TextWriter::Gzip(encoder) => {
-                encoder.finish().map_err(|error| TableError::Write { file: target.name(), error })?
-            }
-        };
-        pending.finish()
+    /// All of the text in an output that is not at its place yet.
+    pub(crate) fn end(self) -> io::Result<Pending> {
+        match self {
+            TextWriter::Plain(pending) => Ok(pending),
+            TextWriter::Gzip(encoder) => encoder.finish(),
+        }
     }
 }
 

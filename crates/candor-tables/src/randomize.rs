@@ -2,15 +2,17 @@
 
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
-use candor::plan::{Content, Plan};
+use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
 use crate::TableError;
-use crate::input::{Batch, Input, Location};
+use crate::input::{Batch, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
-use crate::responses::{Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, SIMULATION_KEY, Sidecar, provenance};
+use crate::responses::{self, Encoded, FINGERPRINT_KEY, Format, Layout, Provenance, ResponseWriter, SIMULATION_KEY};
+use crate::sidecar::Sidecar;
+use crate::spreadsheet::is_formula;
 use crate::truth::truths;
 
 /// What to randomize and where to.
@@ -48,35 +50,32 @@ pub struct Done {
 pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Done, TableError> {
     check_places(job)?;
     check_kept(job)?;
+    check_cells(job)?;
     let names: Vec<String> =
         job.plan.schema().attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let columns: Vec<String> = names.iter().chain(job.keep).cloned().collect();
     let mut inputs = Vec::new();
     let mut total = Some(0);
     for location in job.inputs {
-        let input = Input::open(location, job.delimiter)?;
-        if let Some((fingerprint, _)) = provenance(location, &input)? {
+        let (input, provenance) = responses::open(location, job.delimiter)?;
+        if let Some(Provenance { fingerprint, .. }) = provenance {
             return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
         }
         total = total.zip(input.rows()).map(|(sum, rows)| sum + rows);
         inputs.push(input.batches_with_crosses(&columns)?);
     }
     let mut batches = inputs.into_iter().flatten().peekable();
-    // The types of kept columns are known from the first batch.
-    let kept = match batches.peek() {
-        Some(Ok(first)) => {
-            // Another file, or batch, may have missing values where the first has none.
-            let kept = first.columns.schema().fields()[names.len()..].to_vec();
-            kept.iter().map(|field| field.as_ref().clone().with_nullable(true)).collect()
-        }
-        Some(Err(_)) => return Err(batches.next().and_then(Result::err).expect("just seen")),
-        None => return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) }),
+    if let Some(Err(_)) = batches.peek() {
+        return Err(batches.next().and_then(Result::err).expect("just seen"));
+    }
+    let Some(Ok(first)) = batches.peek() else {
+        return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) });
     };
-    let layout = Layout::new(job.plan, kept, job.format);
+    let layout = Layout::new(job.plan, kept_fields(job, first)?, job.format);
     let seed = job.source.seed();
     let mut metadata = vec![(FINGERPRINT_KEY, job.plan.fingerprint().to_string())];
     metadata.extend(seed.map(|seed| (SIMULATION_KEY, seed.to_string())));
-    let mut writer = ResponseWriter::new(job.output, &layout, &metadata)?;
+    let mut writer = ResponseWriter::new(job.output, &layout, &metadata, true)?;
     let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout };
     let mut records = 0;
     in_order(
@@ -119,7 +118,8 @@ impl Worker<'_> {
             }
         }
         let rows = batch.columns.num_rows();
-        Ok((self.layout.encode(&answers, &truths, &kept, rows), rows))
+        let encoded = self.layout.encode(&answers, &truths, &kept, rows);
+        Ok((encoded.map_err(|unwritable| unwritable.within(batch))?, rows))
     }
 }
 
@@ -134,6 +134,35 @@ fn check_places(job: &Job<'_>) -> Result<(), TableError> {
         Some(location) => Err(TableError::SameFile(location.name())),
         None => Ok(()),
     }
+}
+
+/// The columns that are passed on, by the first batch.
+fn kept_fields(job: &Job<'_>, first: &Batch) -> Result<Vec<Field>, TableError> {
+    let schema = first.columns.schema();
+    let kept = schema.fields()[job.plan.schema().attributes().len()..].iter().map(|field| {
+        responses::check_kept(field, job.format, &first.file)?;
+        // Another file, or batch, may have missing values where the first has none.
+        Ok(field.as_ref().clone().with_nullable(true))
+    });
+    kept.collect()
+}
+
+/// Responses are read back by their labels and names, so those must be written as they are.
+fn check_cells(job: &Job<'_>) -> Result<(), TableError> {
+    let Format::Csv { safe_cells: true, .. } = job.format else { return Ok(()) };
+    for column in job.plan.columns() {
+        let (labels, set): (&[String], bool) = match &column.content {
+            Content::Public { attribute } => (job.plan.schema().attributes()[*attribute].categories(), false),
+            Content::Answer { labels, set, .. } => (labels, *set),
+            Content::Tag { .. } => (&[], false),
+        };
+        // A set may begin with any of its labels, and is not a number.
+        let changed = |label: &&String| is_formula(label) || (set && is_formula(&format!("{label}{SET_SEPARATOR}")));
+        if let Some(label) = labels.iter().find(changed).or(Some(&column.name).filter(|name| is_formula(name))) {
+            return Err(TableError::UnsafeLabel { column: column.name.clone(), label: label.clone() });
+        }
+    }
+    Ok(())
 }
 
 fn check_kept(job: &Job<'_>) -> Result<(), TableError> {

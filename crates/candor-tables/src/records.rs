@@ -65,10 +65,11 @@ fn write(
     (key, fingerprint): (&str, &Fingerprint),
     batches: impl Iterator<Item = (Vec<Vec<u16>>, Vec<ArrayRef>)>,
 ) -> Result<(), TableError> {
-    let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())])?;
+    let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())], false)?;
     for (columns, numbers) in batches {
         let rows = columns.first().map_or(0, Vec::len);
-        writer.write(&layout.encode(&[], &columns, &numbers, rows), target)?;
+        let encoded = layout.encode(&[], &columns, &numbers, rows);
+        writer.write(&encoded.map_err(|unwritable| unwritable.after(&target.name(), 0))?, target)?;
     }
     writer.finish(target, None)
 }

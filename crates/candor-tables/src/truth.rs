@@ -7,9 +7,9 @@ use candor_analysis::tally::count_categories;
 use crate::TableError;
 use crate::codes::codes;
 use crate::error::BadValue;
-use crate::input::{Batch, Input, Location};
+use crate::input::{Batch, Location};
 use crate::parallel::in_order;
-use crate::responses::provenance;
+use crate::responses::{self, Provenance};
 
 /// Tables of true records.
 #[derive(Clone, Copy)]
@@ -74,8 +74,8 @@ impl Records<'_> {
         let names: Vec<String> = self.schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
         let mut some = false;
         for location in self.inputs {
-            let input = Input::open(location, self.delimiter)?;
-            if let Some((fingerprint, _)) = provenance(location, &input)? {
+            let (input, provenance) = responses::open(location, self.delimiter)?;
+            if let Some(Provenance { fingerprint, .. }) = provenance {
                 return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
             }
             let batches = input.batches_with_crosses(&names)?;

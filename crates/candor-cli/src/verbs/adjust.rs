@@ -14,7 +14,7 @@ use candor_tables::responses::{Format, Read};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{parse_delimiter, read_plan, refuse_overwriting, tell_provenance};
+use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::show::{count, emit, plural, remark, table};
@@ -35,6 +35,8 @@ pub struct AdjustArgs {
     output: String,
     #[command(flatten)]
     raking: RakingArgs,
+    #[command(flatten)]
+    cells: CellArgs,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -119,13 +121,14 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     if args.json && target == Target::Stdout {
         return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
     }
+    let format = args.cells.apply(Format::of(&target))?;
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);
     refuse_overwriting(&args.output, &read)?;
     let plan = read_plan(&args.plan)?;
     let weighted = weigh(&plan, &args.responses, args.delimiter, &args.raking)?;
     let (records, weights) = (&weighted.records, &weighted.adjusted.raked.weights);
-    write_weighted(&target, Format::of(&target), plan.schema(), plan.fingerprint(), records, weights)?;
+    write_weighted(&target, format, plan.schema(), plan.fingerprint(), records, weights)?;
     if args.json {
         let mut json = describe_json(&plan, &weighted, &args.raking);
         json["seconds"] = started.elapsed().as_secs_f64().into();

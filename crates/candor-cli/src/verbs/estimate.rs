@@ -13,11 +13,12 @@ use candor_tables::counts::tally_counts;
 use candor_tables::estimates::{EstimateRow, write_estimates};
 use candor_tables::input::Location;
 use candor_tables::output;
+use candor_tables::spreadsheet::safe_cell;
 use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{parse_delimiter, read_plan, tell_provenance};
+use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::show::{count, emit, remark, table};
@@ -69,6 +70,8 @@ pub struct EstimateArgs {
     /// The format of the tables
     #[arg(long, value_enum, default_value_t = FormatArg::Text, conflicts_with = "json")]
     format: FormatArg,
+    #[command(flatten)]
+    cells: CellArgs,
     /// Where to write the tables; standard output by default
     #[arg(short, long, default_value = "-")]
     output: String,
@@ -148,6 +151,9 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     if args.covariance && !(in_json && args.method == MethodArg::Unbiased) {
         return Err(Failure::Usage("--covariance goes with --json and the unbiased method".to_owned()));
     }
+    if args.cells.safe_cells && (in_json || args.format != FormatArg::Csv) {
+        return Err(Failure::Usage("--safe-cells goes with --format csv only".to_owned()));
+    }
     let plan = read_plan(&args.plan)?;
     let schema = plan.schema();
     let tables = TableList::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
@@ -184,7 +190,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let text = match format {
         FormatArg::Parquet => return Ok(write_estimates(&target, &long_rows(&plan, &published))?),
         FormatArg::Text => describe(&args, &plan, tallied.responses, &published),
-        FormatArg::Csv => csv(&plan, &published),
+        FormatArg::Csv => csv(&plan, &published, args.cells.safe_cells),
         FormatArg::Json => format!("{}\n", describe_json(&args, &plan, tallied.responses, &published)),
     };
     match target {
@@ -379,10 +385,13 @@ fn long_rows(plan: &Plan, published: &[Published]) -> Vec<EstimateRow> {
     rows
 }
 
-fn csv(plan: &Plan, published: &[Published]) -> String {
-    let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) || text.is_empty() {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+fn csv(plan: &Plan, published: &[Published], safe_cells: bool) -> String {
+    let quoted = |text: &str| {
+        let text = if safe_cells { safe_cell(text) } else { text.into() };
+        match text.contains([',', '"', '\n', '\r']) || text.is_empty() {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.into_owned(),
+        }
     };
     let mut text = String::from("table,group,cell,estimate,standard_error,low,high\n");
     for row in long_rows(plan, published) {

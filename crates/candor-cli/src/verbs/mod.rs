@@ -29,9 +29,29 @@ use std::path::Path;
 
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor_tables::responses::Format;
 
 use crate::failure::Failure;
 use crate::show::remark;
+
+/// How cells of CSV files are written.
+#[derive(clap::Args)]
+struct CellArgs {
+    /// In CSV, put a quote (') before cells that a spreadsheet would run as formulas; such cells do not read back as they were
+    #[arg(long)]
+    safe_cells: bool,
+}
+
+impl CellArgs {
+    fn apply(&self, format: Format) -> Result<Format, Failure> {
+        match self.safe_cells {
+            true => {
+                format.with_safe_cells().ok_or_else(|| Failure::Usage("--safe-cells goes with CSV only".to_owned()))
+            }
+            false => Ok(format),
+        }
+    }
+}
 
 /// Reads a file, or standard input if it is `-`.
 fn read_text(path: &str) -> Result<String, Failure> {

@@ -14,7 +14,7 @@ use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{parse_delimiter, read_plan, refuse_overwriting};
+use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::show::{count, emit, remark};
@@ -47,11 +47,13 @@ pub struct RandomizeArgs {
     /// The delimiter of CSV responses; a comma by default
     #[arg(long, value_parser = parse_delimiter)]
     output_delimiter: Option<u8>,
+    #[command(flatten)]
+    cells: CellArgs,
     /// For simulations only: reproducible randomness that protects nobody
     #[arg(long)]
     seed: Option<u64>,
     /// Read one JSON object per line from standard input and answer each at once, as docs/sampling.md specifies
-    #[arg(long, conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter"])]
+    #[arg(long, conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells"])]
     one_by_one: bool,
     /// Say what was done as JSON on standard output
     #[arg(long, conflicts_with = "one_by_one")]
@@ -117,14 +119,17 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
     }
     let format = match (args.format, by_name) {
         (Some(FormatArg::Parquet), _) => Format::Parquet,
-        (Some(FormatArg::Csv), Format::Parquet) => Format::Csv(b','),
+        (Some(FormatArg::Csv), Format::Parquet) => Format::csv(b','),
         (Some(FormatArg::Csv) | None, by_name) => by_name,
     };
-    match (format, args.output_delimiter) {
-        (Format::Csv(_), Some(delimiter)) => Ok(Format::Csv(delimiter)),
-        (Format::Parquet, Some(_)) => Err(Failure::Usage("--output-delimiter does not go with Parquet".to_owned())),
-        (format, None) => Ok(format),
-    }
+    let format = match (format, args.output_delimiter) {
+        (Format::Csv { .. }, Some(delimiter)) => Format::csv(delimiter),
+        (Format::Parquet, Some(_)) => {
+            return Err(Failure::Usage("--output-delimiter does not go with Parquet".to_owned()));
+        }
+        (format, None) => format,
+    };
+    args.cells.apply(format)
 }
 
 /// Answers records as they come, one line each; what was answered stays answered if a later line

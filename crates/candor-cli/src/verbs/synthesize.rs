@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::adjust::{RakingArgs, describe, weigh};
 use super::estimate::read_responses;
-use super::{parse_delimiter, read_plan, refuse_overwriting};
+use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, paragraph, remark};
 
@@ -44,6 +44,8 @@ pub struct SynthesizeArgs {
     /// Makes the order of the records, and how parts are paired, reproducible; protects as much as without
     #[arg(long)]
     seed: Option<u64>,
+    #[command(flatten)]
+    cells: CellArgs,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -76,6 +78,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     if args.json && target == Target::Stdout {
         return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
     }
+    let format = args.cells.apply(Format::of(&target))?;
     if let Some(flag) = args.raking.given().filter(|_| args.method != MethodArg::Adjusted) {
         return Err(Failure::Usage(format!("{flag} belongs to --method adjusted")));
     }
@@ -112,7 +115,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
             }
         }
     };
-    write_synthetic(&target, Format::of(&target), plan.schema(), plan.fingerprint(), &made.columns)?;
+    write_synthetic(&target, format, plan.schema(), plan.fingerprint(), &made.columns)?;
     let records = made.columns.first().map_or(0, |column| column.len() as u64);
     let method = args.method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
     if args.json {

@@ -1,80 +1,85 @@
 //! Tables of responses: what travels with them, how they are written and read (docs/formats.md).
 
+mod kept;
 mod read;
 mod write;
 
+pub(crate) use kept::check as check_kept;
 pub(crate) use read::read_batches;
 pub use read::{Decoder, Read, ResponseBatch, ResponseCodes, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 use crate::TableError;
 use crate::input::{Input, Location};
 use crate::output::Target;
+use crate::publish::{FolderLock, place};
+use crate::sidecar::{Found, Sidecar};
 
 /// Key of the plan's fingerprint in a Parquet file's metadata.
 pub const FINGERPRINT_KEY: &str = "candor:fingerprint";
 /// Key of the seed, if the responses are a simulation.
 pub const SIMULATION_KEY: &str = "candor:simulation";
 
-/// What stands beside a CSV file of responses, in `NAME.candor.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sidecar {
+/// What travels with responses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provenance {
     /// The plan they were made under.
     pub fingerprint: String,
-    /// How many they are.
-    pub records: u64,
     /// The seed, if they are a simulation.
     pub simulation: Option<u64>,
+    /// How many were written, and which file says so.
+    pub records: Option<(u64, String)>,
 }
 
-impl Sidecar {
-    /// The place of the file beside responses at `path`.
-    pub fn path(path: &Path) -> PathBuf {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".candor.json");
-        name.into()
-    }
-
-    /// Reads the file beside responses at `path`, if there is one.
-    ///
-    /// # Errors
-    /// If there is one that cannot be understood.
-    pub fn read(path: &Path) -> Result<Option<Sidecar>, TableError> {
-        let place = Sidecar::path(path);
-        let file = place.display().to_string();
-        let text = match std::fs::read_to_string(&place) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(TableError::Read { file, error }),
-        };
-        serde_json::from_str(&text).map(Some).map_err(|error| TableError::Sidecar { file, message: error.to_string() })
-    }
-}
-
-/// The fingerprint and the seed that travel with a table, if it is one of responses.
+/// Opens a table, with what travels with it if it is one of responses: both of one run, even while another replaces them.
 ///
 /// # Errors
-/// If a file beside it cannot be understood.
-pub fn provenance(location: &Location, input: &Input) -> Result<Option<(String, Option<u64>)>, TableError> {
+/// If the table cannot be opened, or a file beside it cannot be understood or says that it was being replaced.
+pub fn open(location: &Location, delimiter: Option<u8>) -> Result<(Input, Option<Provenance>), TableError> {
+    let path = match location {
+        // Nobody replaces a pipe, and opening one may take as long as it pleases.
+        Location::File(path) if path.is_file() => Some(path),
+        Location::File(_) | Location::Stdin => None,
+    };
+    let failed = |error| TableError::Read { file: location.name(), error };
+    let real = path.map(|path| place(path)).transpose().map_err(failed)?;
+    let lock = real.as_deref().map(FolderLock::shared).transpose().map_err(failed)?;
+    let input = Input::open(location, delimiter)?;
     if let Some(fingerprint) = input.metadata(FINGERPRINT_KEY) {
-        let seed = input.metadata(SIMULATION_KEY).and_then(|seed| seed.parse().ok());
-        return Ok(Some((fingerprint.to_owned(), seed)));
+        let simulation = input.metadata(SIMULATION_KEY).and_then(|seed| seed.parse().ok());
+        let provenance = Provenance { fingerprint: fingerprint.to_owned(), simulation, records: None };
+        return Ok((input, Some(provenance)));
     }
-    match location {
-        Location::File(path) => Ok(Sidecar::read(path)?.map(|sidecar| (sidecar.fingerprint, sidecar.simulation))),
-        Location::Stdin => Ok(None),
+    let beside = path.into_iter().chain(&real).rev().find_map(|path| beside(path).transpose()).transpose()?;
+    drop(lock);
+    Ok((input, beside))
+}
+
+/// What the file beside a table says.
+fn beside(path: &Path) -> Result<Option<Provenance>, TableError> {
+    let sidecar = Sidecar::path(path);
+    let name = sidecar.display().to_string();
+    match Sidecar::find(&sidecar)? {
+        Found::Nothing => Ok(None),
+        Found::Replacing => Err(TableError::Replacing { file: path.display().to_string(), sidecar: name }),
+        Found::Whole(Sidecar { fingerprint, records, simulation }) => {
+            Ok(Some(Provenance { fingerprint, simulation, records: Some((records, name)) }))
+        }
     }
 }
 
 /// The format of a table of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Text with this delimiter.
-    Csv(u8),
+    /// Text.
+    Csv {
+        /// What stands between fields.
+        delimiter: u8,
+        /// Whether cells that a spreadsheet would run get a quote before them ([`safe_cell`](crate::spreadsheet::safe_cell)).
+        safe_cells: bool,
+    },
     /// Parquet, compressed with zstd.
     Parquet,
 }
@@ -84,8 +89,21 @@ impl Format {
     pub fn of(target: &Target) -> Format {
         match () {
             () if target.ends_with(".parquet") || target.ends_with(".pq") => Format::Parquet,
-            () if target.ends_with(".tsv") => Format::Csv(b'\t'),
-            () => Format::Csv(b','),
+            () if target.ends_with(".tsv") => Format::csv(b'\t'),
+            () => Format::csv(b','),
+        }
+    }
+
+    /// Text with this delimiter, all cells as they are.
+    pub fn csv(delimiter: u8) -> Format {
+        Format::Csv { delimiter, safe_cells: false }
+    }
+
+    /// The same with cells that no spreadsheet runs; `None` if it is not text.
+    pub fn with_safe_cells(self) -> Option<Format> {
+        match self {
+            Format::Csv { delimiter, .. } => Some(Format::Csv { delimiter, safe_cells: true }),
+            Format::Parquet => None,
         }
     }
 }

@@ -10,10 +10,10 @@ use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor::randomize::Sets;
 
-use super::provenance;
+use super::{Provenance, open};
 use crate::TableError;
 use crate::error::BadValue;
-use crate::input::{Batch, Batches, Input, Location};
+use crate::input::{Batch, Batches, Location};
 use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
 use crate::types::{cast, text_dictionary, text_dictionary_type};
@@ -24,10 +24,8 @@ pub struct Responses {
     pub decoder: Decoder,
     /// The rows.
     pub batches: Batches,
-    /// The seed, if they are a simulation.
-    pub simulation: Option<u64>,
-    /// Whether the file told the plan it was made under.
-    pub fingerprinted: bool,
+    /// What the file tells of them, if it does.
+    pub provenance: Option<Provenance>,
 }
 
 /// Turns the text of responses into codes.
@@ -83,12 +81,12 @@ pub(crate) fn read_batches<T: Send + 'static>(
 ) -> Result<Read, TableError> {
     let mut read = Read::default();
     for location in inputs {
-        let Responses { decoder, batches, simulation, fingerprinted } =
-            Responses::open(plan, location, delimiter, weights)?;
-        read.simulation = read.simulation.or(simulation);
-        if !fingerprinted {
-            read.unmarked.push(location.name());
+        let Responses { decoder, batches, provenance } = Responses::open(plan, location, delimiter, weights)?;
+        match &provenance {
+            Some(provenance) => read.simulation = read.simulation.or(provenance.simulation),
+            None => read.unmarked.push(location.name()),
         }
+        let before = read.responses;
         let work = |_: u64, batch: Result<Batch, TableError>| {
             let decoded = decoder.decode(&batch?)?;
             let rows = decoded.rows;
@@ -100,11 +98,22 @@ pub(crate) fn read_batches<T: Send + 'static>(
             take(made, &read);
             Ok::<(), TableError>(())
         })?;
+        check_records(location, provenance, read.responses - before)?;
     }
     if read.responses == 0 {
         return Err(TableError::NoRecords { file: inputs.first().map_or(String::new(), Location::name) });
     }
     Ok(read)
+}
+
+/// A table holds as many responses as were written, if that is known.
+fn check_records(location: &Location, provenance: Option<Provenance>, found: u64) -> Result<(), TableError> {
+    match provenance.and_then(|provenance| provenance.records) {
+        Some((expected, sidecar)) if expected != found => {
+            Err(TableError::Records { file: location.name(), sidecar, found, expected })
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Responses {
@@ -118,11 +127,10 @@ impl Responses {
         delimiter: Option<u8>,
         weights: Option<&str>,
     ) -> Result<Responses, TableError> {
-        let input = Input::open(location, delimiter)?;
-        let provenance = provenance(location, &input)?;
+        let (input, provenance) = open(location, delimiter)?;
         let expected = plan.fingerprint().as_str();
-        if let Some((found, _)) = provenance.as_ref().filter(|(found, _)| found != expected) {
-            let (file, found) = (location.name(), found.clone());
+        if let Some(other) = provenance.as_ref().filter(|provenance| provenance.fingerprint != expected) {
+            let (file, found) = (location.name(), other.fingerprint.clone());
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
         }
         let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of candor adjust");
@@ -136,8 +144,7 @@ impl Responses {
         Ok(Responses {
             decoder: Decoder { columns, plan: plan.clone(), weights: weights.map(str::to_owned) },
             batches: input.batches(&names)?,
-            fingerprinted: provenance.is_some(),
-            simulation: provenance.and_then(|(_, seed)| seed),
+            provenance,
         })
     }
 }

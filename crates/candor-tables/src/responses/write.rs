@@ -6,7 +6,6 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt16Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
@@ -16,9 +15,12 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use super::{Format, Sidecar};
+use super::Format;
+use super::kept::{KeptText, Unwritable, as_shown};
 use crate::TableError;
 use crate::output::{Pending, Target, TextWriter};
+use crate::sidecar::Sidecar;
+use crate::spreadsheet::safe_cell;
 
 /// Rows in a row group of Parquet output.
 const ROW_GROUP: usize = 1 << 20;
@@ -66,13 +68,9 @@ impl Layout {
                 Content::Tag { .. } => return (column, Labels::None),
             };
             let values = Arc::new(StringArray::from(labels.clone()));
-            let delimiter = match format {
-                Format::Csv(delimiter) => delimiter,
-                Format::Parquet => b',',
-            };
             let field = |label: &String| {
                 let mut field = Vec::new();
-                push_field(&mut field, label, delimiter);
+                push_cell(&mut field, label, format);
                 field
             };
             let fields = labels.iter().map(field).collect();
@@ -104,33 +102,29 @@ impl Layout {
         let mut line = Vec::new();
         for (i, name) in names.chain(self.kept.iter().map(|field| field.name().as_str())).enumerate() {
             if i > 0 {
-                line.push(self.delimiter());
+                line.push(delimiter_of(self.format));
             }
-            push_field(&mut line, name, self.delimiter());
+            push_cell(&mut line, name, self.format);
         }
         line.push(b'\n');
         line
     }
 
-    fn delimiter(&self) -> u8 {
-        match self.format {
-            Format::Csv(delimiter) => delimiter,
-            Format::Parquet => b',',
-        }
-    }
-
     /// Turns answers into rows. `truths` holds the codes of public attributes; `kept` the columns
     /// to be passed on.
+    ///
+    /// # Errors
+    /// The first value of those that cannot be written as text.
     pub(crate) fn encode(
         &self,
         answers: &[BlockAnswers],
         truths: &[Vec<u16>],
         kept: &[ArrayRef],
         rows: usize,
-    ) -> Encoded {
+    ) -> Result<Encoded, Unwritable> {
         match self.format {
-            Format::Csv(delimiter) => Encoded::Text(self.text(answers, truths, kept, rows, delimiter)),
-            Format::Parquet => Encoded::Batch(self.batch(answers, truths, kept)),
+            Format::Csv { .. } => self.text(answers, truths, kept, rows).map(Encoded::Text),
+            Format::Parquet => Ok(Encoded::Batch(self.batch(answers, truths, kept))),
         }
     }
 
@@ -166,21 +160,20 @@ impl Layout {
         truths: &[Vec<u16>],
         kept: &[ArrayRef],
         rows: usize,
-        delimiter: u8,
-    ) -> Vec<u8> {
+    ) -> Result<Vec<u8>, Unwritable> {
         enum Source<'a> {
             Codes(&'a [u16], &'a [Vec<u8>]),
             Sets(&'a Sets, &'a StringArray),
             Numbers(&'a [u16]),
-            Kept(ArrayFormatter<'a>),
+            Kept(KeptText<'a>),
         }
-        let options = FormatOptions::default();
         let source = |(column, labels): &'_ (ResponseColumn, Labels)| match (&column.content, labels) {
             (Content::Public { attribute }, Labels::Some { .. }) => (Some(*attribute), None),
             (Content::Tag { block }, _) => (None, Some((*block, usize::MAX))),
             (Content::Answer { block, place, .. }, _) => (None, Some((*block, *place))),
             (Content::Public { .. }, Labels::None) => unreachable!("public attributes have labels"),
         };
+        let kept: Vec<ArrayRef> = kept.iter().map(as_shown).collect();
         let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.columns.len() + kept.len());
         for described in &self.columns {
             let (values, fields) = match &described.1 {
@@ -197,9 +190,10 @@ impl Layout {
                 (None, None) => unreachable!("every column has a source"),
             });
         }
-        for array in kept {
-            sources.push(Source::Kept(ArrayFormatter::try_new(array, &options).expect("kept columns can be shown")));
+        for (array, field) in kept.iter().zip(&self.kept) {
+            sources.push(Source::Kept(KeptText::new(array, field)?));
         }
+        let delimiter = delimiter_of(self.format);
         let mut text = Vec::with_capacity(rows * sources.len() * 8);
         for row in 0..rows {
             for (i, source) in sources.iter().enumerate() {
@@ -211,14 +205,29 @@ impl Layout {
                     Source::Numbers(numbers) => text.extend_from_slice(numbers[row].to_string().as_bytes()),
                     Source::Sets(sets, labels) => {
                         let labels: Vec<&str> = sets.get(row).iter().map(|&code| labels.value(code.into())).collect();
-                        push_field(&mut text, &labels.join(&SET_SEPARATOR.to_string()), delimiter);
+                        push_cell(&mut text, &labels.join(&SET_SEPARATOR.to_string()), self.format);
                     }
-                    Source::Kept(formatter) => push_field(&mut text, &formatter.value(row).to_string(), delimiter),
+                    Source::Kept(kept) => push_cell(&mut text, &kept.value(row)?, self.format),
                 }
             }
             text.push(b'\n');
         }
-        text
+        Ok(text)
+    }
+}
+
+fn delimiter_of(format: Format) -> u8 {
+    match format {
+        Format::Csv { delimiter, .. } => delimiter,
+        Format::Parquet => b',',
+    }
+}
+
+/// Appends a cell as the format has it.
+fn push_cell(line: &mut Vec<u8>, text: &str, format: Format) {
+    match format {
+        Format::Csv { delimiter, safe_cells: true } => push_field(line, &safe_cell(text), delimiter),
+        Format::Csv { .. } | Format::Parquet => push_field(line, text, delimiter_of(format)),
     }
 }
 
@@ -241,16 +250,17 @@ pub(crate) enum ResponseWriter {
 }
 
 impl ResponseWriter {
-    /// Begins a table; `metadata` are keys and values that travel with it in Parquet.
+    /// Begins a table; `metadata` are keys and values that travel with it in Parquet. One of responses will get a sidecar in CSV.
     pub(crate) fn new(
         target: &Target,
         layout: &Layout,
         metadata: &[(&str, String)],
+        responses: bool,
     ) -> Result<ResponseWriter, TableError> {
-        let failed = |error| TableError::Write { file: target.name(), error };
-        if let Format::Csv(_) = layout.format {
-            let mut writer = TextWriter::new(target)?;
-            writer.write_all(&layout.header()).map_err(failed)?;
+        if let Format::Csv { .. } = layout.format {
+            let pending = if responses { Pending::with_sidecar(target)? } else { Pending::new(target)? };
+            let mut writer = TextWriter::new(pending);
+            writer.write_all(&layout.header()).map_err(|error| target.failed(error))?;
             return Ok(ResponseWriter::Csv(writer));
         }
         let pair = |(key, value): &(&str, String)| KeyValue::new((*key).to_owned(), value.clone());
@@ -269,7 +279,7 @@ impl ResponseWriter {
     pub(crate) fn write(&mut self, encoded: &Encoded, target: &Target) -> Result<(), TableError> {
         match (self, encoded) {
             (ResponseWriter::Csv(writer), Encoded::Text(text)) => {
-                writer.write_all(text).map_err(|error| TableError::Write { file: target.name(), error })
+                writer.write_all(text).map_err(|error| target.failed(error))
             }
             (ResponseWriter::Parquet(writer), Encoded::Batch(batch)) => {
                 writer.write(batch).map_err(|error| parquet_failed(target, error))
@@ -281,25 +291,7 @@ impl ResponseWriter {
     /// Ends a table, with a file beside it if it is CSV in a file and there is something to say there.
     pub(crate) fn finish(self, target: &Target, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
         match self {
-            ResponseWriter::Csv(writer) => {
-                let (Target::File(path), Some(sidecar)) = (target, sidecar) else { return writer.finish(target) };
-                if path.exists() && !path.is_file() {
-                    return writer.finish(target);
-                }
-                // Begun before the responses are put in place, so that they are not there without it; and
-                // the one of earlier responses goes first, so that it is never beside these.
-                let place = Sidecar::path(path);
-                let mut beside = Pending::new(&Target::File(place.clone()))?;
-                let failed = |error| TableError::Write { file: place.display().to_string(), error };
-                let text = serde_json::to_string(sidecar).expect("plain data") + "\n";
-                beside.write_all(text.as_bytes()).map_err(failed)?;
-                match std::fs::remove_file(&place) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-                    _ => {}
-                }
-                writer.finish(target)?;
-                beside.finish()
-            }
+            ResponseWriter::Csv(writer) => writer.end().map_err(|error| target.failed(error))?.finish_with(sidecar),
             ResponseWriter::Parquet(writer) => {
                 writer.into_inner().map_err(|error| parquet_failed(target, error))?.finish()
             }
@@ -308,5 +300,5 @@ impl ResponseWriter {
 }
 
 fn parquet_failed(target: &Target, error: parquet::errors::ParquetError) -> TableError {
-    TableError::Write { file: target.name(), error: std::io::Error::other(error.to_string()) }
+    target.failed(std::io::Error::other(error.to_string()))
 }

@@ -1,0 +1,260 @@
+//! Putting a table and the file beside it in their places, as one.
+//!
+//! Whoever reads, and whenever the program or the machine is stopped, there is the old pair, the new pair, or a pair that says that
+//! it was being replaced, which is refused; never a table with the sidecar of another. Everything is on the disk before
+//! anything is moved. Then, in the folder's lock: the old sidecar gives way to one that says so ([`REPLACING`]), the
+//! table is moved, and the new sidecar is moved (or the old one removed, if the new table needs none).
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::TableError;
+use crate::sidecar::{Found, REPLACING, Sidecar};
+use crate::unfinished::{Unfinished, Uninterrupted, folder, sync_folder};
+
+/// How many links are followed.
+const MOST_LINKS: usize = 40;
+
+/// How long to wait for a folder that another program has locked; candor itself holds it for a few moves.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Where a path leads: links are followed, also to what does not exist yet.
+pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match place.symlink_metadata() {
+            Ok(metadata) if metadata.is_symlink() => place = folder(&place).join(place.read_link()?),
+            _ => return Ok(place),
+        }
+    }
+    Err(io::Error::other("its links lead to no place"))
+}
+
+/// A lock on a folder: of many who read pairs, or of one who replaces a pair. Released when dropped.
+///
+/// Without effect where folders cannot be locked (not on Unix, or on some network drives).
+pub(crate) struct FolderLock(#[expect(dead_code, reason = "the lock lasts as long as it is open")] Option<File>);
+
+impl FolderLock {
+    /// For reading a pair in the folder of `place`.
+    pub(crate) fn shared(place: &Path) -> io::Result<FolderLock> {
+        FolderLock::wait(place, File::try_lock_shared)
+    }
+
+    /// For replacing a pair in the folder of `place`.
+    pub(crate) fn exclusive(place: &Path) -> io::Result<FolderLock> {
+        FolderLock::wait(place, File::try_lock)
+    }
+
+    fn wait(place: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<FolderLock> {
+        let Ok(file) = File::open(folder(place)) else { return Ok(FolderLock(None)) };
+        let begun = Instant::now();
+        loop {
+            match lock(&file) {
+                Ok(()) => return Ok(FolderLock(Some(file))),
+                Err(TryLockError::Error(_)) => return Ok(FolderLock(None)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() > WAIT => {
+                    return Err(io::Error::other("another program has kept its folder locked for a minute"));
+                }
+                Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+}
+
+/// A move that puts a pair in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// The sidecar that says that the pair is being replaced.
+    Announce,
+    /// The table.
+    Table,
+    /// The new sidecar, or none.
+    Sidecar,
+    /// After a failure: the old sidecar again.
+    Undo,
+}
+
+/// Puts a table, which is on the disk whole, at its `place`, with the sidecar that belongs to it, if any.
+///
+/// # Errors
+/// If that fails; says what is there then.
+pub(crate) fn publish(table: Unfinished, place: &Path, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
+    publish_with(table, place, sidecar, |_| Ok(()))
+}
+
+/// The same; a test may have any step fail.
+fn publish_with(
+    mut table: Unfinished,
+    place: &Path,
+    sidecar: Option<&Sidecar>,
+    mut before: impl FnMut(Step) -> io::Result<()>,
+) -> Result<(), TableError> {
+    let name = || place.display().to_string();
+    let untouched = |error| TableError::Write { file: name(), error };
+    let _lock = FolderLock::exclusive(place).map_err(untouched)?;
+    let Some(mut beside) = Beside::prepare(place, sidecar)? else {
+        let mut held = Uninterrupted::hold();
+        return before(Step::Table).and_then(|()| table.put(place, &mut held)).map_err(untouched);
+    };
+    let mut held = Uninterrupted::hold();
+    before(Step::Announce).and_then(|()| beside.replacing.put(&beside.path, &mut held)).map_err(untouched)?;
+    if let Err(error) = before(Step::Table).and_then(|()| table.put(place, &mut held)) {
+        let undone = before(Step::Undo).and_then(|()| beside.undo(&mut held));
+        let sidecar = beside.path.display().to_string();
+        return Err(match undone {
+            Ok(()) => untouched(error),
+            Err(_) => TableError::StillReplacing { file: name(), sidecar, error },
+        });
+    }
+    before(Step::Sidecar).and_then(|()| beside.finish(&mut held)).map_err(|error| TableError::SidecarMissing {
+        file: name(),
+        sidecar: beside.path.display().to_string(),
+        error,
+        content: sidecar.map(|sidecar| sidecar.text().trim_end().to_owned()),
+    })
+}
+
+/// What is needed to replace a sidecar, all of it on the disk.
+struct Beside {
+    path: PathBuf,
+    replacing: Unfinished,
+    new: Option<Unfinished>,
+    old: Option<Unfinished>,
+}
+
+impl Beside {
+    /// `None` if there is no sidecar, and none is to be.
+    fn prepare(place: &Path, sidecar: Option<&Sidecar>) -> Result<Option<Beside>, TableError> {
+        let path = Sidecar::path(place);
+        let old = match (Sidecar::find(&path), sidecar) {
+            // Whatever it is, it is not ours and says nothing about this table.
+            (Err(_) | Ok(Found::Nothing), None) => return Ok(None),
+            (Err(error), Some(_)) => return Err(error),
+            (Ok(Found::Nothing), Some(_)) => None,
+            (Ok(Found::Replacing), _) => Some(REPLACING.to_owned()),
+            (Ok(Found::Whole(old)), _) => Some(old.text()),
+        };
+        let hold = |text: &str| Unfinished::holding(&path, text.as_bytes());
+        let prepared = || -> io::Result<(Unfinished, Option<Unfinished>, Option<Unfinished>)> {
+            let new = sidecar.map(|sidecar| hold(&sidecar.text())).transpose()?;
+            Ok((hold(REPLACING)?, new, old.as_deref().map(hold).transpose()?))
+        };
+        match prepared() {
+            Ok((replacing, new, old)) => Ok(Some(Beside { path, replacing, new, old })),
+            Err(error) => Err(TableError::Write { file: place.display().to_string(), error }),
+        }
+    }
+
+    /// Puts the new sidecar in place, or removes the old one.
+    fn finish(&mut self, held: &mut Uninterrupted) -> io::Result<()> {
+        put_or_remove(self.new.as_mut(), &self.path, held)
+    }
+
+    /// Puts the old sidecar back.
+    fn undo(&mut self, held: &mut Uninterrupted) -> io::Result<()> {
+        put_or_remove(self.old.as_mut(), &self.path, held)
+    }
+}
+
+fn put_or_remove(file: Option<&mut Unfinished>, place: &Path, held: &mut Uninterrupted) -> io::Result<()> {
+    match file {
+        Some(file) => file.put(place, held),
+        None => std::fs::remove_file(place).map(|()| sync_folder(place)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "old";
+    const NEW: &str = "new";
+
+    /// What is at a place and beside it.
+    fn state(place: &Path) -> (Option<String>, Option<String>) {
+        let read = |path: &Path| std::fs::read_to_string(path).ok();
+        (read(place), read(&Sidecar::path(place)))
+    }
+
+    fn sidecar(of: &str) -> Sidecar {
+        Sidecar { fingerprint: of.to_owned(), records: 1, simulation: None }
+    }
+
+    /// Every way to be stopped, from every state: the old pair, the new pair, or one that is refused; and the error says which.
+    #[test]
+    fn stopped_anywhere_there_is_one_pair_or_none() {
+        let olds =
+            [(None, None), (Some(OLD), None), (Some(OLD), Some(sidecar(OLD).text())), (None, Some(REPLACING.into()))];
+        let (mut refused, mut tried) = (0, 0);
+        for (table, beside) in olds {
+            for new in [Some(sidecar(NEW)), None] {
+                for stopped in [None, Some(Step::Announce), Some(Step::Table), Some(Step::Sidecar)] {
+                    for undone in [true, false] {
+                        let folder = tempfile::tempdir().unwrap();
+                        let place = folder.path().join("r.csv");
+                        table.iter().for_each(|text| std::fs::write(&place, text).unwrap());
+                        beside.iter().for_each(|text| std::fs::write(Sidecar::path(&place), text).unwrap());
+                        let before = state(&place);
+                        let unfinished = Unfinished::holding(&place, NEW.as_bytes()).unwrap();
+                        let result = publish_with(unfinished, &place, new.as_ref(), |step| {
+                            let fails = Some(step) == stopped || (step == Step::Undo && !undone);
+                            if fails { Err(io::Error::other("stopped")) } else { Ok(()) }
+                        });
+                        let after = state(&place);
+                        let wanted = (Some(NEW.to_owned()), new.as_ref().map(Sidecar::text));
+                        let refuses = after.1.as_deref() == Some(REPLACING);
+                        assert!(
+                            after == before || after == wanted || refuses,
+                            "{after:?} from {before:?}, {stopped:?}"
+                        );
+                        match result {
+                            Ok(()) => assert_eq!(after, wanted),
+                            Err(TableError::Write { .. }) => assert_eq!(after, before),
+                            Err(TableError::StillReplacing { .. }) => assert!(refuses && after.0 == before.0),
+                            Err(TableError::SidecarMissing { .. }) => assert!(refuses && after.0 == wanted.0),
+                            Err(other) => panic!("{other}"),
+                        }
+                        let files = std::fs::read_dir(folder.path()).unwrap().count();
+                        assert_eq!(files, usize::from(after.0.is_some()) + usize::from(after.1.is_some()));
+                        refused += usize::from(refuses);
+                        tried += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(tried, 64);
+        assert!(refused > 0 && refused < tried / 2, "{refused}");
+    }
+
+    #[test]
+    fn another_file_beside_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("r.csv");
+        std::fs::write(Sidecar::path(&place), "a plan").unwrap();
+        let new = || Unfinished::holding(&place, NEW.as_bytes()).unwrap();
+        let refused = publish(new(), &place, Some(&sidecar(NEW)));
+        assert!(matches!(refused, Err(TableError::Sidecar { .. })));
+        assert_eq!(state(&place), (None, Some("a plan".to_owned())));
+        publish(new(), &place, None).unwrap();
+        assert_eq!(state(&place), (Some(NEW.to_owned()), Some("a plan".to_owned())));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_also_to_nothing() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("far")).unwrap();
+        symlink("far/there", at("first")).unwrap();
+        symlink("first", at("second")).unwrap();
+        symlink("round", at("round")).unwrap();
+        assert_eq!(place(&at("second")).unwrap(), at("far/there"));
+        assert_eq!(place(&at("plain")).unwrap(), at("plain"));
+        assert!(place(&at("round")).is_err());
+    }
+}
