@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use candor_tables::TableError;
 use candor_tables::output::Target;
-
-use crate::show::harmless;
+use candor_tables::visible::visible;
 
 /// Why a verb did not do what it was asked.
 pub enum Failure {
@@ -28,11 +27,11 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {
-                eprintln!("error: {}", harmless(&message));
+                eprintln!("error: {}", visible(&message));
                 ExitCode::from(1)
             }
             Failure::Usage(message) => {
-                eprintln!("error: {message}\n\nFor more information, try '--help'.");
+                eprintln!("error: {}\n\nFor more information, try '--help'.", visible(&message));
                 ExitCode::from(2)
             }
             Failure::NobodyReads => ExitCode::SUCCESS,

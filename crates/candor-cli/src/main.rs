@@ -6,6 +6,7 @@ mod draw;
 mod failure;
 mod page;
 mod progress;
+mod shell;
 mod show;
 mod verbs;
 

@@ -23,6 +23,7 @@ pub mod records;
 pub mod responses;
 pub mod tally;
 pub mod truth;
+pub mod visible;
 
 pub use error::TableError;
 
