@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use candor_tables::TableError;
 use candor_tables::output::Target;
+use candor_tables::visible::visible;
 
 /// Why a verb did not do what it was asked.
 pub enum Failure {
@@ -26,11 +27,11 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {
-                eprintln!("error: {}", harmless(&message));
+                eprintln!("error: {}", visible(&message));
                 ExitCode::from(1)
             }
             Failure::Usage(message) => {
-                eprintln!("error: {message}\n\nFor more information, try '--help'.");
+                eprintln!("error: {}\n\nFor more information, try '--help'.", visible(&message));
                 ExitCode::from(2)
             }
             Failure::NobodyReads => ExitCode::SUCCESS,
@@ -55,11 +56,4 @@ impl From<candor_design::DesignError> for Failure {
     fn from(error: candor_design::DesignError) -> Failure {
         Failure::Input(error.to_string())
     }
-}
-
-/// Text without control characters but line ends: names and values come from files, and must not move
-/// the cursor or hide what follows.
-pub fn harmless(text: &str) -> String {
-    let escape = |c: char| if c.is_control() && c != '\n' { c.escape_debug().collect() } else { vec![c] };
-    text.chars().flat_map(escape).collect()
 }

@@ -6,6 +6,7 @@ mod draw;
 mod failure;
 mod interruption;
 mod progress;
+mod shell;
 mod show;
 mod page;
 mod verbs;

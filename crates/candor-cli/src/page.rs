@@ -1,9 +1,28 @@
 //! A page of plain parts, as text and as self-contained HTML.
 
+use candor_tables::visible::{is_direction_mark, is_hidden, turns_direction, visible, written_out};
+
 use crate::draw;
 use crate::show::{paragraph, table};
 
-/// A page.
+/// Around text that is not ours within a sentence: Unicode's characters for an isolate, `<bdi>` in HTML, nothing in plain text.
+const ISOLATE: char = '\u{2068}';
+const END_OF_ISOLATE: char = '\u{2069}';
+
+/// A name or a label within a sentence of a page: whatever its direction, the words around it keep theirs.
+pub fn isolated(text: &str) -> String {
+    let shown: String =
+        text.chars().flat_map(|c| if turns_direction(c) { written_out(c).collect() } else { vec![c] }).collect();
+    format!("{ISOLATE}{shown}{END_OF_ISOLATE}")
+}
+
+/// A sentence without the marks of [`isolated`].
+fn unmarked(text: &str) -> String {
+    text.replace([ISOLATE, END_OF_ISOLATE], "")
+}
+
+/// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and columns are
+/// isolated by the page.
 pub struct Page {
     pub title: String,
     pub parts: Vec<Part>,
@@ -107,7 +126,8 @@ th, td { padding-top: .2rem; padding-bottom: .2rem; }
 impl Page {
     /// For a terminal or a plain text file.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n{}\n", self.title, "=".repeat(self.title.chars().count()));
+        let title = visible(&self.title).replace('\n', " ");
+        let mut text = format!("{title}\n{}\n", "=".repeat(title.chars().count()));
         for part in &self.parts {
             text.push('\n');
             text += &part.text();
@@ -117,12 +137,12 @@ impl Page {
 
     /// One file that needs nothing else.
     pub fn html(&self) -> String {
-        let title = escaped(&self.title);
+        let (title, heading) = (attribute(&self.title), name(&self.title));
         let body: String = self.parts.iter().map(Part::html).collect();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
-             <body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
+             <body>\n<main>\n<h1>{heading}</h1>\n{body}</main>\n</body>\n</html>\n"
         )
     }
 }
@@ -130,21 +150,25 @@ impl Page {
 impl Part {
     fn text(&self) -> String {
         match self {
-            Part::Heading(heading) | Part::Subheading(heading) => format!("{heading}\n"),
-            Part::Paragraph(sentence) => paragraph(sentence),
-            Part::List(items) | Part::Warnings(items) => items.iter().map(|item| bullet(item)).collect(),
-            Part::Terms(terms) => terms.iter().map(|(name, text)| bullet(&format!("{name}: {text}"))).collect(),
-            Part::Commands(lines) => lines.iter().map(|line| format!("  {line}\n")).collect(),
+            Part::Heading(heading) | Part::Subheading(heading) => format!("{}\n", visible(&unmarked(heading))),
+            Part::Paragraph(sentence) => paragraph(&unmarked(sentence)),
+            Part::List(items) | Part::Warnings(items) => items.iter().map(|item| bullet(&unmarked(item))).collect(),
+            Part::Terms(terms) => {
+                terms.iter().map(|(name, text)| bullet(&format!("{name}: {}", unmarked(text)))).collect()
+            }
+            Part::Commands(lines) => lines.iter().map(|line| format!("  {}\n", visible(&unmarked(line)))).collect(),
             Part::Table { caption, header, rows } => {
                 let header: Vec<&str> = header.iter().map(String::as_str).collect();
-                paragraph(caption) + &table(&header, rows)
+                let rows: Vec<Vec<String>> =
+                    rows.iter().map(|row| row.iter().map(|cell| unmarked(cell)).collect()).collect();
+                paragraph(&unmarked(caption)) + &table(&header, &rows)
             }
             Part::Estimates(estimates) => {
                 let row = |row: &EstimateRow| [vec![row.categories.join(" x ")], row.numbers().to_vec()].concat();
                 let rows: Vec<Vec<String>> = estimates.rows.iter().map(row).collect();
-                let label = estimates.names.join(" x ");
+                let label = visible(&estimates.names.join(" x "));
                 let header = [&label, "estimate", "standard error", "low", "high"];
-                paragraph(&estimates.caption) + &table(&header, &rows)
+                paragraph(&unmarked(&estimates.caption)) + &table(&header, &rows)
             }
             Part::Matrix(matrix) => {
                 let numbers: Vec<String> = (1..matrix.names.len()).map(|n| n.to_string()).collect();
@@ -171,7 +195,7 @@ impl Part {
             Part::List(items) => list("", items),
             Part::Terms(terms) => {
                 let term =
-                    |(name, text): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(text));
+                    |(term, text): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>\n", name(term), escaped(text));
                 format!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<String>())
             }
             Part::Warnings(items) => list(" class=\"warnings\"", items),
@@ -232,7 +256,7 @@ impl MatrixTable {
             };
             let cells: String = self.cells[i].iter().map(cell).collect();
             let empty = "<td></td>".repeat(columns - self.cells[i].len().min(columns));
-            format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {name}", i + 1)))
+            format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {}", i + 1, isolated(name))))
         };
         html_table("matrix", &self.caption, &header, &self.names.iter().enumerate().map(row).collect::<String>())
     }
@@ -240,19 +264,20 @@ impl MatrixTable {
 
 /// A cell that names its row. A label of nothing is shown as one.
 fn row_heading(label: &str) -> String {
-    format!("<th scope=\"row\">{}</th>", if label.is_empty() { "&quot;&quot;".to_owned() } else { escaped(label) })
+    format!("<th scope=\"row\">{}</th>", if label.is_empty() { "&quot;&quot;".to_owned() } else { name(label) })
 }
 
 /// A table that scrolls on its own where it is too wide. Headings have a class, or none; `rows` are HTML.
 fn html_table(class: &str, caption: &str, header: &[(&str, String)], rows: &str) -> String {
-    let attribute = |class: &str| if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    let class_of = |class: &str| if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     let head = |(class, label): &(&str, String)| match label.is_empty() {
         true => "<td></td>".to_owned(),
-        false => format!("<th scope=\"col\"{}>{}</th>", attribute(class), escaped(label)),
+        false => format!("<th scope=\"col\"{}>{}</th>", class_of(class), name(label)),
     };
-    let (heads, caption, class) = (header.iter().map(head).collect::<String>(), escaped(caption), attribute(class));
+    let (heads, class) = (header.iter().map(head).collect::<String>(), class_of(class));
+    let (label, caption) = (attribute(caption), escaped(caption));
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table{class}>\n<caption>{caption}</caption>\n\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table{class}>\n<caption>{caption}</caption>\n\
          <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
     )
 }
@@ -265,26 +290,54 @@ fn bullet(item: &str) -> String {
     first + &lines.map(|line| format!("    {}\n", line.trim_start())).collect::<String>()
 }
 
+/// Text that is not ours, alone in its place.
+fn name(text: &str) -> String {
+    format!("<bdi>{}</bdi>", marked_up(text, true))
+}
+
+/// Text where HTML takes no elements: in attributes and titles.
+fn attribute(text: &str) -> String {
+    escaped(&visible(&unmarked(text)))
+}
+
 /// Text that HTML takes for text.
 fn escaped(text: &str) -> String {
+    marked_up(text, false)
+}
+
+/// Text as HTML, what is isolated in elements that are always closed. Hidden characters are written out, but for marks of direction in what
+/// is isolated, itself or as a whole: there they belong to the script.
+fn marked_up(text: &str, isolated: bool) -> String {
     let mut safe = String::with_capacity(text.len());
+    let mut inside = false;
     for c in text.chars() {
         match c {
+            ISOLATE if !inside => {
+                safe += "<bdi>";
+                inside = true;
+            }
+            END_OF_ISOLATE if inside => {
+                safe += "</bdi>";
+                inside = false;
+            }
             '&' => safe += "&amp;",
             '<' => safe += "&lt;",
             '>' => safe += "&gt;",
             '"' => safe += "&quot;",
             '\'' => safe += "&#39;",
-            c if c.is_control() && c != '\n' => safe.push('\u{fffd}'),
+            '\n' => safe.push(c),
+            c if is_direction_mark(c) && (isolated || inside) => safe.push(c),
+            c if is_hidden(c) => safe.extend(written_out(c)),
             c => safe.push(c),
         }
     }
-    safe
+    if inside { safe + "</bdi>" } else { safe }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_same_page_twice() {
@@ -303,13 +356,62 @@ mod tests {
         };
         let html = page.html();
         assert!(
-            html.contains("<h1>A &lt;b&gt; &amp; &quot;c&quot;</h1>")
-                && html.contains("<th scope=\"row\">&lt;x&gt;</th>")
+            html.contains("<h1><bdi>A &lt;b&gt; &amp; &quot;c&quot;</bdi></h1>")
+                && html.contains("<th scope=\"row\"><bdi>&lt;x&gt;</bdi></th>")
         );
         assert!(!html.contains("<b>") && html.contains("lang=\"en\"") && html.contains("viewport"));
         let text = page.text();
         assert!(text.contains("  - one\n") && text.contains("Some words.") && text.contains("<x>"));
         assert!(text.lines().all(|line| line.chars().count() <= 102));
+    }
+
+    /// Every kind of part, with the same text in every place for text that is not ours.
+    fn full_of(text: &str) -> Page {
+        let (own, sentence) = (text.to_owned(), format!("About {}: {text}.", isolated(text)));
+        let row =
+            EstimateRow { categories: vec![own.clone()], estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 };
+        let parts = vec![
+            Part::Heading(sentence.clone()),
+            Part::Subheading(sentence.clone()),
+            Part::Paragraph(sentence.clone()),
+            Part::List(vec![sentence.clone()]),
+            Part::Terms(vec![(own.clone(), sentence.clone())]),
+            Part::Warnings(vec![sentence.clone()]),
+            Part::Commands(vec![sentence.clone()]),
+            Part::Table { caption: sentence.clone(), header: vec![own.clone()], rows: vec![vec![sentence.clone()]] },
+            Part::Estimates(EstimateTable { caption: sentence.clone(), names: vec![own.clone()], rows: vec![row] }),
+            Part::Matrix(MatrixTable { caption: sentence, names: vec![own.clone()], cells: vec![vec![]] }),
+        ];
+        Page { title: own, parts }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_turns_what_is_around_it(
+            text in "[a<&\"'\n\u{7}\u{5d0}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{200e}\u{200f}\u{61c}]{1,12}",
+        ) {
+            let page = full_of(&text);
+            prop_assert!(!page.text().contains(|c| c != '\n' && is_hidden(c)));
+            let html = page.html();
+            prop_assert!(!html.contains(|c| turns_direction(c) || (c.is_control() && c != '\n')));
+            let mut depth = 0;
+            for piece in html.split_inclusive('>') {
+                prop_assert!(depth > 0 || !piece.contains(is_direction_mark), "{}", piece);
+                depth += i32::from(piece.ends_with("<bdi>")) - i32::from(piece.ends_with("</bdi>"));
+                prop_assert!((0..=2).contains(&depth));
+            }
+            prop_assert_eq!(depth, 0);
+        }
+    }
+
+    #[test]
+    fn names_keep_to_themselves_in_either_direction() {
+        let html = Page {
+            title: "t".to_owned(),
+            parts: vec![Part::Paragraph(format!("a {} b", isolated("\u{5d0}\u{200f}\u{202e}")))],
+        }
+        .html();
+        assert!(html.contains("<p>a <bdi>\u{5d0}\u{200f}\\u{202e}</bdi> b</p>"), "{html}");
     }
 
     #[test]
@@ -337,7 +439,7 @@ mod tests {
             "interval, -0.05 to 0.90",
             "<th scope=\"row\">&quot;&quot;</th><td><b>0.0500</b></td>",
             "<title>0.8000, interval from 0.7000 to 0.9000</title>",
-            "<th scope=\"row\">&lt;y&gt;</th>",
+            "<th scope=\"row\"><bdi>&lt;y&gt;</bdi></th>",
             "rgba(0, 114, 178, 0.30)\">0.50*</td>",
         ] {
             assert!(html.contains(part), "{part}: {html}");

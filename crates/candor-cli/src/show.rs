@@ -2,10 +2,29 @@
 
 use std::io::{self, Write};
 
-use crate::failure::{Failure, harmless};
+use candor_tables::visible::{is_hidden, visible};
+use serde_json::Value;
 
-/// Writes to standard output; a reader that has gone is not an error.
+use crate::failure::Failure;
+
+/// Writes text for people to standard output.
 pub fn emit(text: &str) -> Result<(), Failure> {
+    emit_data(&visible(text))
+}
+
+/// Writes JSON to standard output.
+pub fn emit_json(json: &Value) -> Result<(), Failure> {
+    emit_data(&json_text(json))
+}
+
+/// JSON on one line. What could not be seen is escaped: to a program it is the same.
+pub fn json_text(json: &Value) -> String {
+    let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    json.to_string().chars().map(escape).chain(["\n".to_owned()]).collect()
+}
+
+/// Writes to standard output what a program reads, as it is; a reader that has gone is not an error.
+pub fn emit_data(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -16,14 +35,15 @@ pub fn emit(text: &str) -> Result<(), Failure> {
 
 /// Writes a remark to standard error, where it does not disturb output.
 pub fn remark(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", visible(text));
 }
 
 /// An aligned table; the first column to the left, the others to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     // A cell is one line, whatever the label in it.
-    let cell = |cell: &String| harmless(&cell.replace('\n', "\\n"));
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let cell = |cell: &str| visible(&cell.replace('\n', "\\n"));
+    let header: Vec<String> = header.iter().map(|name| cell(name)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([header[column].chars().count()]).max().unwrap_or(0)
@@ -36,7 +56,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         });
         format!("  {}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
     };
-    let mut text = line(&mut header.iter().copied());
+    let mut text = line(&mut header.iter().map(String::as_str));
     for row in &rows {
         text += &line(&mut row.iter().map(String::as_str));
     }
@@ -68,7 +88,7 @@ pub fn probability(p: Option<f64>) -> String {
 
 /// A paragraph wrapped at 100 characters, every line indented by two.
 pub fn paragraph(sentence: &str) -> String {
-    let sentence = harmless(sentence);
+    let sentence = visible(sentence);
     let mut text = String::new();
     let mut line = String::from(" ");
     for word in sentence.split_whitespace() {

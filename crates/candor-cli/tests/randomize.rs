@@ -168,12 +168,12 @@ fn bad_tables() {
         (
             "invalid UTF-8",
             [header.as_bytes(), b"1,north,n\xff,20\n"].concat(),
-            vec!["row 1, column \"smokes\": not valid UTF-8"],
+            vec!["row 1, column \"smokes\": byte 2 of it, 0xFF, is not UTF-8"],
         ),
         (
             "invalid UTF-8 in the header",
             b"id,reg\xfe,smokes,age\n".to_vec(),
-            vec!["row 0, column \"number 2\": not valid UTF-8"],
+            vec!["header, column 2 (\"reg\u{fffd}\"): byte 4 of it, 0xFE, is not UTF-8"],
         ),
         ("empty file", Vec::new(), vec!["bad.csv is empty"]),
         ("no records", header.into(), vec!["there are no records in bad.csv"]),

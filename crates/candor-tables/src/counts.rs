@@ -1,6 +1,6 @@
 //! Counts aggregated elsewhere: one row per combination of answers, with a column `count`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
@@ -11,37 +11,55 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 use crate::TableError;
-use crate::error::BadValue;
+use crate::error::{BadValue, MOST_COUNTED};
 use crate::input::{Input, Location};
+use crate::responses::{A_TAG, NOT_AN_ANSWER, tags_are};
 use crate::types::cast;
 
-/// The column that holds how many responses a row stands for.
-pub const COUNT: &str = "count";
+/// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper and lower case for
+/// the same, so these differ from all columns of the plan in more than that.
+pub struct CountColumns {
+    /// How many responses a row stands for: `count`, or `candor_count` if the plan has a column of that name.
+    pub count: String,
+    /// Which table a row is for, if a file holds the counts of several: `candor_table`.
+    pub table: String,
+}
 
-/// The column that says which table a row is for, if a file holds the counts of several.
-pub const TABLE: &str = "candor_table";
+impl CountColumns {
+    /// The names for the counts of a plan; where one is taken, underscores follow until it is not.
+    pub fn of(plan: &Plan) -> CountColumns {
+        let taken: HashSet<String> = plan.columns().iter().map(|column| column.name.to_lowercase()).collect();
+        let free = |first: &str, then: &str| {
+            let more = (0..).map(|n| format!("{then}{}", "_".repeat(n)));
+            [first.to_owned()].into_iter().chain(more).find(|name| !taken.contains(name)).unwrap_or_default()
+        };
+        CountColumns { count: free("count", "candor_count"), table: free("candor_table", "candor_table_") }
+    }
+}
 
 /// A file of counts, in memory.
 struct CountFile {
     name: String,
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    counts: Vec<f64>,
+    counts: Vec<u64>,
 }
 
 /// Reads files of counts and adds them up for every table: each table from the rows that name it in
-/// [`TABLE`], or, where a file has no such column, from all rows of files that have all its columns.
+/// [`CountColumns::table`], or, where a file has no such column, from all rows of files that have all its columns.
 ///
 /// # Errors
-/// If a file cannot be read, a count is not a whole number, a value cannot be a response, or a table
-/// has no counts.
+/// If a file cannot be read, a count is not a whole number, a value cannot be a response, a table
+/// has no counts, or they sum to more than [`MOST_COUNTED`].
 pub fn tally_counts(
     plan: &Plan,
     tables: &TableList,
     inputs: &[Location],
     delimiter: Option<u8>,
 ) -> Result<Vec<TableTally>, TableError> {
-    let files = inputs.iter().map(|location| CountFile::read(location, delimiter)).collect::<Result<Vec<_>, _>>()?;
+    let names = CountColumns::of(plan);
+    let read = |location| CountFile::read(location, delimiter, &names.count);
+    let files = inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let columns = plan.columns();
     let mut tallies = Vec::new();
     for table in tables.lists() {
@@ -50,19 +68,27 @@ pub fn tally_counts(
         let attributes: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
         let mut tally = TableTally::new(layout);
         let mut missing = None;
+        let mut total = 0u128;
         for file in &files {
             let at: Vec<Option<usize>> = needed.iter().map(|&c| file.column(&columns[c].name)).collect();
             if let Some(lacking) = at.iter().position(Option::is_none) {
                 missing = Some((file.name.clone(), columns[needed[lacking]].name.clone()));
                 continue;
             }
-            let wanted = file.rows_of(&attributes);
+            let wanted = file.rows_of(&names.table, &attributes);
+            total += wanted.iter().map(|&row| u128::from(file.counts[row])).sum::<u128>();
             let places: Vec<usize> = at.into_iter().flatten().collect();
             file.add(plan, &mut tally, &needed, &places, &wanted)?;
         }
-        if tally.total() <= 0.0 {
+        if total > u128::from(MOST_COUNTED) {
+            return Err(TableError::TooManyCounted { table: attributes.join(","), total });
+        }
+        if total == 0 {
             let (file, column) = missing.unwrap_or_else(|| {
-                (inputs.first().map_or(String::new(), Location::name), format!("{TABLE} = {}", attributes.join(",")))
+                (
+                    inputs.first().map_or(String::new(), Location::name),
+                    format!("{} = {}", names.table, attributes.join(",")),
+                )
             });
             return Err(TableError::NoCounts { file, table: attributes.join(","), column });
         }
@@ -71,11 +97,24 @@ pub fn tally_counts(
     Ok(tallies)
 }
 
+/// A count as it is written, `7` or `7.0`; or what is wrong with it.
+fn parse_count(text: &str) -> Result<u64, String> {
+    let float = || text.parse::<f64>().ok().filter(|n| *n >= 0.0 && n.fract() == 0.0);
+    // What floats would round must not be read as one.
+    let whole = text.parse::<u128>().ok().or_else(|| Some(float()? as u128));
+    match whole {
+        Some(n) if n <= u128::from(MOST_COUNTED) => Ok(n as u64),
+        Some(_) => Err(format!("is too large; at most {MOST_COUNTED} (2^53) responses can be counted exactly")),
+        None if text.is_empty() => Err("counts are whole numbers, 0 or more".to_owned()),
+        None => Err("is not a count; counts are whole numbers, 0 or more".to_owned()),
+    }
+}
+
 impl CountFile {
-    fn read(location: &Location, delimiter: Option<u8>) -> Result<CountFile, TableError> {
+    fn read(location: &Location, delimiter: Option<u8>, count_column: &str) -> Result<CountFile, TableError> {
         let input = Input::open(location, delimiter)?;
         let (name, header) = (input.name().to_owned(), input.header().to_vec());
-        let count = input.position(COUNT)?;
+        let count = input.position(count_column)?;
         let (mut rows, mut counts) = (Vec::new(), Vec::new());
         for batch in input.batches(&header)? {
             let batch = batch?;
@@ -91,15 +130,10 @@ impl CountFile {
             for row in 0..batch.columns.num_rows() {
                 let text = |column: usize| if texts[column].is_null(row) { "" } else { texts[column].value(row) };
                 let value = text(count);
-                let number = value.parse::<f64>().ok().filter(|n| *n >= 0.0 && n.fract() == 0.0 && *n <= 2f64.powi(53));
-                counts.push(number.ok_or_else(|| {
-                    TableError::Value(BadValue {
-                        file: name.clone(),
-                        row: batch.before + row as u64 + 1,
-                        column: COUNT.to_owned(),
-                        value: value.to_owned(),
-                        hint: "is not a count; counts are whole numbers, 0 or more".to_owned(),
-                    })
+                counts.push(parse_count(value).map_err(|hint| {
+                    let (file, column, value) = (name.clone(), count_column.to_owned(), value.to_owned());
+                    let row = batch.before + row as u64 + 1;
+                    TableError::Value(BadValue { file, row, column, value, hint })
                 })?);
                 rows.push((0..header.len()).map(|column| text(column).to_owned()).collect());
             }
@@ -112,15 +146,16 @@ impl CountFile {
     }
 
     /// The rows that are for the table of these attributes, in any order.
-    fn rows_of(&self, attributes: &[&str]) -> Vec<usize> {
-        let Some(at) = self.column(TABLE) else { return (0..self.rows.len()).collect() };
-        let sorted = |names: &mut Vec<String>| {
+    fn rows_of(&self, table_column: &str, attributes: &[&str]) -> Vec<usize> {
+        let Some(at) = self.column(table_column) else { return (0..self.rows.len()).collect() };
+        // Names with commas come apart here, but the same way on both sides.
+        let sorted = |joined: &str| {
+            let mut names: Vec<String> = joined.split(',').map(|name| name.trim().to_owned()).collect();
             names.sort();
-            names.clone()
+            names
         };
-        let wanted = sorted(&mut attributes.iter().map(|&name| name.to_owned()).collect());
-        let names = |row: &usize| self.rows[*row][at].split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>();
-        (0..self.rows.len()).filter(|row| sorted(&mut names(row)) == wanted).collect()
+        let wanted = sorted(&attributes.join(","));
+        (0..self.rows.len()).filter(|&row| sorted(&self.rows[row][at]) == wanted).collect()
     }
 
     fn add(
@@ -144,12 +179,12 @@ impl CountFile {
             };
             let code = |row: usize, label: &str| {
                 labels.iter().position(|known| known == label).map(|code| code as u16).ok_or_else(|| {
-                    TableError::Value(BadValue {
-                        file: self.name.clone(),
-                        row: row as u64 + 1,
-                        column: columns[at].name.clone(),
-                        value: label.to_owned(),
-                        hint: "cannot be answered under this plan".to_owned(),
+                    let (file, column) = (self.name.clone(), columns[at].name.clone());
+                    let (value, hint) = (label.to_owned(), NOT_AN_ANSWER.to_owned());
+                    let bad = BadValue { file, row: row as u64 + 1, column, value, hint };
+                    TableError::Value(match columns[at].content {
+                        Content::Tag { .. } => bad.not(A_TAG, &tags_are(labels.len() as u64)),
+                        _ => bad,
                     })
                 })
             };
@@ -166,7 +201,7 @@ impl CountFile {
                 ones.insert(at, rows.iter().map(one).collect::<Result<_, _>>()?);
             }
         }
-        let counts: Vec<f64> = rows.iter().map(|&row| self.counts[row]).collect();
+        let counts: Vec<f64> = rows.iter().map(|&row| self.counts[row] as f64).collect();
         let codes: Vec<Codes<'_>> = (0..columns.len())
             .map(|at| match (ones.get(&at), sets.get(&at)) {
                 (_, Some(sets)) => Codes::Set(sets),

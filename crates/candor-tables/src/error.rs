@@ -4,6 +4,8 @@ use std::fmt;
 
 use candor::randomize::RandomizeError;
 
+use crate::visible::visible;
+
 /// What is wrong with a table, where, and what would be right. Rows are counted from 1, without
 /// the header.
 #[derive(Debug, thiserror::Error)]
@@ -76,14 +78,16 @@ pub enum TableError {
         row: u64,
     },
     /// Text that is not UTF-8.
-    #[error("{file}, row {row}, column \"{column}\": not valid UTF-8; convert the file to UTF-8")]
+    #[error("{file}, {place}: byte {byte} of it, 0x{found:02X}, is not UTF-8; convert the file to UTF-8")]
     Utf8 {
         /// The file's name.
         file: String,
-        /// Which row; 0 is the header.
-        row: u64,
-        /// Which column.
-        column: String,
+        /// Which value.
+        place: String,
+        /// Where in the value, counted from 1.
+        byte: usize,
+        /// The byte.
+        found: u8,
     },
     /// A value that does not fit the schema.
     #[error("{file}, {0}", file = .0.file)]
@@ -180,6 +184,16 @@ pub enum TableError {
         table: String,
         /// What it would take.
         column: String,
+    },
+    /// More counted responses than floats can tell apart.
+    #[error(
+        "the counts for the table \"{table}\" sum to {total}; at most {MOST_COUNTED} (2^53) responses can be counted exactly"
+    )]
+    TooManyCounted {
+        /// The table.
+        table: String,
+        /// How many they are.
+        total: u128,
     },
     /// A kept column would have the name of an answer.
     #[error("the column \"{0}\" cannot be kept: responses have a column of that name")]
@@ -294,6 +308,18 @@ pub enum TableError {
     },
 }
 
+/// The most responses that can be counted: beyond it, floats do not tell a number from the next.
+pub const MOST_COUNTED: u64 = 1 << 53;
+
+impl TableError {
+    /// Text that is not UTF-8, at a place of a file.
+    pub(crate) fn utf8(file: &str, place: String, text: &[u8]) -> TableError {
+        let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+        let found = text.get(valid).copied().unwrap_or_default();
+        TableError::Utf8 { file: file.to_owned(), place, byte: valid + 1, found }
+    }
+}
+
 /// A value that does not fit the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadValue {
@@ -309,6 +335,14 @@ pub struct BadValue {
     pub hint: String,
 }
 
+impl BadValue {
+    /// The same, of a value that is not `what` it should be by a rule; if it is missing, the rule is all there is to say.
+    pub(crate) fn not(mut self, what: &str, rule: &str) -> BadValue {
+        self.hint = if self.value.is_empty() { rule.to_owned() } else { format!("is not {what}; {rule}") };
+        self
+    }
+}
+
 impl fmt::Display for BadValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BadValue { row, column, value, hint, .. } = self;
@@ -319,11 +353,11 @@ impl fmt::Display for BadValue {
     }
 }
 
-/// A value as it may be shown: short, and without control characters.
+/// A value as it may be shown: short, on one line, and nothing hidden in it.
 fn shown(value: &str) -> String {
     const MOST: usize = 60;
-    let escape = |c: char| if c.is_control() { c.escape_debug().collect() } else { vec![c] };
-    let text: String = value.chars().take(MOST).flat_map(escape).collect();
+    let short: String = value.chars().take(MOST).collect();
+    let text = visible(&short).replace('\n', "\\n");
     if value.chars().nth(MOST).is_some() { text + "..." } else { text }
 }
 

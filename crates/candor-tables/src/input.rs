@@ -22,6 +22,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::reader::ChunkReader;
 
 use crate::types::{cast, text_dictionary_type};
+use crate::visible::visible;
 use crate::{BATCH, TableError};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -123,10 +124,9 @@ impl Input {
         let fields = reader.byte_headers().map_err(|error| csv_error(&name, &[], 0, error))?.clone();
         let mut header = Vec::with_capacity(fields.len());
         for (i, field) in fields.iter().enumerate() {
-            let text = std::str::from_utf8(field).map_err(|_| TableError::Utf8 {
-                file: name.clone(),
-                row: 0,
-                column: format!("number {}", i + 1),
+            let text = std::str::from_utf8(field).map_err(|_| {
+                let shown = String::from_utf8_lossy(field);
+                TableError::utf8(&name, format!("header, column {} (\"{}\")", i + 1, visible(&shown)), field)
             })?;
             header.push(text.strip_prefix(BYTE_ORDER_MARK).filter(|_| i == 0).unwrap_or(text).to_owned());
         }
@@ -382,8 +382,8 @@ impl CsvBatches {
                     Ok("") => column.append_null(),
                     Ok(text) => column.append_value(text),
                     Err(_) => {
-                        let column = self.header[position].clone();
-                        return Err(TableError::Utf8 { file: file.to_owned(), row: self.row, column });
+                        let place = format!("row {}, column \"{}\"", self.row, self.header[position]);
+                        return Err(TableError::utf8(file, place, field));
                     }
                 }
             }
@@ -574,12 +574,12 @@ fn parquet_message(file: &str, message: String) -> TableError {
 pub fn cells(path: &Path) -> Result<Vec<Vec<String>>, TableError> {
     let file = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| TableError::Read { file: file.clone(), error })?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| TableError::Utf8 {
-        file: file.clone(),
-        row: 0,
-        column: "any".into(),
-    })?;
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let mut lines = bytes.split(|&byte| byte == b'\n').zip(1..);
+    if let Some((line, number)) = lines.find(|(line, _)| std::str::from_utf8(line).is_err()) {
+        return Err(TableError::utf8(&file, format!("line {number}"), line));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text);
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)

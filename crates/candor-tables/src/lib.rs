@@ -8,13 +8,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod visible;
 pub mod marks;
 mod types;
 pub mod error;
 pub mod input;
 pub mod codes;
 pub mod check;
-pub mod counts;
 pub mod infer;
 pub mod sidecar;
 pub mod spreadsheet;
@@ -24,6 +24,7 @@ pub mod output;
 pub mod estimates;
 mod parallel;
 pub mod responses;
+pub mod counts;
 pub mod distinct;
 pub mod records;
 pub mod tally;

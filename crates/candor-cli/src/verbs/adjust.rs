@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, plural, remark, table};
+use crate::show::{count, emit, emit_json, plural, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -132,7 +132,7 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     if args.json {
         let mut json = describe_json(&plan, &weighted, &args.raking);
         json["seconds"] = started.elapsed().as_secs_f64().into();
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let text = describe(&plan, &weighted, &args.raking) + &format!("\nWritten to {}.\n", target.name());
     match target {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::design::{attribute_rows, attributes_json, describe_prior};
 use super::{compare_plans, read_plan};
 use crate::failure::Failure;
-use crate::show::{emit, lower_first, paragraph, plural, table};
+use crate::show::{emit, emit_json, lower_first, paragraph, plural, table};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -63,7 +63,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
     let question = question(&plan, &args.prior, requirements)?;
     let findings = audit(&question);
     match args.json {
-        true => emit(&format!("{}\n", describe_json(&plan, &findings)))?,
+        true => emit_json(&describe_json(&plan, &findings))?,
         false => emit(&describe(&plan, &findings))?,
     }
     let broken: Vec<String> = findings.iter().filter(|finding| finding.holds == Some(false)).map(requirement).collect();
@@ -144,7 +144,7 @@ fn together(args: &AuditArgs, requirements: &[Requirement]) -> Result<(), Failur
             "attributes": composition.attributes.iter().map(attribute).collect::<Vec<_>>(),
             "criteria": [{"name": "ldp", "value": epsilon.value(), "required": limit, "holds": holds, "sentence": sentence}],
         });
-        emit(&format!("{json}\n"))?;
+        emit_json(&json)?;
     } else {
         let mut rows: Vec<Vec<String>> = args
             .plans
@@ -186,7 +186,7 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
     );
     text += &table(&ATTRIBUTE_HEADER, &attribute_table(plan));
     text += "\nWhat to tell respondents\n";
-    text += &told(plan, findings).iter().map(|sentence| paragraph(sentence)).collect::<String>();
+    text += &told(plan, findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
     text += "\nCriteria\n";
     for finding in findings {
         let verdict = match (finding.required, finding.holds) {
@@ -227,8 +227,8 @@ pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one 
      response who already knows all other attributes: it is the one that protects the respondent. All are computed \
      from the plan's integers and rounded up; an attribute answered in two plans adds up.";
 
-/// What to tell respondents.
-pub fn told(plan: &Plan, findings: &[Finding]) -> Vec<String> {
+/// What to tell respondents; `name` is how attributes are called.
+pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let mut sentences = vec![format!(
         "About any one question, even for somebody who knows all your other answers: {}",
@@ -240,8 +240,8 @@ pub fn told(plan: &Plan, findings: &[Finding]) -> Vec<String> {
             "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
         ));
     }
-    let public: Vec<&str> =
-        plan.schema().attributes().iter().filter(|a| a.is_public()).map(|attribute| attribute.name()).collect();
+    let public: Vec<String> =
+        plan.schema().attributes().iter().filter(|a| a.is_public()).map(|attribute| name(attribute.name())).collect();
     if !public.is_empty() {
         sentences.push(format!("Published as it is, without any protection: {}.", public.join(", ")));
     }

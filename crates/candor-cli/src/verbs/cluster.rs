@@ -21,7 +21,8 @@ use super::randomize::randomness;
 use super::{parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, paragraph, remark, table};
+use crate::shell;
+use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -169,7 +170,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         output::write(&Target::new(path), format!("{json:#}\n").as_bytes())?;
     }
     match args.json {
-        true => emit(&format!("{json}\n")),
+        true => emit_json(&json),
         false => emit(&describe(&args, &schema, &learned, &clustering)),
     }
 }
@@ -215,7 +216,8 @@ fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
 fn responses_are_no_records(error: TableError) -> Failure {
     match error {
         TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
-            "{file} holds responses, not true records; to learn from them: candor cluster plan.json {file} --protocol attribute"
+            "{file} holds responses, not true records; to learn from them: candor cluster plan.json {} --protocol attribute",
+            shell::file(&file)
         )),
         error => error.into(),
     }
@@ -367,7 +369,9 @@ fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: 
         let schema = if args.protocol == Protocol::Attribute { "schema.toml" } else { &args.description };
         let _ = write!(
             text,
-            "\nClusters written to {path}. Next: candor design {schema} --method clusters --from-clusters {path} --epsilon E\n"
+            "\nClusters written to {path}. Next: candor design {} --method clusters --from-clusters {} --epsilon E\n",
+            shell::file(schema),
+            shell::file(path)
         );
     }
     text

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::read_plan;
 use crate::failure::Failure;
-use crate::show::{emit, paragraph, table};
+use crate::show::{emit, emit_json, paragraph, table};
 
 /// Matrices with more columns than this are in the JSON only.
 const SHOWN_COLUMNS: usize = 10;
@@ -25,7 +25,7 @@ pub fn run(first: &str, second: &str, as_json: bool) -> Result<(), Failure> {
     };
     if as_json {
         let json = json!({"first": first, "second": second, "relation": relation, "blocks": blocks.iter().map(block_json).collect::<Vec<_>>()});
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let mut text = match relation {
         "equivalent" => format!("{first} and {second} are equally informative.\n"),

@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use crate::Command;
 use crate::failure::Failure;
-use crate::show::emit;
+use crate::show::emit_data;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -22,5 +22,5 @@ pub struct CompletionsArgs {
 pub fn run(args: CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Command::command(), "candor", &mut script);
-    emit(&String::from_utf8_lossy(&script))
+    emit_data(&String::from_utf8_lossy(&script))
 }

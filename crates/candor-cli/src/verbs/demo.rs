@@ -12,8 +12,9 @@ use candor_tables::tally::{Job, tally};
 use candor_tables::truth::Records;
 use clap::{Args, Parser};
 
-use super::{quoted, read_plan};
+use super::read_plan;
 use crate::failure::Failure;
+use crate::shell;
 use crate::show::{count, emit, paragraph, table};
 use crate::{Command, run as run_command};
 
@@ -173,7 +174,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
 
 /// Says a command and runs it.
 fn step(why: &str, words: &[&str]) -> Result<(), Failure> {
-    let shown: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let shown: Vec<String> = words.iter().map(|word| shell::word(word)).collect();
     emit(&format!("\n{why}\n\n$ candor {}\n", shown.join(" ")))?;
     let command = Command::try_parse_from([&["candor"], words].concat());
     run_command(command.map_err(|error| Failure::Input(error.to_string()))?)

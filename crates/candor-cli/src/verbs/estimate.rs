@@ -15,13 +15,14 @@ use candor_tables::input::Location;
 use candor_tables::output;
 use candor_tables::spreadsheet::safe_cell;
 use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
+use candor_tables::visible::visible;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, remark, table};
+use crate::show::{count, emit_data, json_text, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -189,12 +190,12 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let target = output::Target::new(&args.output);
     let text = match format {
         FormatArg::Parquet => return Ok(write_estimates(&target, &long_rows(&plan, &published))?),
-        FormatArg::Text => describe(&args, &plan, tallied.responses, &published),
+        FormatArg::Text => visible(&describe(&args, &plan, tallied.responses, &published)),
         FormatArg::Csv => csv(&plan, &published, args.cells.safe_cells),
-        FormatArg::Json => format!("{}\n", describe_json(&args, &plan, tallied.responses, &published)),
+        FormatArg::Json => json_text(&describe_json(&args, &plan, tallied.responses, &published)),
     };
     match target {
-        output::Target::Stdout => emit(&text),
+        output::Target::Stdout => emit_data(&text),
         file => Ok(output::write(&file, text.as_bytes())?),
     }
 }

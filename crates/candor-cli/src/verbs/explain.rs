@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 
 use super::{read_plan, refuse_overwriting};
 use crate::failure::Failure;
-use crate::page::{Page, Part};
-use crate::show::{capital, emit};
+use crate::page::{Page, Part, isolated};
+use crate::show::{capital, emit, emit_data};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -46,7 +46,7 @@ pub fn run(args: ExplainArgs) -> Result<(), Failure> {
         FormatArg::Html => page.html(),
     };
     if named == "-" {
-        return emit(&text);
+        return emit_data(&text);
     }
     refuse_overwriting(named, &[&args.plan])?;
     output::write(&Target::new(named), text.as_bytes())?;
@@ -99,7 +99,7 @@ fn discloses(plan: &Plan, findings: &[Finding]) -> bool {
 }
 
 fn quoted(name: &str) -> String {
-    format!("\u{201c}{name}\u{201d}")
+    format!("\u{201c}{}\u{201d}", isolated(name))
 }
 
 /// A probability as so many times in a hundred (or a thousand, ...).
@@ -286,7 +286,7 @@ fn example(plan: &Plan) -> Vec<Part> {
 fn one_category(pattern: &Pattern, suppose: &str, labels: &[String], truth: usize) -> Vec<Part> {
     let (n, kept) = (labels.len(), pattern.keep_probability(0));
     let other = (1.0 - kept) / (n - 1) as f64;
-    let mut rows = vec![vec![format!("{} (the truth)", labels[truth]), chances(kept)]];
+    let mut rows = vec![vec![format!("{} (the truth)", isolated(&labels[truth])), chances(kept)]];
     if n <= 6 {
         rows.extend((0..n).filter(|&c| c != truth).map(|c| vec![labels[c].clone(), chances(other)]));
     } else {

@@ -22,7 +22,7 @@ use super::prior::PriorArgs;
 use crate::draw;
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, paragraph, remark, table};
+use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 /// How many further privacies are polished between two that are shown.
 const BETWEEN: usize = 3;
@@ -216,7 +216,7 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
         output::write(&Target::new(path), fronts.csv().as_bytes())?;
     }
     match args.json {
-        true => emit(&format!("{}\n", fronts.json())),
+        true => emit_json(&fronts.json()),
         false if args.output.as_deref() == Some("-") => Ok(()),
         false => emit(&fronts.describe(&args.plot)),
     }

@@ -8,7 +8,8 @@ use clap_mangen::Man;
 
 use crate::Command;
 use crate::failure::Failure;
-use crate::show::{emit, plural};
+use crate::shell;
+use crate::show::{emit, emit_data, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -24,7 +25,7 @@ pub struct ManArgs {
 pub fn run(args: ManArgs) -> Result<(), Failure> {
     let mut command = Command::command().disable_help_subcommand(true);
     command.build();
-    let Some(folder) = &args.folder else { return emit(&String::from_utf8_lossy(&render(&command))) };
+    let Some(folder) = &args.folder else { return emit_data(&String::from_utf8_lossy(&render(&command))) };
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
     let mut pages = Vec::new();
@@ -32,7 +33,8 @@ pub fn run(args: ManArgs) -> Result<(), Failure> {
     for (name, page) in &pages {
         output::write(&Target::new(&Path::new(folder).join(name).to_string_lossy()), page)?;
     }
-    emit(&format!("{} in {folder}; read the first with: man -l {folder}/candor.1\n", plural(pages.len(), "page")))
+    let first = shell::file(&format!("{folder}/candor.1"));
+    emit(&format!("{} in {folder}; read the first with: man -l {first}\n", plural(pages.len(), "page")))
 }
 
 /// The pages of a command and of all its verbs, by file name.

@@ -118,12 +118,3 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
         _ => Err("a delimiter is one ASCII character, or tab".to_owned()),
     }
 }
-
-/// A word of a command as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+".contains(c);
-    match word.chars().all(plain) && !word.is_empty() {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}

@@ -16,7 +16,7 @@ use super::estimate::{TargetArg, parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, paragraph, table};
+use crate::show::{count, emit, emit_json, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -117,7 +117,7 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     };
     let answers: Vec<Answer> = methods.iter().map(answer).collect();
     if args.json {
-        return emit(&format!("{}\n", describe_json(&args, counted.responses, &answers)));
+        return emit_json(&describe_json(&args, counted.responses, &answers));
     }
     emit(&describe(&args, &plan, counted.responses, &condition, &answers))
 }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::show::{count, emit, remark};
+use crate::show::{count, emit_json, remark};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -101,7 +101,7 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
         let fingerprint = plan.fingerprint().as_str();
         let json =
             json!({"records": done.records, "fingerprint": fingerprint, "simulation": args.seed, "seconds": seconds});
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     remark(&format!(
         "{} records randomized to {} in {seconds:.2} s (plan {})",
@@ -163,7 +163,7 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
             };
             response.insert(column.name, value);
         }
-        emit(&format!("{}\n", Value::Object(response)))?;
+        emit_json(&Value::Object(response))?;
         let _ = std::io::stdout().flush();
     }
     Ok(())

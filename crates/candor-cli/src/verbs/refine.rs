@@ -8,7 +8,7 @@ use serde_json::json;
 use super::prior::PriorArgs;
 use super::{parse_respondents, read_plan, refuse_overwriting};
 use crate::failure::Failure;
-use crate::show::{count, emit, paragraph, remark, table};
+use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -75,7 +75,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
             "after": side(after, refined.outputs.1, is.value()),
             "fingerprint": refined.plan.fingerprint().as_str(),
         });
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let row =
         |name: &str, m: &candor_design::front::measure::Measures, outputs: usize, epsilon: candor::channel::Epsilon| {

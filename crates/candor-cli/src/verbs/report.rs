@@ -17,10 +17,11 @@ use super::audit::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_table, told};
 use super::design::prior_sentences;
 use super::estimate::{categories, cautions, names, parse_confidence, read_responses};
 use super::test::p_value;
-use super::{parse_delimiter, provenance, quoted, read_plan, refuse_overwriting};
+use super::{parse_delimiter, provenance, read_plan, refuse_overwriting};
 use crate::failure::Failure;
-use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part};
-use crate::show::{capital, count, emit, plural};
+use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated};
+use crate::shell;
+use crate::show::{capital, count, emit, emit_data, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -90,7 +91,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let page = page(&args, &plan, &tallied, &analyses, &dependences);
     let target = Target::new(&args.output);
     match target {
-        Target::Stdout => emit(&page.html()),
+        Target::Stdout => emit_data(&page.html()),
         Target::File(_) => {
             output::write(&target, page.html().as_bytes())?;
             emit(&format!("The report is in {}.\n", args.output))
@@ -149,8 +150,9 @@ fn page(args: &ReportArgs, plan: &Plan, tallied: &Tallied, analyses: &[Analysis]
 
 /// What a reader must know before believing anything.
 fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String> {
-    let known =
-        provenance(&tallied.unmarked, tallied.simulation, file_name).into_iter().chain(cautions(analyses.iter()));
+    let known = provenance(&tallied.unmarked, tallied.simulation, |file| isolated(&file_name(file)))
+        .into_iter()
+        .chain(cautions(analyses.iter()));
     let sentence = |note: String| capital(note.trim_start_matches("note: ").trim_start_matches("warning: ")) + ".";
     let mut warnings: Vec<String> = known.map(sentence).collect();
     if tallied.simulation.is_some() {
@@ -167,7 +169,7 @@ fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String
     }
     for analysis in analyses {
         if let Err(reason) = &analysis.cells {
-            warnings.push(format!("{}: {reason}.", names(plan, analysis).join(" and ")));
+            warnings.push(format!("{}: {reason}.", title(plan, analysis)));
         }
     }
     warnings
@@ -176,7 +178,7 @@ fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String
 fn what_was_asked(plan: &Plan) -> Vec<Part> {
     let term = |attribute: &Attribute| {
         let labels = attribute.categories();
-        let shown = |label: &String| if label.is_empty() { "(missing)".to_owned() } else { label.clone() };
+        let shown = |label: &String| if label.is_empty() { "(missing)".to_owned() } else { isolated(label) };
         let mut list: Vec<String> = labels.iter().take(MOST_LABELS).map(shown).collect();
         if labels.len() > MOST_LABELS {
             list.push(format!("and {} more", count((labels.len() - MOST_LABELS) as u64)));
@@ -195,10 +197,10 @@ fn what_was_asked(plan: &Plan) -> Vec<Part> {
 fn what_is_guaranteed(plan: &Plan) -> Vec<Part> {
     let findings = audit(&Question::new(plan));
     let mut parts = vec![Part::Heading("What is guaranteed to those who answered".to_owned())];
-    parts.extend(told(plan, &findings).into_iter().map(Part::Paragraph));
+    parts.extend(told(plan, &findings, isolated).into_iter().map(Part::Paragraph));
     let record = findings.iter().filter(|finding| finding.name == "ldp");
     parts.extend(record.map(|finding| Part::Paragraph(finding.sentence.clone())));
-    if let Some((heading, sentences)) = prior_sentences(plan) {
+    if let Some((heading, sentences)) = prior_sentences(plan, isolated) {
         parts.extend([Part::Paragraph(format!("{heading}:")), Part::List(sentences)]);
     }
     parts.push(Part::Table {
@@ -221,7 +223,7 @@ fn what_was_found(args: &ReportArgs, plan: &Plan, analyses: &[Analysis]) -> Vec<
         )),
     ];
     for analysis in analyses {
-        let title = names(plan, analysis).join(" and ");
+        let title = title(plan, analysis);
         parts.push(Part::Subheading(title.clone()));
         parts.push(match &analysis.cells {
             Err(reason) => Part::Paragraph(format!("{}.", capital(&reason.to_string()))),
@@ -264,7 +266,7 @@ fn what_depends_on_what(plan: &Plan, pairs: &[Pair]) -> Vec<Part> {
     let row = |pair: &&Pair| {
         let [a, b] = pair.places;
         vec![
-            format!("{} and {}", names[a], names[b]),
+            format!("{} and {}", isolated(&names[a]), isolated(&names[b])),
             format!("{:.4}", pair.value),
             pair.standard_error.map_or("–".to_owned(), |error| format!("{error:.4}")),
             pair.p_value.map_or("–".to_owned(), p_value),
@@ -292,6 +294,11 @@ fn what_depends_on_what(plan: &Plan, pairs: &[Pair]) -> Vec<Part> {
     ]
 }
 
+/// The attributes of a table, as it is called on the page.
+fn title(plan: &Plan, analysis: &Analysis) -> String {
+    names(plan, analysis).iter().map(|name| isolated(name)).collect::<Vec<_>>().join(" and ")
+}
+
 fn stars(p_value: Option<f64>) -> &'static str {
     match p_value {
         Some(p) if p < 0.001 => "***",
@@ -308,10 +315,10 @@ fn file_name(path: &str) -> String {
 
 fn how_to_repeat(args: &ReportArgs, plan: &Plan, tallied: &Tallied) -> Vec<Part> {
     let version = env!("CARGO_PKG_VERSION");
-    let file = |path: &str| quoted(&file_name(path));
+    let file = |path: &str| isolated(&shell::file(&file_name(path)));
     let responses = args.responses.iter().map(|path| file(path)).collect::<Vec<_>>().join(" ");
-    let (plan_file, tables) = (file(&args.plan), quoted(&args.tables));
-    let options = format!("--tables {tables} --confidence {}", args.confidence);
+    let plan_file = file(&args.plan);
+    let options = format!("{} --confidence {}", isolated(&shell::flag("--tables", &args.tables)), args.confidence);
     vec![
         Part::Heading("How to cite and repeat this".to_owned()),
         Part::Paragraph(format!(
@@ -323,7 +330,10 @@ fn how_to_repeat(args: &ReportArgs, plan: &Plan, tallied: &Tallied) -> Vec<Part>
         Part::Commands(vec![
             format!("candor audit {plan_file}"),
             format!("candor estimate {plan_file} {responses} {options}"),
-            format!("candor report {plan_file} {responses} {options} --title {} -o report.html", quoted(&args.title)),
+            format!(
+                "candor report {plan_file} {responses} {options} {} -o report.html",
+                isolated(&shell::flag("--title", &args.title))
+            ),
         ]),
     ]
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{parse_delimiter, read_schema, refuse_overwriting};
 use crate::failure::Failure;
-use crate::show::{count, emit, plural, remark};
+use crate::show::{count, emit, emit_json, plural, remark};
 
 #[derive(Args)]
 pub struct SchemaArgs {
@@ -116,7 +116,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     output::write(&target, inferred.schema.to_toml().as_bytes())?;
     inferred.notes.iter().for_each(|note| remark(&format!("note: {note}")));
     if args.json {
-        emit(&format!("{}\n", json!({"attributes": attributes(&inferred.schema), "records": inferred.records})))?;
+        emit_json(&json!({"attributes": attributes(&inferred.schema), "records": inferred.records}))?;
     } else if let Target::File(_) = target {
         remark(&format!(
             "{}: {} from {} records; look it over and edit it before you publish it",
@@ -157,7 +157,7 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
     }
     if args.json {
         let json = json!({"attributes": attributes(&schema), "records": records, "problems": problems});
-        emit(&format!("{json}\n"))?;
+        emit_json(&json)?;
     }
     if let Some(failure) = unreadable {
         return Err(failure);

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::estimate::parse_confidence;
 use super::read_plan;
 use crate::failure::Failure;
-use crate::show::{count, emit, table};
+use crate::show::{count, emit, emit_json, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -63,7 +63,7 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     }
     if args.json {
         let json = json!({"margin": args.margin, "confidence": args.confidence, "tables": sizes});
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(

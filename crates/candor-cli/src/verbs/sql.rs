@@ -3,12 +3,12 @@
 use candor::plan::{Content, Plan};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::CountLayout;
-use candor_tables::counts::{COUNT, TABLE};
+use candor_tables::counts::CountColumns;
 use clap::{Args, ValueEnum};
 
 use super::read_plan;
 use crate::failure::Failure;
-use crate::show::emit;
+use crate::show::emit_data;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -66,7 +66,7 @@ impl Dialect {
 pub fn run(args: SqlArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
-    emit(&query(&plan, &tables, &args.from, args.dialect)?)
+    emit_data(&query(&plan, &tables, &args.from, args.dialect)?)
 }
 
 /// One SELECT per table with all columns that any of them needs, those of the others NULL.
@@ -83,6 +83,7 @@ fn query(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect) -> Resul
             columns[set].name
         )));
     }
+    let own = CountColumns::of(plan);
     let mut selects = Vec::new();
     for (table, needed) in tables.lists().iter().zip(&needed) {
         let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
@@ -96,9 +97,9 @@ fn query(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect) -> Resul
         selects.push(format!(
             "SELECT {} AS {}, {}, COUNT(*) AS {}\nFROM {from}\nGROUP BY {}",
             dialect.text(&names.join(",")),
-            dialect.name(TABLE),
+            dialect.name(&own.table),
             shown.join(", "),
-            dialect.name(COUNT),
+            dialect.name(&own.count),
             grouped.join(", ")
         ));
     }

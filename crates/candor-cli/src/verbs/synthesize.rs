@@ -16,7 +16,7 @@ use super::adjust::{RakingArgs, describe, weigh};
 use super::estimate::read_responses;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
-use crate::show::{count, emit, paragraph, remark};
+use crate::show::{count, emit, emit_json, paragraph, remark};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -128,7 +128,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
             "fingerprint": plan.fingerprint().as_str(),
             "seconds": started.elapsed().as_secs_f64(),
         });
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let mut text = made.weights.map_or(String::new(), |(_, description)| description + "\n");
     text += &format!(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::estimate::{parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, paragraph, plural};
+use crate::show::{count, emit, emit_json, paragraph, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -69,7 +69,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
         if let Some(v) = naive_v.filter(|_| result.naive.is_some()) {
             json["naive"]["cramers_v"] = v.into();
         }
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
     let line = |test: &ChiSquareTest| {

@@ -5,7 +5,7 @@ mod read;
 mod write;
 
 pub(crate) use kept::check as check_kept;
-pub(crate) use read::read_batches;
+pub(crate) use read::{A_TAG, NOT_AN_ANSWER, read_batches, tags_are};
 pub use read::{Decoder, Read, ResponseBatch, ResponseCodes, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, ListArray, StringArray};
+use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
 use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
@@ -206,13 +206,8 @@ impl Decoder {
             })?;
         let one = |(row, weight): (usize, Option<f64>)| {
             weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
-                TableError::Value(BadValue {
-                    file: batch.file.clone(),
-                    row: batch.before + row as u64 + 1,
-                    column: name.to_owned(),
-                    value: weight.map_or(String::new(), |weight| weight.to_string()),
-                    hint: "is not a weight; weights are 0, or numbers from 1e-15 to 1e15".to_owned(),
-                })
+                let bad = bad_value(batch, row, name, &written(array, row));
+                TableError::Value(bad.not("a weight", "weights are 0, or numbers from 1e-15 to 1e15"))
             })
         };
         numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
@@ -220,15 +215,7 @@ impl Decoder {
 
     fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<ResponseCodes, TableError> {
         let array = batch.columns.column(at);
-        let bad = |row: usize, value: &str, hint: &str| {
-            TableError::Value(BadValue {
-                file: batch.file.clone(),
-                row: batch.before + row as u64 + 1,
-                column: column.name.clone(),
-                value: value.to_owned(),
-                hint: hint.to_owned(),
-            })
-        };
+        let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
         let unsupported = || TableError::Type {
             file: batch.file.clone(),
             column: column.name.clone(),
@@ -240,7 +227,10 @@ impl Decoder {
                 let numbers = cast(array, &DataType::UInt64).ok_or_else(unsupported)?;
                 let tag = |(row, tag): (usize, Option<u64>)| match tag {
                     Some(tag) if tag < channels => Ok(tag as u16),
-                    tag => Err(bad(row, &tag.map_or(String::new(), |t| t.to_string()), "is not a tag of the plan")),
+                    _ => {
+                        let bad = bad_value(batch, row, &column.name, &written(array, row));
+                        Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
+                    }
                 };
                 let tags = numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag);
                 return tags.collect::<Result<_, _>>().map(ResponseCodes::One);
@@ -250,16 +240,13 @@ impl Decoder {
         };
         let known: std::collections::HashMap<&str, u16> =
             labels.iter().zip(0..).map(|(label, code)| (label.as_str(), code)).collect();
-        let code = |row: usize, label: &str| {
-            known.get(label).copied().ok_or_else(|| bad(row, label, "cannot be answered under this plan"))
-        };
+        let code = |row: usize, label: &str| known.get(label).copied().ok_or_else(|| bad(row, label));
         if let Content::Answer { set: true, .. } = column.content {
-            let unknown = |row: usize, label: &str| bad(row, label, "cannot be answered under this plan");
             let sets = match array.as_list_opt::<i32>() {
-                Some(list) => sets_of_lists(list, &known, unknown).ok_or_else(unsupported)?,
+                Some(list) => sets_of_lists(list, &known, bad).ok_or_else(unsupported)?,
                 None => {
                     let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
-                    sets_of_text(text.as_string(), &known, unknown)
+                    sets_of_text(text.as_string(), &known, bad)
                 }
             };
             return sets.map(ResponseCodes::Set);
@@ -271,9 +258,7 @@ impl Decoder {
             let missing = known.get("").copied();
             let one = |(row, key): (usize, Option<i32>)| {
                 let found = key.map_or(missing, |key| codes[key as usize]);
-                found.ok_or_else(|| {
-                    bad(row, key.map_or("", |key| labels.value(key as usize)), "cannot be answered under this plan")
-                })
+                found.ok_or_else(|| bad(row, key.map_or("", |key| labels.value(key as usize))))
             };
             return dictionary.keys().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One);
         }
@@ -281,6 +266,35 @@ impl Decoder {
         let one = |(row, label): (usize, Option<&str>)| code(row, label.unwrap_or_default());
         text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
     }
+}
+
+/// A value of responses that cannot be one.
+fn bad_value(batch: &Batch, row: usize, column: &str, value: &str) -> BadValue {
+    BadValue {
+        file: batch.file.clone(),
+        row: batch.before + row as u64 + 1,
+        column: column.to_owned(),
+        value: value.to_owned(),
+        hint: NOT_AN_ANSWER.to_owned(),
+    }
+}
+
+/// A value as it was written, whatever its type; empty if missing.
+fn written(array: &ArrayRef, row: usize) -> String {
+    let text = cast(&array.slice(row, 1), &DataType::Utf8);
+    let text = text.as_ref().map(|text| text.as_string::<i32>());
+    text.filter(|text| text.is_valid(0)).map_or(String::new(), |text| text.value(0).to_owned())
+}
+
+/// What is wrong with an answer that the plan does not have.
+pub(crate) const NOT_AN_ANSWER: &str = "cannot be answered under this plan";
+
+/// What the number of a channel of a lottery is called.
+pub(crate) const A_TAG: &str = "a tag of the plan";
+
+/// What a tag of a lottery of so many channels can be.
+pub(crate) fn tags_are(channels: u64) -> String {
+    format!("tags are whole numbers from 0 to {}", channels - 1)
 }
 
 /// The weights that a response can have beside 0: sums of their squares neither overflow nor vanish.

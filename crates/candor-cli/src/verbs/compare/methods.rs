@@ -21,9 +21,10 @@ use serde_json::{Value, json};
 
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
-use crate::show::{capital, count, emit, lower_first, paragraph, plural, table};
+use crate::shell;
+use crate::show::{capital, count, emit, emit_json, lower_first, paragraph, plural, table};
 use crate::verbs::design::parse_clusters;
-use crate::verbs::{quoted, read_schema};
+use crate::verbs::read_schema;
 
 /// How long each method may search, and its errors be predicted.
 const SECONDS: u64 = 10;
@@ -110,7 +111,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let together = clusters.unwrap_or_default();
     let comparison = Comparison { args, epsilon, schema, respondents, asked, lists, together, candidates, simulated };
     match args.json {
-        true => emit(&format!("{}\n", comparison.json())),
+        true => emit_json(&comparison.json()),
         false => emit(&comparison.text()),
     }
 }
@@ -149,7 +150,7 @@ impl Comparison<'_> {
     /// The command that makes a candidate's plan.
     fn command(&self, method: Method, plan: &Plan) -> String {
         let schema = match &self.args.schema {
-            Some(path) => quoted(path),
+            Some(path) => shell::file(path),
             None => format!("--categories {}", joined(self.args.categories.iter().flatten())),
         };
         let total = format!("--epsilon {}", self.epsilon);
@@ -158,9 +159,9 @@ impl Comparison<'_> {
             Method::Independent => format!("independent {total}"),
             Method::Joint => format!("joint {total}"),
             Method::Clusters if self.clusters().is_empty() => format!("independent {total}"),
-            Method::Clusters => format!("clusters --clusters {} {total}", quoted(&self.clusters())),
+            Method::Clusters => format!("clusters {} {total}", shell::flag("--clusters", &self.clusters())),
             Method::Optimal => format!("optimal {total}"),
-            Method::Workload => format!("workload {total} --tables {}", quoted(&self.asked)),
+            Method::Workload => format!("workload {total} {}", shell::flag("--tables", &self.asked)),
             Method::SamplingAttribute => format!("sampling {total} --tables marginals"),
             Method::SamplingPair => format!("sampling {total} --tables pairs"),
             Method::Minimax => format!("minimax --attribute-epsilon {}", epsilons()),

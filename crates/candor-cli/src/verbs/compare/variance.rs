@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
-use crate::show::{count, emit, paragraph, table};
+use crate::show::{count, emit, emit_json, paragraph, table};
 
 /// One method at the variance, or next to it.
 struct Row {
@@ -56,7 +56,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
             "categories": k, "added_variance": variance, "respondents": respondents,
             "methods": rows.iter().map(method).collect::<Vec<_>>(), "recommended": null,
         });
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let shown = |row: &Row| {
         vec![

@@ -49,9 +49,9 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
 }
 
 /// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none.
-pub fn prior_sentences(plan: &Plan) -> Option<(String, Vec<String>)> {
+pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
     let known = plan.for_prior()?;
-    let name = plan.schema().attributes()[known.attribute].name();
+    let name = name(plan.schema().attributes()[known.attribute].name());
     let mut sentences = vec![
         // Rounded outward, like the certificate.
         format!(
@@ -74,7 +74,7 @@ pub fn prior_sentences(plan: &Plan) -> Option<(String, Vec<String>)> {
 
 /// The same as text; nothing if there is none.
 pub fn describe_prior(plan: &Plan) -> String {
-    prior_sentences(plan).map_or(String::new(), |(heading, sentences)| {
+    prior_sentences(plan, str::to_owned).map_or(String::new(), |(heading, sentences)| {
         let sentences: String = sentences.iter().map(|sentence| paragraph(sentence)).collect();
         format!("\n{heading}\n{sentences}")
     })

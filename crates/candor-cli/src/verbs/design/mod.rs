@@ -12,7 +12,8 @@ use clap::{Args, ValueEnum};
 use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
-use crate::show::{emit, remark};
+use crate::shell;
+use crate::show::{emit, emit_json, remark};
 
 mod designed;
 mod choose;
@@ -249,7 +250,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     }
     if args.json {
         let json = describe_json(&designed, &expected, pairs.as_ref(), started.elapsed().as_secs_f64());
-        return emit(&format!("{json}\n"));
+        return emit_json(&json);
     }
     let mut text = describe(plan, args.epsilon);
     text += &designed.findings();
@@ -264,7 +265,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
             return Ok(());
         }
         Some(path) => {
-            let _ = writeln!(text, "\nPlan written to {path}. Next: candor audit {path}");
+            let _ = writeln!(text, "\nPlan written to {path}. Next: candor audit {}", shell::file(path));
         }
         None => text += "\nNo plan was written; add -o plan.json to keep it.\n",
     }

@@ -1,13 +1,15 @@
 //! Plots as SVG and PNG.
 
-use std::io::Write;
+mod bitmap;
+mod letters;
+
+pub use bitmap::png;
+
 use std::ops::Range;
-use std::sync::Once;
 
 use candor_experiments::exhibit::{Plot, Scale};
 use plotters::coord::ranged1d::{KeyPointHint, Ranged, ValueFormatter};
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 560;
@@ -23,16 +25,9 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// A bitmap is drawn so many times larger and then shrunk, so that lines are smooth.
-const FINER: u32 = 3;
-
-/// The letters of bitmaps, and their licence beside them.
-const FONT: &[u8] = include_bytes!("../assets/DejaVuSans-subset.ttf");
-
 /// The plot as a self-contained SVG document; a plot without points has axes only.
 pub fn svg(plot: &Plot) -> String {
     let mut text = String::new();
-    prepare_font();
     // Drawing into a string cannot fail.
     let drawn = draw(plot, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
     debug_assert!(drawn.is_ok());
@@ -53,57 +48,6 @@ pub fn interval(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &s
          <path d=\"M{low:.1} 10H{high:.1}M{low:.1} 6V14M{high:.1} 6V14\" stroke=\"currentColor\" stroke-width=\"1.5\" fill=\"none\"/>\
          <circle cx=\"{dot:.1}\" cy=\"10\" r=\"3.5\" fill=\"currentColor\"/></svg>"
     )
-}
-
-/// The plot as a PNG image.
-pub fn png(plot: &Plot) -> Vec<u8> {
-    let (width, height) = (WIDTH * FINER, HEIGHT * FINER);
-    let mut fine = vec![0; (width * height * 3) as usize];
-    prepare_font();
-    // Drawing into memory cannot fail.
-    let drawn = draw(plot, BitMapBackend::with_buffer(&mut fine, (width, height)).into_drawing_area(), FINER);
-    debug_assert!(drawn.is_ok());
-    let at = |x: u32, y: u32, colour: u32| u32::from(fine[((y * width + x) * 3 + colour) as usize]);
-    let mut lines = Vec::with_capacity((HEIGHT * (WIDTH * 3 + 1)) as usize);
-    for y in 0..HEIGHT {
-        // Each line begins with the kind of its filter: none.
-        lines.push(0);
-        for x in 0..WIDTH {
-            for colour in 0..3 {
-                let block = (0..FINER * FINER).map(|i| at(x * FINER + i % FINER, y * FINER + i / FINER, colour));
-                lines.push((block.sum::<u32>() / (FINER * FINER)) as u8);
-            }
-        }
-    }
-    encode_png(&lines)
-}
-
-/// Eight bits for each of three colours, one compressed chunk of data.
-fn encode_png(lines: &[u8]) -> Vec<u8> {
-    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
-    // Writing into memory cannot fail.
-    let packed = packer.write_all(lines).and_then(|()| packer.finish()).unwrap_or_default();
-    let header = [&WIDTH.to_be_bytes()[..], &HEIGHT.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
-    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    for (kind, data) in [(b"IHDR", &header), (b"IDAT", &packed), (b"IEND", &Vec::new())] {
-        let mut sum = flate2::Crc::new();
-        sum.update(kind);
-        sum.update(data);
-        file.extend((data.len() as u32).to_be_bytes());
-        file.extend(kind);
-        file.extend(data);
-        file.extend(sum.sum().to_be_bytes());
-    }
-    file
-}
-
-/// Makes the bundled font the one that is asked for, once.
-fn prepare_font() {
-    static PREPARED: Once = Once::new();
-    PREPARED.call_once(|| {
-        let registered = register_font("sans-serif", FontStyle::Normal, FONT);
-        debug_assert!(registered.is_ok());
-    });
 }
 
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
@@ -240,7 +184,7 @@ mod tests {
     use super::*;
     use candor_experiments::exhibit::Series;
 
-    fn plot(logarithmic: bool, points: Vec<(f64, f64)>) -> Plot {
+    pub(super) fn plot(logarithmic: bool, points: Vec<(f64, f64)>) -> Plot {
         let scale = |label: &str| Scale { label: label.to_owned(), logarithmic };
         let series = |name: &str, joined| Series { name: name.to_owned(), joined, points: points.clone() };
         let series = vec![series("a line", true), series("dots", false)];
@@ -261,21 +205,6 @@ mod tests {
         let text = svg(&plot(true, vec![(1.0, 0.1), (1000.0, 100.0), (0.0, 5.0), (f64::NAN, 5.0)]));
         assert!(text.contains("\n100\n") && text.contains("\n0.1\n"), "{text}");
         assert_eq!(text.matches("<circle").count(), 2 + 1);
-    }
-
-    #[test]
-    fn bitmaps_are_images_of_the_same() {
-        let file = png(&plot(false, vec![(0.0, 1.0), (1.0, 2.0), (2.0, 4.0)]));
-        assert!(file.starts_with(b"\x89PNG\r\n\x1a\n") && file.ends_with(b"IEND\xaeB`\x82"));
-        let start = file.windows(4).position(|w| w == b"IDAT").unwrap() + 4;
-        let mut lines = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(&file[start..]), &mut lines).unwrap();
-        assert_eq!(lines.len(), (HEIGHT * (WIDTH * 3 + 1)) as usize);
-        // Mostly white, the colours of both series, and letters in black.
-        let pixels = || lines.chunks_exact((WIDTH * 3 + 1) as usize).flat_map(|line| line[1..].chunks_exact(3));
-        let count = |colour: [u8; 3]| pixels().filter(|pixel| **pixel == colour).count();
-        assert!(count([255, 255, 255]) > 350_000);
-        assert!(count([0, 114, 178]) > 300 && count([213, 94, 0]) > 60 && count([0, 0, 0]) > 200);
     }
 
     #[test]
