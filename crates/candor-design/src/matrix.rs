@@ -5,8 +5,8 @@
 //! against the sums and asked for where they cannot tell.
 
 use candor::channel::{COLUMN_TOLERANCE, MAX_CATEGORIES, Matrix};
-use candor::plan::{Block, CROSS, Origin, Plan};
-use candor::schema::{Schema, nearest};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::{CROSS, Schema, nearest};
 
 use crate::{DesignError, private};
 

@@ -30,7 +30,7 @@ pub enum TableError {
         file: String,
     },
     /// Two columns of one name.
-    #[error("{file} has two columns named \"{column}\"; rename one")]
+    #[error("{file} has two columns named \"{}\"; rename one", shown(column))]
     DuplicateColumn {
         /// The file's name.
         file: String,
@@ -76,7 +76,7 @@ pub enum TableError {
         row: u64,
     },
     /// Text that is not UTF-8.
-    #[error("{file}, row {row}, column \"{column}\": not valid UTF-8; convert the file to UTF-8")]
+    #[error("{file}, row {row}, column \"{}\": not valid UTF-8; convert the file to UTF-8", shown(column))]
     Utf8 {
         /// The file's name.
         file: String,
@@ -89,7 +89,7 @@ pub enum TableError {
     #[error("{file}, {0}", file = .0.file)]
     Value(BadValue),
     /// A column of a type that has no categories.
-    #[error("{file}, column \"{column}\" holds {found}; it must hold text, numbers or booleans")]
+    #[error("{file}, column \"{}\" holds {}; it must hold text, numbers or booleans", shown(column), shown(found))]
     Type {
         /// The file's name.
         file: String,
@@ -159,7 +159,11 @@ pub enum TableError {
     #[error("the column \"{0}\" cannot be kept: responses have a column of that name")]
     KeptTwice(String),
     /// A kept column that cannot be written as one.
-    #[error("{file}: the kept column \"{column}\" holds {found}, but {expected} in the tables before it")]
+    #[error(
+        "{file}: the kept column \"{column}\" holds {}, but {} in the tables before it",
+        shown(found),
+        shown(expected)
+    )]
     KeptType {
         /// The file's name.
         file: String,
@@ -170,9 +174,29 @@ pub enum TableError {
         /// Its type before.
         expected: String,
     },
-    /// A true value would be published.
-    #[error("the column \"{0}\" cannot be kept: it is a randomized attribute, and its true values would be published")]
-    KeptTruth(String),
+    /// True values would be published.
+    #[error(
+        "the column \"{column}\" cannot be kept: the plan randomizes \"{attribute}\", and true values would be published"
+    )]
+    KeptTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
+    /// Responses weighted by a truth.
+    #[error(
+        "the column \"{column}\" cannot hold weights: the plan randomizes \"{attribute}\", and weights are published"
+    )]
+    WeightTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
+    /// Groups by something that is not public.
+    #[error("there are no groups by \"{0}\": it is not a public attribute of the plan")]
+    NoGroups(String),
     /// Output would overwrite input.
     #[error("{0} is both input and output; choose another output")]
     SameFile(String),
@@ -222,8 +246,9 @@ impl fmt::Display for BadValue {
     }
 }
 
-/// A value as it may be shown: short, and without control characters.
-fn shown(value: &str) -> String {
+/// A value as it may be shown: short, and without control characters. Whatever a table of true records says is shown like this,
+/// also names and types of its columns: it may lack its header, and types hold whatever their fields are called.
+pub fn shown(value: &str) -> String {
     const MOST: usize = 60;
     let escape = |c: char| if c.is_control() { c.escape_debug().collect() } else { vec![c] };
     let text: String = value.chars().take(MOST).flat_map(escape).collect();
@@ -231,7 +256,7 @@ fn shown(value: &str) -> String {
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{nearest}\"?"))
+    nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{}\"?", shown(nearest)))
 }
 
 /// A table read with the wrong delimiter usually looks as if it had one column.

@@ -11,11 +11,14 @@
 pub mod check;
 pub mod codes;
 pub mod counts;
+mod cross;
 pub mod distinct;
 pub mod error;
 pub mod estimates;
 pub mod infer;
 pub mod input;
+mod kept;
+pub mod misfit;
 pub mod output;
 mod parallel;
 pub mod randomize;

@@ -1,17 +1,16 @@
 //! Randomizing tables: read, randomize and write at the same time, in order, on all cores.
 
 use arrow_array::ArrayRef;
-use arrow_schema::Field;
-use candor::plan::{Content, Plan};
+use candor::plan::Plan;
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
-use crate::TableError;
 use crate::input::{Batch, Input, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
 use crate::responses::{Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, SIMULATION_KEY, Sidecar, provenance};
 use crate::truth::truths;
+use crate::{TableError, kept};
 
 /// What to randomize and where to.
 pub struct Job<'a> {
@@ -21,7 +20,7 @@ pub struct Job<'a> {
     pub inputs: &'a [Location],
     /// The delimiter of CSV inputs; `None` to find out.
     pub delimiter: Option<u8>,
-    /// Columns to pass on unchanged.
+    /// Columns to pass on: their names, types and values, and none that the plan [protects](candor::schema::Schema::protects).
     pub keep: &'a [String],
     /// Where the responses go.
     pub output: &'a Target,
@@ -47,10 +46,9 @@ pub struct Done {
 /// The first row that does not fit, in order; whatever cannot be read or written.
 pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Done, TableError> {
     check_places(job)?;
-    check_kept(job)?;
+    kept::check_names(job.plan, job.keep)?;
     let names: Vec<String> =
         job.plan.schema().attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
-    let columns: Vec<String> = names.iter().chain(job.keep).cloned().collect();
     let mut inputs = Vec::new();
     let mut total = Some(0);
     for location in job.inputs {
@@ -59,16 +57,12 @@ pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> R
             return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
         }
         total = total.zip(input.rows()).map(|(sum, rows)| sum + rows);
-        inputs.push(input.batches_with_crosses(&columns)?);
+        inputs.push(input.batches_with_crosses(&names, job.keep)?);
     }
     let mut batches = inputs.into_iter().flatten().peekable();
     // The types of kept columns are known from the first batch.
     let kept = match batches.peek() {
-        Some(Ok(first)) => {
-            // Another file, or batch, may have missing values where the first has none.
-            let kept = first.columns.schema().fields()[names.len()..].to_vec();
-            kept.iter().map(|field| field.as_ref().clone().with_nullable(true)).collect()
-        }
+        Some(Ok(first)) => kept::fields(job.plan, &first.columns.schema().fields()[names.len()..])?,
         Some(Err(_)) => return Err(batches.next().and_then(Result::err).expect("just seen")),
         None => return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) }),
     };
@@ -106,18 +100,16 @@ impl Worker<'_> {
         let attributes = self.job.plan.schema().attributes();
         let truths = truths(batch, self.job.plan.schema())?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
-        let kept: Vec<ArrayRef> = batch.columns.columns()[attributes.len()..].to_vec();
-        let expected: &[Field] = self.layout.kept();
-        for (array, field) in kept.iter().zip(expected) {
-            if array.data_type() != field.data_type() {
-                return Err(TableError::KeptType {
-                    file: batch.file.clone(),
-                    column: field.name().clone(),
-                    found: array.data_type().to_string(),
-                    expected: field.data_type().to_string(),
-                });
-            }
-        }
+        let kept = batch.columns.columns()[attributes.len()..].iter().zip(self.layout.kept());
+        let kept = kept.map(|(column, field)| {
+            kept::bare(column, field).ok_or_else(|| TableError::KeptType {
+                file: batch.file.clone(),
+                column: field.name().clone(),
+                found: column.data_type().to_string(),
+                expected: field.data_type().to_string(),
+            })
+        });
+        let kept = kept.collect::<Result<Vec<ArrayRef>, TableError>>()?;
         let rows = batch.columns.num_rows();
         Ok((self.layout.encode(&answers, &truths, &kept, rows), rows))
     }
@@ -134,20 +126,4 @@ fn check_places(job: &Job<'_>) -> Result<(), TableError> {
         Some(location) => Err(TableError::SameFile(location.name())),
         None => Ok(()),
     }
-}
-
-fn check_kept(job: &Job<'_>) -> Result<(), TableError> {
-    let columns = job.plan.columns();
-    for (i, name) in job.keep.iter().enumerate() {
-        let attribute = job.plan.schema().attributes().iter().find(|attribute| attribute.name() == name);
-        if attribute.is_some_and(|attribute| !attribute.is_public()) {
-            return Err(TableError::KeptTruth(name.clone()));
-        }
-        let public = |content: &Content| matches!(content, Content::Public { .. });
-        let clash = columns.iter().any(|column| column.name == *name && !public(&column.content));
-        if clash || attribute.is_some() || job.keep[..i].contains(name) {
-            return Err(TableError::KeptTwice(name.clone()));
-        }
-    }
-    Ok(())
 }
