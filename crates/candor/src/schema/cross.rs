@@ -76,7 +76,7 @@ impl Attribute {
             beginning.push(CROSS);
             !fits(&beginning)
         });
-        // The last part ends a category, so it never fits here.
+        // All of them may begin a longer category; then the last one ends too early.
         wrong.unwrap_or(values.len().saturating_sub(1))
     }
 
