@@ -1,7 +1,6 @@
 //! Cross-classifications: several attributes as one, so that a method for one attribute protects them together.
 
-use candor::plan::CROSS;
-use candor::schema::{Attribute, Schema};
+use candor::schema::{Attribute, CROSS, Schema};
 
 use crate::DesignError;
 

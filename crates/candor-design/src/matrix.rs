@@ -5,8 +5,8 @@
 //! against the sums and asked for where they cannot tell.
 
 use candor::channel::{COLUMN_TOLERANCE, Matrix};
-use candor::plan::{Block, CROSS, Origin, Plan};
-use candor::schema::{MAX_CATEGORIES, Schema, nearest};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
 
 use crate::{DesignError, private};
 

@@ -21,7 +21,7 @@ pub fn check(
     let input = Input::open(location, delimiter)?;
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;
-    for batch in input.batches_with_crosses(&names)? {
+    for batch in input.batches_with_crosses(&names, &[])? {
         let batch: input::Batch = batch?;
         records += batch.columns.num_rows() as u64;
         let mut found = Vec::new();

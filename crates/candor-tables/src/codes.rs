@@ -9,6 +9,7 @@ use candor::schema::Attribute;
 use crate::TableError;
 use crate::error::BadValue;
 use crate::input::Batch;
+use crate::misfit::{Misfit, misfit};
 use crate::types::{cast, is_categorical, text_dictionary};
 
 /// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0.
@@ -23,13 +24,10 @@ pub fn codes(
 ) -> Result<Vec<u16>, TableError> {
     let array = batch.columns.column(column);
     let mut report = |row: usize, value: &str| {
-        bad(BadValue {
-            file: batch.file.clone(),
-            row: batch.before + row as u64 + 1,
-            column: attribute.name().to_owned(),
-            value: value.to_owned(),
-            hint: hint(attribute, value),
-        });
+        let parts = batch.parts(column, row);
+        let Misfit { column, value, hint } = misfit(attribute, parts.as_deref().unwrap_or(&[value]));
+        let (column, value) = (column.to_owned(), value.to_owned());
+        bad(BadValue { file: batch.file.clone(), row: batch.before + row as u64 + 1, column, value, hint });
     };
     let unsupported = || TableError::Type {
         file: batch.file.clone(),
@@ -78,14 +76,3 @@ pub fn codes(
     Ok(coded)
 }
 
-/// What would be right instead.
-fn hint(attribute: &Attribute, value: &str) -> String {
-    if value.is_empty() {
-        return format!("list \"\" among the categories of \"{}\" in the schema to allow that", attribute.name());
-    }
-    let kind = if attribute.is_binned() { "is neither a number nor a category" } else { "is not a category" };
-    match attribute.nearest_category(value).filter(|_| !attribute.is_binned()) {
-        Some(nearest) => format!("{kind}; did you mean \"{nearest}\"?"),
-        None => format!("{kind} of the schema's {}", attribute.categories().len()),
-    }
-}

@@ -32,7 +32,7 @@ pub enum TableError {
         file: String,
     },
     /// Two columns of one name.
-    #[error("{file} has two columns named \"{column}\"; rename one")]
+    #[error("{file} has two columns named \"{}\"; rename one", shown(column))]
     DuplicateColumn {
         /// The file's name.
         file: String,
@@ -93,7 +93,7 @@ pub enum TableError {
     #[error("{file}, {0}", file = .0.file)]
     Value(BadValue),
     /// A column of a type that has no categories.
-    #[error("{file}, column \"{column}\" holds {found}; it must hold text, numbers or booleans")]
+    #[error("{file}, column \"{}\" holds {}; it must hold text, numbers or booleans", shown(column), shown(found))]
     Type {
         /// The file's name.
         file: String,
@@ -199,7 +199,11 @@ pub enum TableError {
     #[error("the column \"{0}\" cannot be kept: responses have a column of that name")]
     KeptTwice(String),
     /// A kept column that cannot be written as one.
-    #[error("{file}: the kept column \"{column}\" holds {found}, but {expected} in the tables before it")]
+    #[error(
+        "{file}: the kept column \"{column}\" holds {}, but {} in the tables before it",
+        shown(found),
+        shown(expected)
+    )]
     KeptType {
         /// The file's name.
         file: String,
@@ -248,9 +252,29 @@ pub enum TableError {
         /// The label, or the name.
         label: String,
     },
-    /// A true value would be published.
-    #[error("the column \"{0}\" cannot be kept: it is a randomized attribute, and its true values would be published")]
-    KeptTruth(String),
+    /// True values would be published.
+    #[error(
+        "the column \"{column}\" cannot be kept: the plan randomizes \"{attribute}\", and true values would be published"
+    )]
+    KeptTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
+    /// Responses weighted by a truth.
+    #[error(
+        "the column \"{column}\" cannot hold weights: the plan randomizes \"{attribute}\", and weights are published"
+    )]
+    WeightTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
+    /// Groups by something that is not public.
+    #[error("there are no groups by \"{0}\": it is not a public attribute of the plan")]
+    NoGroups(String),
     /// Output would overwrite input.
     #[error("{0} is both input and output; choose another output")]
     SameFile(String),
@@ -353,8 +377,9 @@ impl fmt::Display for BadValue {
     }
 }
 
-/// A value as it may be shown: short, on one line, and nothing hidden in it.
-fn shown(value: &str) -> String {
+/// A value as it may be shown: short, on one line, and nothing hidden in it. Whatever a table of true records says is shown like this,
+/// also names and types of its columns: it may lack its header, and types hold whatever their fields are called.
+pub fn shown(value: &str) -> String {
     const MOST: usize = 60;
     let short: String = value.chars().take(MOST).collect();
     let text = visible(&short).replace('\n', "\\n");
@@ -369,7 +394,7 @@ fn by_hand(content: &Option<String>) -> String {
 }
 
 fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{nearest}\"?"))
+    nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{}\"?", shown(nearest)))
 }
 
 /// A table read with the wrong delimiter usually looks as if it had one column.

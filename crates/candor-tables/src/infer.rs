@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 use candor::schema::{Attribute, Schema};
 
 use crate::TableError;
+use crate::error::shown;
 use crate::input::{Input, Location};
 use crate::types::{cast, is_categorical};
 
@@ -133,7 +134,9 @@ pub fn infer(location: &Location, delimiter: Option<u8>, wishes: &Wishes) -> Res
         let named = wishes.bins.iter().find(|(binned, _)| binned == name).map(|(_, bins)| bins);
         let measured = column.numeric && column.values.len() > MAX_NUMERIC_CATEGORIES;
         let bins = named.or(wishes.bins_elsewhere.as_ref().filter(|_| measured));
-        match column.describe(name, bins, wishes, &mut notes) {
+        // A message quotes one true value at most.
+        let quote = problems.is_empty();
+        match column.describe(name, bins, wishes, &mut notes, quote) {
             Ok(attribute) => attributes.push(attribute),
             Err(problem) => problems.push(format!("  column \"{name}\": {problem}")),
         }
@@ -174,6 +177,7 @@ impl Column {
         bins: Option<&Bins>,
         wishes: &Wishes,
         notes: &mut Vec<String>,
+        quote: bool,
     ) -> Result<Attribute, String> {
         let public = wishes.public.iter().any(|public| public == name);
         let distinct = self.values.len();
@@ -189,7 +193,7 @@ impl Column {
         let attribute = if let Some(bins) = bins {
             if !self.numeric {
                 let odd = self.values.keys().find(|value| value.trim().parse::<f64>().is_err());
-                let odd = odd.map_or(String::new(), |odd| format!(" (such as \"{odd}\")"));
+                let odd = odd.filter(|_| quote).map_or(String::new(), |odd| format!(" (such as \"{}\")", shown(odd)));
                 return Err(format!("has values that are not numbers{odd}, so it cannot be put into bins"));
             }
             let edges = edges(bins, self.numbers.as_deref().unwrap_or_default())?;

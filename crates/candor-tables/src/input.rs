@@ -8,11 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use bytes::Bytes;
-use candor::plan::CROSS;
 use candor::schema::nearest;
 use flate2::bufread::MultiGzDecoder;
 use parquet::arrow::ProjectionMask;
@@ -21,7 +19,8 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
-use crate::types::{cast, text_dictionary_type};
+use crate::cross::{Crossing, Parts, row_of};
+use crate::types::text_dictionary_type;
 use crate::visible::visible;
 use crate::{BATCH, TableError};
 
@@ -192,29 +191,15 @@ impl Input {
         })
     }
 
-    /// As [`Input::batches`], but a column `a*b` that is not there is made of the columns `a` and `b`: the values of a
-    /// cross-classification.
+    /// As [`Input::batches`], but an attribute `a*b` that is no column is made of the columns `a` and `b`: the values of a
+    /// cross-classification. Other columns follow, and are never made of anything.
     ///
     /// # Errors
-    /// If a column, or one of its parts, is missing.
-    pub fn batches_with_crosses(self, columns: &[String]) -> Result<Batches, TableError> {
-        let mut read: Vec<String> = Vec::new();
-        let mut made = Vec::with_capacity(columns.len());
-        for column in columns {
-            let crossed = !self.header.contains(column) && column.contains(CROSS);
-            let parts: Vec<&str> = if crossed { column.split(CROSS).collect() } else { vec![column] };
-            let places = parts.into_iter().map(|part| {
-                let place = read.iter().position(|name| name == part);
-                place.unwrap_or_else(|| {
-                    read.push(part.to_owned());
-                    read.len() - 1
-                })
-            });
-            made.push((column.clone(), places.collect::<Vec<usize>>()));
-        }
-        let crosses = made.iter().any(|(_, places)| places.len() > 1);
-        let mut batches = self.batches(&read)?;
-        batches.made = crosses.then_some(made);
+    /// If a column, or one of an attribute's parts, is missing.
+    pub fn batches_with_crosses(self, attributes: &[String], others: &[String]) -> Result<Batches, TableError> {
+        let crossing = Crossing::new(&self.header, attributes, others);
+        let mut batches = self.batches(&crossing.read)?;
+        batches.crossing = Some(crossing).filter(|crossing| !crossing.is_plain());
         Ok(batches)
     }
 
@@ -255,7 +240,7 @@ impl Input {
                 BatchReader::Parquet { reader, order }
             }
         };
-        Ok(Batches { name: self.name, row: 0, reader, made: None })
+        Ok(Batches { name: self.name, row: 0, reader, crossing: None })
     }
 }
 
@@ -264,8 +249,8 @@ pub struct Batches {
     name: String,
     row: u64,
     reader: BatchReader,
-    /// Where some columns are cross-classifications: each column's name, and which of those read it is made of.
-    made: Option<Vec<(String, Vec<usize>)>>,
+    /// Where the columns asked for are not those read.
+    crossing: Option<Crossing>,
 }
 
 /// Some rows of a table.
@@ -276,6 +261,15 @@ pub struct Batch {
     pub before: u64,
     /// The columns asked for.
     pub columns: RecordBatch,
+    /// What those are made of that are cross-classifications.
+    parts: Parts,
+}
+
+impl Batch {
+    /// What stands in a row in the parts that a column is made of; `None` if it is read as it is.
+    pub(crate) fn parts(&self, column: usize, row: usize) -> Option<Vec<&str>> {
+        self.parts.get(&column).map(|texts| row_of(texts, row))
+    }
 }
 
 enum BatchReader {
@@ -312,51 +306,20 @@ impl Iterator for Batches {
                 }
             }
         };
-        let columns = columns.and_then(|columns| match &self.made {
-            Some(made) => crossed(&columns, made).ok_or_else(|| TableError::Type {
+        let made = columns.and_then(|columns| match &self.crossing {
+            Some(crossing) => crossing.make(&columns).map_err(|(column, found)| TableError::Type {
                 file: self.name.clone(),
-                column: made
-                    .iter()
-                    .filter(|(_, p)| p.len() > 1)
-                    .map(|(name, _)| name.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                found: "a type that cannot be a label".to_owned(),
+                column,
+                found: found.to_string(),
             }),
-            None => Ok(columns),
+            None => Ok((columns, Parts::new())),
         });
-        Some(columns.map(|columns| {
+        Some(made.map(|(columns, parts)| {
             let before = self.row;
             self.row += columns.num_rows() as u64;
-            Batch { file: self.name.clone(), before, columns }
+            Batch { file: self.name.clone(), before, columns, parts }
         }))
     }
-}
-
-/// The columns as asked for: as read, or the texts of several joined. `None` if one cannot be text.
-fn crossed(read: &RecordBatch, made: &[(String, Vec<usize>)]) -> Option<RecordBatch> {
-    let mut fields = Vec::with_capacity(made.len());
-    let mut columns: Vec<ArrayRef> = Vec::with_capacity(made.len());
-    for (name, places) in made {
-        if let [place] = places[..] {
-            fields.push(read.schema().field(place).clone());
-            columns.push(read.column(place).clone());
-            continue;
-        }
-        let parts: Vec<ArrayRef> =
-            places.iter().map(|&place| cast(read.column(place), &DataType::Utf8)).collect::<Option<_>>()?;
-        let mut builder = StringBuilder::new();
-        for row in 0..read.num_rows() {
-            let value = |part: &ArrayRef| {
-                let text = part.as_string::<i32>();
-                if text.is_null(row) { "" } else { text.value(row) }.to_owned()
-            };
-            builder.append_value(parts.iter().map(value).collect::<Vec<String>>().join(&CROSS.to_string()));
-        }
-        fields.push(Field::new(name, DataType::Utf8, true));
-        columns.push(Arc::new(builder.finish()));
-    }
-    RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), columns).ok()
 }
 
 impl CsvBatches {

@@ -12,7 +12,9 @@ pub mod visible;
 pub mod marks;
 mod types;
 pub mod error;
+mod cross;
 pub mod input;
+pub mod misfit;
 pub mod codes;
 pub mod check;
 pub mod infer;
@@ -29,6 +31,7 @@ pub mod distinct;
 pub mod records;
 pub mod tally;
 pub mod truth;
+mod kept;
 pub mod randomize;
 
 pub use error::TableError;

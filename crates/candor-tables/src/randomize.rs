@@ -6,7 +6,6 @@ use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
-use crate::TableError;
 use crate::input::{Batch, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
@@ -14,6 +13,7 @@ use crate::responses::{self, Encoded, FINGERPRINT_KEY, Format, Layout, Provenanc
 use crate::sidecar::Sidecar;
 use crate::spreadsheet::is_formula;
 use crate::truth::truths;
+use crate::{TableError, kept};
 
 /// What to randomize and where to.
 pub struct Job<'a> {
@@ -23,7 +23,7 @@ pub struct Job<'a> {
     pub inputs: &'a [Location],
     /// The delimiter of CSV inputs; `None` to find out.
     pub delimiter: Option<u8>,
-    /// Columns to pass on unchanged.
+    /// Columns to pass on: their names, types and values, and none that the plan [protects](candor::schema::Schema::protects).
     pub keep: &'a [String],
     /// Where the responses go.
     pub output: &'a Target,
@@ -49,11 +49,10 @@ pub struct Done {
 /// The first row that does not fit, in order; whatever cannot be read or written.
 pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Done, TableError> {
     check_places(job)?;
-    check_kept(job)?;
+    kept::check_names(job.plan, job.keep)?;
     check_cells(job)?;
     let names: Vec<String> =
         job.plan.schema().attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
-    let columns: Vec<String> = names.iter().chain(job.keep).cloned().collect();
     let mut inputs = Vec::new();
     let mut total = Some(0);
     for location in job.inputs {
@@ -62,7 +61,7 @@ pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> R
             return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
         }
         total = total.zip(input.rows()).map(|(sum, rows)| sum + rows);
-        inputs.push(input.batches_with_crosses(&columns)?);
+        inputs.push(input.batches_with_crosses(&names, job.keep)?);
     }
     let mut batches = inputs.into_iter().flatten().peekable();
     if let Some(Err(_)) = batches.peek() {
@@ -105,18 +104,16 @@ impl Worker<'_> {
         let attributes = self.job.plan.schema().attributes();
         let truths = truths(batch, self.job.plan.schema())?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
-        let kept: Vec<ArrayRef> = batch.columns.columns()[attributes.len()..].to_vec();
-        let expected: &[Field] = self.layout.kept();
-        for (array, field) in kept.iter().zip(expected) {
-            if array.data_type() != field.data_type() {
-                return Err(TableError::KeptType {
-                    file: batch.file.clone(),
-                    column: field.name().clone(),
-                    found: array.data_type().to_string(),
-                    expected: field.data_type().to_string(),
-                });
-            }
-        }
+        let kept = batch.columns.columns()[attributes.len()..].iter().zip(self.layout.kept());
+        let kept = kept.map(|(column, field)| {
+            kept::bare(column, field).ok_or_else(|| TableError::KeptType {
+                file: batch.file.clone(),
+                column: field.name().clone(),
+                found: column.data_type().to_string(),
+                expected: field.data_type().to_string(),
+            })
+        });
+        let kept = kept.collect::<Result<Vec<ArrayRef>, TableError>>()?;
         let rows = batch.columns.num_rows();
         let encoded = self.layout.encode(&answers, &truths, &kept, rows);
         Ok((encoded.map_err(|unwritable| unwritable.within(batch))?, rows))
@@ -139,12 +136,9 @@ fn check_places(job: &Job<'_>) -> Result<(), TableError> {
 /// The columns that are passed on, by the first batch.
 fn kept_fields(job: &Job<'_>, first: &Batch) -> Result<Vec<Field>, TableError> {
     let schema = first.columns.schema();
-    let kept = schema.fields()[job.plan.schema().attributes().len()..].iter().map(|field| {
-        responses::check_kept(field, job.format, &first.file)?;
-        // Another file, or batch, may have missing values where the first has none.
-        Ok(field.as_ref().clone().with_nullable(true))
-    });
-    kept.collect()
+    let kept = &schema.fields()[job.plan.schema().attributes().len()..];
+    kept.iter().try_for_each(|field| responses::check_kept(field, job.format, &first.file))?;
+    kept::fields(job.plan, kept)
 }
 
 /// Responses are read back by their labels and names, so those must be written as they are.
@@ -160,22 +154,6 @@ fn check_cells(job: &Job<'_>) -> Result<(), TableError> {
         let changed = |label: &&String| is_formula(label) || (set && is_formula(&format!("{label}{SET_SEPARATOR}")));
         if let Some(label) = labels.iter().find(changed).or(Some(&column.name).filter(|name| is_formula(name))) {
             return Err(TableError::UnsafeLabel { column: column.name.clone(), label: label.clone() });
-        }
-    }
-    Ok(())
-}
-
-fn check_kept(job: &Job<'_>) -> Result<(), TableError> {
-    let columns = job.plan.columns();
-    for (i, name) in job.keep.iter().enumerate() {
-        let attribute = job.plan.schema().attributes().iter().find(|attribute| attribute.name() == name);
-        if attribute.is_some_and(|attribute| !attribute.is_public()) {
-            return Err(TableError::KeptTruth(name.clone()));
-        }
-        let public = |content: &Content| matches!(content, Content::Public { .. });
-        let clash = columns.iter().any(|column| column.name == *name && !public(&column.content));
-        if clash || attribute.is_some() || job.keep[..i].contains(name) {
-            return Err(TableError::KeptTwice(name.clone()));
         }
     }
     Ok(())

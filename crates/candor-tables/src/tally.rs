@@ -20,9 +20,9 @@ pub struct Job<'a> {
     pub delimiter: Option<u8>,
     /// The tables to count for.
     pub tables: &'a TableList,
-    /// Public attributes by whose categories to count separately.
+    /// Positions of public attributes by whose categories to count separately.
     pub by: &'a [usize],
-    /// A column of survey weights.
+    /// A column of survey weights, none that the plan [protects](candor::schema::Schema::protects).
     pub weights: Option<&'a str>,
 }
 
@@ -41,7 +41,7 @@ pub struct Tallied {
 /// Reads responses once and counts them for every table.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, or a value cannot be a response.
+/// If a table was made under another plan or cannot be read, a value cannot be a response, or groups or weights are not public.
 pub fn tally(job: &Job<'_>, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
     tally_with(job, Keep::Counts, progress)
 }
@@ -62,6 +62,7 @@ enum Keep {
 }
 
 fn tally_with(job: &Job<'_>, keep: Keep, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+    check_groups(job)?;
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
     let mut groups = Groups::new();
     let read = read_batches(
@@ -76,6 +77,19 @@ fn tally_with(job: &Job<'_>, keep: Keep, mut progress: impl FnMut(u64, Option<u6
         },
     )?;
     Ok(Tallied { groups, responses: read.responses, simulation: read.simulation, unmarked: read.unmarked })
+}
+
+/// Groups are known where attributes are public.
+fn check_groups(job: &Job<'_>) -> Result<(), TableError> {
+    let attributes = job.plan.schema().attributes();
+    for &position in job.by {
+        match attributes.get(position) {
+            Some(attribute) if attribute.is_public() => {}
+            Some(attribute) => return Err(TableError::NoGroups(attribute.name().to_owned())),
+            None => return Err(TableError::NoGroups(format!("attribute number {position}"))),
+        }
+    }
+    Ok(())
 }
 
 type Groups = BTreeMap<Vec<u16>, Vec<TableTally>>;

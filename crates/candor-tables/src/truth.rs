@@ -78,7 +78,7 @@ impl Records<'_> {
             if let Some(Provenance { fingerprint, .. }) = provenance {
                 return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
             }
-            let batches = input.batches_with_crosses(&names)?;
+            let batches = input.batches_with_crosses(&names, &[])?;
             in_order(
                 batches,
                 |_, batch| Ok::<T, TableError>(map(truths(&batch?, self.schema)?)),

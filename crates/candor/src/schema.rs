@@ -3,6 +3,10 @@
 //! A schema that exists is valid: names are unique, categories are unique, bins fit their edges.
 //! People write schemas as TOML; plans carry them as JSON with the same fields.
 
+mod cross;
+
+pub use cross::{CROSS, parts};
+
 use std::collections::HashMap;
 use std::fmt;
 
@@ -286,7 +290,8 @@ impl Schema {
     /// A schema of the given attributes.
     ///
     /// # Errors
-    /// If there is none or two have the same name.
+    /// If there is none, two have the same name, or a public one would tell the truth about a randomized one: see
+    /// [`Schema::protects`].
     pub fn new(attributes: Vec<Attribute>) -> Result<Schema, SchemaError> {
         if attributes.is_empty() {
             return Err(SchemaError::Empty);
@@ -296,6 +301,7 @@ impl Schema {
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(SchemaError::DuplicateAttribute(pair[0].to_owned()));
         }
+        cross::check_public(&attributes)?;
         Ok(Schema { attributes })
     }
 
@@ -416,6 +422,17 @@ pub enum SchemaError {
     /// Two attributes of one name.
     #[error("two attributes are named \"{0}\"")]
     DuplicateAttribute(String),
+    /// A public attribute that is part of a randomized one, or the other way round.
+    #[error(
+        "the attribute \"{public}\" cannot be public beside \"{randomized}\", which is randomized: what stands between \"{CROSS}\" is a \
+         column of its own, and true values of one would be published; randomize both, or rename one"
+    )]
+    PublicTruth {
+        /// The public attribute.
+        public: String,
+        /// The randomized one.
+        randomized: String,
+    },
     /// Too few or too many categories.
     #[error(
         "attribute \"{attribute}\" has {categories} {}; it takes from {least} to {MAX_CATEGORIES}",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use candor::channel::{Axis, Channel, Epsilon, Matrix, Pattern};
 use candor::plan::{Block, Content, Plan, PlanError};
-use candor::schema::{Attribute, Schema};
+use candor::schema::{Attribute, Schema, SchemaError};
 
 fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/plans").join(name)
@@ -171,13 +171,9 @@ fn plans_that_could_not_be_carried_out_are_refused() {
     let sets = Pattern::k_ary(vec![Axis::set(3, 2)], 1.0).unwrap();
     assert!(matches!(refused(semicolon, vec![Block::new(vec![0], sets)]), PlanError::SetLabel { .. }));
     let crossed = Matrix::new(vec![2, 2], labels(&["u", "v"]), 1, vec![vec![1, 1]; 4]).unwrap();
-    let clash = Schema::new(
-        [("a", false), ("b", false), ("a*b", true)]
-            .map(|(name, public)| {
-                let attribute = Attribute::new(name, labels(&["0", "1"])).unwrap();
-                if public { attribute.public() } else { attribute }
-            })
-            .to_vec(),
-    );
-    assert!(matches!(refused(clash.unwrap(), vec![Block::new(vec![0, 1], crossed)]), PlanError::ColumnTwice(_)));
+    let mut clash = ["a", "b", "a*b"].map(|name| Attribute::new(name, labels(&["0", "1"])).unwrap()).to_vec();
+    let blocks = vec![Block::new(vec![0, 1], crossed), Block::new(vec![2], k_ary(&[2], 1.0))];
+    assert!(matches!(refused(Schema::new(clash.clone()).unwrap(), blocks), PlanError::ColumnTwice(_)));
+    clash[2] = clash[2].clone().public();
+    assert!(matches!(Schema::new(clash), Err(SchemaError::PublicTruth { .. })));
 }

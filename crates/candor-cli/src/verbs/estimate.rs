@@ -261,15 +261,12 @@ fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &Ta
 }
 
 fn public_attributes(schema: &Schema, names: &[String]) -> Result<Vec<usize>, Failure> {
-    let one = |name: &String| {
-        let attribute = schema.position(name).map_err(|error| Failure::about("--by", error))?;
-        match schema.attributes()[attribute].is_public() {
-            true => Ok(attribute),
-            false => Err(Failure::Input(format!(
-                "--by: \"{name}\" is randomized, so its groups are not known; estimate a table with it instead: --tables \
-                 \"{name},..\""
-            ))),
-        }
+    let one = |name: &String| match schema.protects(name) {
+        None => schema.position(name).map_err(|error| Failure::about("--by", error)),
+        Some(attribute) => Err(Failure::Input(format!(
+            "--by: \"{name}\" is randomized, so its groups are not known; estimate a table instead: --tables \"{},..\"",
+            attribute.name()
+        ))),
     };
     names.iter().map(one).collect()
 }

@@ -4,10 +4,13 @@ use std::io::{BufRead, Write};
 use std::time::Instant;
 
 use candor::channel::Answer;
-use candor::plan::{CROSS, Content, Plan};
+use candor::plan::{Content, Plan};
 use candor::randomize::Client;
 use candor::randomness::Source;
+use candor::schema::{Attribute, CROSS, parts};
+use candor_tables::error::shown;
 use candor_tables::input::Location;
+use candor_tables::misfit::misfit;
 use candor_tables::output::Target;
 use candor_tables::randomize::{Job, randomize};
 use candor_tables::responses::Format;
@@ -35,7 +38,7 @@ pub struct RandomizeArgs {
     /// Where to write the responses: .parquet, .csv, .tsv, and .gz of these texts; - for standard output
     #[arg(short, long, required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
     output: Option<String>,
-    /// Further columns to pass on unchanged; all others are dropped
+    /// Further columns to pass on unchanged, none of which the plan randomizes; all others are dropped
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     keep: Vec<String>,
     /// The format of the responses, if their name does not tell
@@ -182,19 +185,15 @@ fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
 
 /// The codes of a record given as JSON.
 fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> {
-    let code = |attribute: &candor::schema::Attribute| {
+    let code = |attribute: &Attribute| {
         let name = attribute.name();
         // A cross-classification may be given by its parts.
-        let parts: Vec<&str> = match fields.contains_key(name) {
-            true => vec![name],
-            false => name.split(CROSS).collect(),
-        };
-        let texts = parts.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
-        let text = texts.join(&CROSS.to_string());
-        attribute.code_of_value(&text).ok_or_else(|| {
-            let hint = attribute.nearest_category(&text);
-            let hint = hint.map_or(String::new(), |hint| format!("; did you mean \"{hint}\"?"));
-            format!("the field \"{name}\" is \"{text}\", which is not a category{hint}")
+        let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
+        let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
+        attribute.code_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
+            let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>());
+            let no_category = if wrong.value.is_empty() { "is not a category; " } else { "" };
+            format!("the field \"{}\" is \"{}\", which {no_category}{}", wrong.column, shown(wrong.value), wrong.hint)
         })
     };
     plan.schema().attributes().iter().map(code).collect()

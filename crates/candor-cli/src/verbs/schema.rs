@@ -2,6 +2,7 @@
 
 use candor::schema::{Kind, Schema};
 use candor_tables::check::check;
+use candor_tables::error::shown;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};
@@ -140,7 +141,7 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
             if args.json {
                 let message = bad.to_string();
                 problems.push(
-                    json!({"file": bad.file, "row": bad.row, "column": bad.column, "value": bad.value, "message": message}),
+                    json!({"file": bad.file, "row": bad.row, "column": bad.column, "value": shown(&bad.value), "message": message}),
                 );
             } else if told.is_ok() {
                 told = emit(&format!("{}, {bad}\n", bad.file));

@@ -1,10 +1,10 @@
 //! Tables of responses: what travels with them, how they are written and read (docs/formats.md).
 
-mod kept;
+mod as_text;
 mod read;
 mod write;
 
-pub(crate) use kept::check as check_kept;
+pub(crate) use as_text::check as check_kept;
 pub(crate) use read::{A_TAG, NOT_AN_ANSWER, read_batches, tags_are};
 pub use read::{Decoder, Read, ResponseBatch, ResponseCodes, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};

@@ -120,13 +120,17 @@ impl Responses {
     /// Opens a table of responses made under the plan; `weights` names a column of weights.
     ///
     /// # Errors
-    /// If it was made under another plan, or a column is missing.
+    /// If it was made under another plan, a column is missing, or the plan [protects](candor::schema::Schema::protects) that of weights.
     pub fn open(
         plan: &Plan,
         location: &Location,
         delimiter: Option<u8>,
         weights: Option<&str>,
     ) -> Result<Responses, TableError> {
+        if let Some((name, attribute)) = weights.and_then(|name| Some((name, plan.schema().protects(name)?))) {
+            let (column, attribute) = (name.to_owned(), attribute.name().to_owned());
+            return Err(TableError::WeightTruth { column, attribute });
+        }
         let (input, provenance) = open(location, delimiter)?;
         let expected = plan.fingerprint().as_str();
         if let Some(other) = provenance.as_ref().filter(|provenance| provenance.fingerprint != expected) {

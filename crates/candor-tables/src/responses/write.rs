@@ -16,7 +16,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::Format;
-use super::kept::{KeptText, Unwritable, as_shown};
+use super::as_text::{KeptText, Unwritable, as_shown};
 use crate::TableError;
 use crate::output::{Pending, Target, TextWriter};
 use crate::sidecar::Sidecar;
@@ -301,4 +301,35 @@ impl ResponseWriter {
 
 fn parquet_failed(target: &Target, error: parquet::errors::ParquetError) -> TableError {
     target.failed(std::io::Error::other(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Int32Array;
+    use arrow_array::types::Int32Type;
+    use candor::channel::{Axis, Pattern};
+    use candor::plan::Block;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    /// Values that stand in a kept column's dictionary but in no row belong to people who were taken out of the table.
+    #[test]
+    fn what_stands_in_no_row_is_not_passed_on() {
+        let channel = Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap();
+        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+        let labels = Arc::new(StringArray::from(vec!["secret", "north", "south"]));
+        let region: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::new(Int32Array::from(vec![1, 2]), labels));
+        let kept = vec![Field::new("region", region.data_type().clone(), true)];
+        let answers = [BlockAnswers { tags: Vec::new(), columns: vec![AnswerColumn::One(vec![0, 1])] }];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.parquet");
+        let (target, layout) = (Target::File(path.clone()), Layout::new(&plan, kept, Format::Parquet));
+        let mut writer = ResponseWriter::new(&target, &layout, &[]).unwrap();
+        writer.write(&layout.encode(&answers, &[], &[region], 2), &target).unwrap();
+        writer.finish(&target, None).unwrap();
+        let file = std::fs::File::open(path).unwrap();
+        let batch = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().next().unwrap().unwrap();
+        let read = format!("{:?}", batch.column(1).as_dictionary::<Int32Type>().values());
+        assert!(read.contains("north") && !read.contains("secret"), "{read}");
+    }
 }

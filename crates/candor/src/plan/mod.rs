@@ -11,13 +11,10 @@ pub use format::{FORMAT_VERSION, Fingerprint};
 pub use guarantee::{AttributeGuarantee, ForPrior, Guarantee};
 
 use crate::channel::{Channel, ChannelError, Epsilon, Matrix, Pattern};
-use crate::schema::{Attribute, Schema, SchemaError, suggestion};
+use crate::schema::{Attribute, CROSS, Schema, SchemaError, suggestion};
 
 /// Joins the categories of a set-valued answer in CSV, so no label may hold it there.
 pub const SET_SEPARATOR: char = ';';
-
-/// Joins the names and labels of a cross-classification.
-pub const CROSS: char = '*';
 
 /// The largest number of channels in a lottery.
 pub const MAX_CHANNELS: usize = 65_535;

@@ -40,7 +40,7 @@ fn row_parities(plan: &Plan) -> Vec<Detail> {
     let mut details = Vec::new();
     for block in plan.blocks() {
         let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().attributes()[a].name()).collect();
-        let names = names.join(&crate::plan::CROSS.to_string());
+        let names = names.join(&crate::schema::CROSS.to_string());
         let patterns = block.channels().iter().map(|(_, channel)| match channel {
             Channel::Pattern(pattern) => Some(factor(pattern.record_epsilon())),
             Channel::Matrix(_) => None,

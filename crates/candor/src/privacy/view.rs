@@ -57,7 +57,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             joint.iter().flat_map(|p| prior(place).iter().map(move |q| p * q)).collect()
         });
         variables.push(Variable {
-            name: places.map(name).collect::<Vec<_>>().join(&crate::plan::CROSS.to_string()),
+            name: places.map(name).collect::<Vec<_>>().join(&crate::schema::CROSS.to_string()),
             prior: joint,
             views: views(&|channel| match channel {
                 Channel::Matrix(matrix) => View::Table(probabilities(matrix)),

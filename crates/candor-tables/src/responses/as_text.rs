@@ -1,4 +1,4 @@
-//! Columns that are passed on: which can be, and how they read as text.
+//! Kept columns in an output: which types it can hold, and how they read as text.
 
 use std::sync::Arc;
 

@@ -1,0 +1,101 @@
+//! Columns that are passed on beside responses: by name and type, and never what the plan randomizes.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use candor::plan::Plan;
+
+use crate::TableError;
+use crate::types::cast;
+
+/// Refuses columns that would tell the truth about an answer, and those whose names responses use themselves.
+///
+/// # Errors
+/// The first such column.
+pub(crate) fn check_names(plan: &Plan, keep: &[String]) -> Result<(), TableError> {
+    let columns = plan.columns();
+    for (i, name) in keep.iter().enumerate() {
+        check_protected(plan, name, name)?;
+        if columns.iter().any(|column| column.name == *name) || keep[..i].contains(name) {
+            return Err(TableError::KeptTwice(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// What is known of kept columns in responses: names and types, without whatever else the file says about them.
+///
+/// # Errors
+/// If a column of records has a field that would tell the truth about an answer.
+pub(crate) fn fields(plan: &Plan, columns: &[FieldRef]) -> Result<Vec<Field>, TableError> {
+    for column in columns {
+        check_inside(plan, column.name(), column.data_type())?;
+    }
+    // Another file, or batch, may have missing values where the first has none.
+    Ok(columns.iter().map(|column| bare_field(column).with_nullable(true)).collect())
+}
+
+/// The values of a kept column as [`fields`] describes it; `None` if they are of another type.
+pub(crate) fn bare(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
+    match bare_type(column.data_type()) == *field.data_type() {
+        true => cast(column, field.data_type()),
+        false => None,
+    }
+}
+
+fn check_protected(plan: &Plan, kept: &str, name: &str) -> Result<(), TableError> {
+    match plan.schema().protects(name) {
+        Some(attribute) => {
+            Err(TableError::KeptTruth { column: kept.to_owned(), attribute: attribute.name().to_owned() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// A column may hold records, whose fields have names too.
+fn check_inside(plan: &Plan, kept: &str, data_type: &DataType) -> Result<(), TableError> {
+    if let DataType::Struct(fields) = data_type {
+        fields.iter().try_for_each(|field| check_protected(plan, kept, field.name()))?;
+    }
+    inner(data_type).iter().try_for_each(|field| check_inside(plan, kept, field.data_type()))
+}
+
+/// The fields that a type is made of.
+fn inner(data_type: &DataType) -> Vec<&FieldRef> {
+    match data_type {
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => vec![item],
+        DataType::Struct(fields) => fields.iter().collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field).collect(),
+        DataType::RunEndEncoded(ends, values) => vec![ends, values],
+        _ => Vec::new(),
+    }
+}
+
+/// A field without its metadata, which is text that anybody may have put there.
+fn bare_field(field: &Field) -> Field {
+    Field::new(field.name(), bare_type(field.data_type()), field.is_nullable())
+}
+
+fn bare_type(data_type: &DataType) -> DataType {
+    let bare = |field: &FieldRef| Arc::new(bare_field(field));
+    match data_type {
+        DataType::List(item) => DataType::List(bare(item)),
+        DataType::LargeList(item) => DataType::LargeList(bare(item)),
+        DataType::ListView(item) => DataType::ListView(bare(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(bare(item)),
+        DataType::FixedSizeList(item, length) => DataType::FixedSizeList(bare(item), *length),
+        DataType::Map(entries, sorted) => DataType::Map(bare(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(bare).collect::<Fields>()),
+        DataType::Union(fields, mode) => {
+            DataType::Union(fields.iter().map(|(id, field)| (id, bare(field))).collect(), *mode)
+        }
+        DataType::RunEndEncoded(ends, values) => DataType::RunEndEncoded(bare(ends), bare(values)),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,97 @@
+//! Values that are no category: told without telling more of the record than the one value that is wrong.
+
+use candor::schema::{Attribute, CROSS, nearest, parts};
+
+/// A value that does not fit its attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit<'a> {
+    /// The column it stands in: the attribute's own, or one of the parts of a cross-classification.
+    pub column: &'a str,
+    /// The value, empty if missing. Only what is wrong of it: of a combination, one part.
+    pub value: &'a str,
+    /// What would be right.
+    pub hint: String,
+}
+
+/// Says what is wrong with a value that is no category of an attribute. `values` is the value in the attribute's own column, or one
+/// for each [part](parts) of its name where the table has those.
+///
+/// # Panics
+/// If there is neither one value nor one for each part.
+pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str]) -> Misfit<'a> {
+    let columns = parts(attribute.name());
+    if let ([value], [column]) = (values, &columns[..]) {
+        return Misfit { column, value, hint: hint(attribute, value) };
+    }
+    let (values, own): (Vec<&str>, bool) = match values {
+        [whole] => (whole.split(CROSS).collect(), true),
+        several => (several.to_vec(), false),
+    };
+    let wrong = attribute.wrong_part(&values);
+    let column = if own { attribute.name() } else { columns[wrong] };
+    Misfit {
+        column,
+        value: values[wrong],
+        hint: hint_of_part(attribute, wrong, columns[wrong.min(columns.len() - 1)], values[wrong]),
+    }
+}
+
+/// What would be right instead.
+fn hint(attribute: &Attribute, value: &str) -> String {
+    if value.is_empty() {
+        return list_missing(attribute.name());
+    }
+    let kind = if attribute.is_binned() { "is neither a number nor a category" } else { "is not a category" };
+    match attribute.nearest_category(value).filter(|_| !attribute.is_binned()) {
+        Some(nearest) => format!("{kind}; did you mean \"{nearest}\"?"),
+        None => format!("{kind} of the schema's {}", attribute.categories().len()),
+    }
+}
+
+/// What would be right in one part of a cross-classification.
+fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str) -> String {
+    let labels = || attribute.labels_of_part(part, parts(attribute.name()).len());
+    match value {
+        value if labels().any(|label| label == value) => {
+            format!("does not go with the other parts in any category of \"{}\"", attribute.name())
+        }
+        "" => list_missing(column),
+        value => match nearest(value, labels()) {
+            Some(nearest) => format!("is not a category; did you mean \"{nearest}\"?"),
+            None => format!("is not a category of this part of \"{}\"", attribute.name()),
+        },
+    }
+}
+
+fn list_missing(column: &str) -> String {
+    format!("list \"\" among the categories of \"{column}\" in the schema to allow that")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_part_is_named_and_the_others_kept_quiet() {
+        let labels = ["m*no", "m*yes", "f*no", "f*yes", "f*pregnant"].map(str::to_owned).to_vec();
+        let crossed = Attribute::new("Sex*State", labels).unwrap();
+        let cases: [(&[&str], &str, &str, &str); 7] = [
+            (&["m", "nooo"], "State", "nooo", "is not a category; did you mean \"no\"?"),
+            (&["x", "yes"], "Sex", "x", "is not a category of this part of \"Sex*State\""),
+            (&["m", ""], "State", "", "list \"\" among the categories of \"State\""),
+            (&["m", "pregnant"], "State", "pregnant", "does not go with the other parts"),
+            // The table has a column of that name.
+            (&["m*nooo"], "Sex*State", "nooo", "did you mean \"no\"?"),
+            (&["f*yes*secret"], "Sex*State", "yes", "does not go with the other parts"),
+            (&["yes"], "Sex*State", "yes", "is not a category of this part"),
+        ];
+        for (values, column, value, hint) in cases {
+            let found = misfit(&crossed, values);
+            assert_eq!((found.column, found.value), (column, value), "{values:?}");
+            assert!(found.hint.contains(hint), "{}", found.hint);
+        }
+        // A label may hold the sign without being a combination.
+        let plain = Attribute::new("Dose", vec!["1*2".to_owned(), "2*2".to_owned()]).unwrap();
+        assert_eq!(misfit(&plain, &["3*2"]).value, "3*2");
+    }
+}
