@@ -92,7 +92,10 @@ fn the_fingerprint_is_pinned() {
     assert_eq!(value["fingerprint"], plan.fingerprint().as_str());
     assert_eq!(plan.fingerprint().as_str(), "sha256:aacef85d6c6ef8e20fcc4f8c83ddc1ed2ed42459554f5fdfc387f718b2b6c3bc");
     let with_prior = Plan::from_json(&good("prior.json")).unwrap();
-    assert_eq!(with_prior.fingerprint().as_str(), "sha256:4c6fdc776da3ce6f3808293524106d5f41432a0373ec6c06e97f1b8619ea9d9c");
+    assert_eq!(
+        with_prior.fingerprint().as_str(),
+        "sha256:4c6fdc776da3ce6f3808293524106d5f41432a0373ec6c06e97f1b8619ea9d9c"
+    );
 }
 
 #[test]

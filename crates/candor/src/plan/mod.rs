@@ -342,7 +342,9 @@ pub enum PlanError {
     #[error("this is a plan of version {0}; this program reads versions 1 to {FORMAT_VERSION}")]
     Version(u64),
     /// A version newer than what the plan says needs: it would have two fingerprints.
-    #[error("this plan says that it is of version {stated}, but nothing in it needs that: it must be of version {needed}")]
+    #[error(
+        "this plan says that it is of version {stated}, but nothing in it needs that: it must be of version {needed}"
+    )]
     NeedlessVersion {
         /// As stated.
         stated: u64,

@@ -12,6 +12,7 @@ mod average_security;
 mod beta_factor;
 mod breaking_prior;
 mod composition;
+mod exclusion;
 mod guessing;
 mod information_bounds;
 mod l_diversity;
@@ -26,6 +27,7 @@ mod worst_posterior;
 
 pub use breaking_prior::BreakingPrior;
 pub use composition::{Composition, compose};
+pub use exclusion::{Exclusion, exclusion};
 pub use information_bounds::belief_bounds;
 pub use requirement::{Requirement, RequirementError};
 

@@ -176,9 +176,12 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
                 [attribute] => Some(&schema.attributes()[attribute]),
                 _ => None,
             };
-            let goal = Goal::new(args.prior.read(attribute)?, args.posterior_bound.unwrap_or(1.0))
+            let (prior, told) = args.prior.for_plan(attribute, args.exact_prior)?;
+            let goal = Goal::new(prior, args.posterior_bound.unwrap_or(1.0))
                 .map_err(|error| Failure::about("--posterior-bound", error))?;
-            front::plan(schema, &goal, aim, args.outputs, 1)?.0.into()
+            let plan = front::plan(schema, &goal, aim, args.outputs, 1)?.0;
+            told.into_iter().for_each(remark);
+            Designed { remarks: told.map(str::to_owned).into_iter().collect(), ..Designed::from(plan) }
         }
     })
 }

@@ -48,7 +48,9 @@ impl Pattern {
         let attributes = 0..self.axes.len();
         match self.view() {
             View::Exact(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
-            View::Floats(floats) => attributes.map(|attribute| self.conditional_by_floats(&floats, attribute)).collect(),
+            View::Floats(floats) => {
+                attributes.map(|attribute| self.conditional_by_floats(&floats, attribute)).collect()
+            }
             View::Structure => self.conditional_by_structure(),
         }
     }
@@ -67,6 +69,25 @@ impl Pattern {
     pub(crate) fn relative(&self) -> Option<Vec<f64>> {
         let values = (self.axes.len() <= MAX_ENUMERATED).then(|| self.resampled_floats(self.possible_floats()).0)?;
         Some(values.into_iter().map(|value| if value.is_nan() { 0.0 } else { value }).collect())
+    }
+
+    /// Whether an answer of each pattern can occur; `None` with more than [`MAX_ENUMERATED`] attributes.
+    pub(crate) fn possible(&self) -> Option<Vec<bool>> {
+        let k = self.axes.len();
+        let mut possible = (k <= MAX_ENUMERATED).then(|| vec![false; 1 << k])?;
+        for part in &self.parts {
+            possible.iter_mut().zip(part.set.members(k)).for_each(|(possible, member)| *possible |= member);
+        }
+        for i in (0..k).filter(|&i| self.cannot_miss(i)) {
+            possible.iter_mut().enumerate().for_each(|(pattern, possible)| *possible &= pattern >> i & 1 == 0);
+        }
+        for i in (0..k).filter(|&i| self.resampling[i] > 0 && !self.cannot_miss(i)) {
+            for hit in (0..1usize << k).filter(|pattern| pattern >> i & 1 == 0) {
+                let either = possible[hit] || possible[hit | 1 << i];
+                [possible[hit], possible[hit | 1 << i]] = [either; 2];
+            }
+        }
+        Some(possible)
     }
 
     /// `X(S)` of every pattern, or `None` with too many attributes for exact numbers, or with resampling.
