@@ -95,7 +95,7 @@ proptest! {
 
 #[test]
 fn by_method() {
-    // Local l-diversity: three of ten categories are reported, the true one among them.
+    // Local l-diversity: three of five categories are reported, the true one among them.
     let no_miss = || vec![Part { set: PatternSet::no_miss(), weight: 1 }];
     assert_eq!(agrees(Pattern::new(vec![Axis::set(5, 3)], no_miss()).unwrap().into()), Exclusion::Some);
     assert_eq!(agrees(Pattern::new(vec![Axis::set(5, 1)], no_miss()).unwrap().into()), Exclusion::AllButOne);

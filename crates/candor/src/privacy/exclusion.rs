@@ -27,10 +27,10 @@ impl Exclusion {
         }
     }
 
-    /// What it is if so many of the categories are left.
+    /// What it is if so many of two or more categories are left.
     fn leaving(left: usize, categories: usize) -> Exclusion {
         match left {
-            1 if categories > 1 => Exclusion::AllButOne,
+            1 => Exclusion::AllButOne,
             left if left == 0 || left == categories => Exclusion::Nothing,
             _ => Exclusion::Some,
         }
@@ -50,7 +50,8 @@ pub fn exclusion(plan: &Plan) -> Exclusion {
         Channel::Pattern(pattern) => of_pattern(pattern),
     };
     let channels = plan.blocks().iter().flat_map(|block| block.channels());
-    channels.map(|(_, channel)| of_channel(channel)).max().unwrap_or(Exclusion::Nothing)
+    // What is possible, but less likely than any float, is as good as ruled out: the certificate has no bound for it.
+    channels.map(|(_, channel)| of_channel(channel)).fold(Exclusion::Some, Exclusion::max)
 }
 
 fn of_matrix(matrix: &Matrix) -> Exclusion {
