@@ -53,6 +53,9 @@ impl PriorArgs {
     /// The prior for a plan, and what is to be said about it. Shares counted in a table are rounded, unless they are to be
     /// `exact`; given ones are kept.
     pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<&'static str>), Failure> {
+        if exact && self.from.is_none() {
+            return Err(Failure::Usage("--exact-prior is about shares that are counted with --from TABLE".to_owned()));
+        }
         let prior = self.read(known)?;
         Ok(match (&self.from, exact) {
             (None, _) => (prior, None),

@@ -22,7 +22,7 @@ pub struct RefineArgs {
     #[command(flatten)]
     prior: PriorArgs,
     /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
-    #[arg(long, requires = "from")]
+    #[arg(long)]
     exact_prior: bool,
     /// How likely an answer may make a truth; by default what the plan already allows
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
@@ -52,7 +52,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     let wrong = |error: candor_design::DesignError| Failure::about(&args.plan, error);
     let (attribute, _) = unrefined(&plan).map_err(wrong)?;
     let (shares, told) = match (args.prior.given(), plan.for_prior()) {
-        (None, Some(known)) => {
+        (None, Some(known)) if !args.exact_prior => {
             (Prior::stated_as(&known.prior).map_err(|error| Failure::about(&args.plan, error))?, None)
         }
         _ => args.prior.for_plan(Some(&plan.schema().attributes()[attribute]), args.exact_prior)?,

@@ -53,6 +53,7 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
         ("--utility", args.utility.is_some(), &[Front]),
         ("--posterior-bound", args.posterior_bound.is_some(), &[Front]),
         ("--outputs", args.outputs.is_some(), &[Front]),
+        ("--exact-prior", args.exact_prior, &[Front]),
         (args.prior.given().unwrap_or("--prior"), args.prior.given().is_some(), &[Front]),
     ];
     let name = |method: Method| method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());

@@ -151,7 +151,7 @@ pub struct DesignArgs {
     #[command(flatten, next_help_heading = "What is known beforehand [front]")]
     prior: PriorArgs,
     /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
-    #[arg(long, requires = "from", help_heading = "What is known beforehand [front]")]
+    #[arg(long, help_heading = "What is known beforehand [front]")]
     exact_prior: bool,
 }
 
