@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use candor::plan::{Content, Plan};
-use candor::privacy::{Question, Requirement, audit};
+use candor::privacy::{Exclusion, Question, Requirement, audit, exclusion};
 use candor::randomize::{Client, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
@@ -60,6 +60,7 @@ fn answer(plan: &Plan) {
         let values = finding.details.iter().filter_map(|detail| detail.value).chain(finding.value);
         assert!({ values }.all(|value| !value.is_nan()), "{}", finding.name);
     }
+    assert_eq!(exclusion(plan) == Exclusion::Nothing, plan.guarantee().epsilon().value().is_some());
     let attributes = plan.schema().attributes();
     let first = vec![0u16; attributes.len()];
     let last: Vec<u16> = attributes.iter().map(|attribute| attribute.categories().len() as u16 - 1).collect();

@@ -120,6 +120,57 @@ fn a_plan_refined() {
     sandbox.run("refine two.json --uniform-prior 2").refused(1, &["for one attribute, but the schema has 2"]);
 }
 
+/// Shares of a table of true records: rounded in the plan, which is public, unless exact ones are asked for.
+#[test]
+fn shares_of_a_table_are_rounded_in_the_plan() {
+    let sandbox = Sandbox::new();
+    let truth: String = (0..997).map(|i| format!("{}\n", ["x", "y", "y", "z", "z", "z", "z"][i % 7])).collect();
+    sandbox.write("people.csv", format!("answer\n{truth}"));
+    sandbox.write("schema.toml", "[[attribute]]\nname = \"answer\"\ncategories = [\"x\", \"y\", \"z\"]\n");
+    let design = "design schema.toml --method front --from people.csv --privacy 0.3 --posterior-bound 0.9";
+    let stated = |file: &str| json(&sandbox.read(file))["guarantee"]["for_prior"]["prior"].clone();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = sandbox.run(&format!("{design} -o plan.json")).fine();
+    for text in [&said.out, &said.err] {
+        assert!(words(text).contains("rounded to two digits") && words(text).contains("--exact-prior"), "{text}");
+    }
+    assert_eq!(stated("plan.json"), serde_json::json!(["0.14", "0.29", "0.57"]));
+    assert_eq!(json(&sandbox.read("plan.json"))["version"], 2);
+    assert!(!sandbox.run("audit plan.json").fine().out.contains("version 1"));
+    let said = sandbox.run(&format!("{design} --exact-prior -o exact.json")).fine();
+    for text in [&said.out, &said.err] {
+        assert!(words(text).contains("WARNING: the plan states the exact shares"), "{text}");
+    }
+    assert_eq!(stated("exact.json")[0], (143.0f64 / 997.0).to_string());
+    // What is given is the user's own; whatever it sums to within the tolerance, it is kept.
+    sandbox.run("design schema.toml --method front --prior 0.143,0.286,0.571 --privacy 0.3 -o own.json").fine();
+    assert_eq!(stated("own.json"), serde_json::json!(["0.143", "0.286", "0.571"]));
+    // Refined: the same; a prior that travels with the plan is kept to the digit.
+    sandbox.run("design schema.toml --epsilon 1 -o plain.json").fine();
+    let said = sandbox.run("refine plain.json --from people.csv --allow-unbounded -o refined.json").fine();
+    assert!(words(&said.out).contains("rounded to two digits") && said.err.contains("--exact-prior"), "{}", said.err);
+    assert_eq!(stated("refined.json"), serde_json::json!(["0.14", "0.29", "0.57"]));
+    sandbox.run("refine refined.json -o again.json").fine();
+    assert_eq!(stated("again.json"), stated("refined.json"));
+    sandbox.run("refine plain.json --from people.csv --exact-prior --allow-unbounded -o exact.json").fine();
+    assert_eq!(stated("exact.json")[0], (143.0f64 / 997.0).to_string());
+    sandbox.run("refine plain.json --uniform-prior 3 --exact-prior").refused(2, &["--from"]);
+}
+
+#[test]
+fn a_plan_of_version_1_says_that_its_prior_is_not_fingerprinted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("old.json", include_str!("../../candor/tests/plans/good/prior-version-1.json"));
+    let said = sandbox.run("audit old.json").fine().out;
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains("does not cover the prior"), "{said}");
+    let value = json(&sandbox.run("audit old.json --json").fine().out);
+    assert_eq!((&value["version"], &value["prior_fingerprinted"]), (&1.into(), &false.into()));
+    sandbox.write("new.json", include_str!("../../candor/tests/plans/good/prior.json"));
+    let value = json(&sandbox.run("audit new.json --json").fine().out);
+    assert_eq!((&value["version"], &value["prior_fingerprinted"]), (&2.into(), &true.into()));
+    assert!(!sandbox.run("audit new.json").fine().out.contains("does not cover"));
+}
+
 #[test]
 fn mistakes_are_told() {
     let sandbox = Sandbox::new();

@@ -280,6 +280,46 @@ fn a_page_for_respondents() {
     sandbox.run("explain none.json").refused(1, &["cannot read none.json"]);
 }
 
+/// Plans without an epsilon say so where answers are made, and to those who answer; others do not.
+#[test]
+fn what_answers_can_settle_is_said() {
+    let sandbox = Sandbox::new();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    sandbox.write("people.csv", "a1\n0\n1\n2\n");
+    sandbox.write("zeros.csv", ",0,1,2\nnot 0,0,0.5,0.5\nnot 1,0.5,0,0.5\nnot 2,0.5,0.5,0\n");
+    let (some, proof) = ("can rule some answers out for certain, but never all but one", "can prove which one is true");
+    for (design, said) in [
+        ("--method l-diversity --l 2", Some(some)),
+        ("--method matrix --file zeros.csv --allow-unbounded", Some(some)),
+        ("--method front --prior 0.5,0.3,0.2 --privacy 0.2", Some(proof)),
+        ("--method warner --p 0.6", None),
+    ] {
+        sandbox.run(&format!("design --categories 3 {design} -o plan.json")).fine();
+        let run = sandbox.run("randomize plan.json people.csv -o responses.csv --json").fine();
+        let value = json(&run.out);
+        assert_eq!(value["unbounded"], said.is_some(), "{design}");
+        let one = sandbox.run_with("randomize plan.json --one-by-one", b"{\"a1\": 0}\n").fine();
+        let page = words(&sandbox.run("explain plan.json").fine().out);
+        for text in [words(&run.err), words(&one.err), page] {
+            assert_eq!(text.matches("rule some answers out").count(), usize::from(said.is_some()), "{design}: {text}");
+            assert!(said.is_none_or(|said| text.contains(said)), "{design}: {text}");
+        }
+        assert_eq!(run.err.contains("no finite epsilon"), said.is_some(), "{design}");
+    }
+}
+
+/// What is told of a loss too small for floats is small, and not nothing.
+#[test]
+fn nothing_is_called_independent_that_is_not() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 2,2 --method joint --epsilon 1e-13 -o plan.json").fine();
+    let page = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!page.contains("does not depend on your answers") && page.contains("at most 1.01 times"), "{page}");
+    sandbox.run("design --categories 2,2 --method joint --epsilon 0 -o plan.json").fine();
+    let page = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("does not depend on your answers at all"), "{page}");
+}
+
 #[test]
 fn paper_002_regenerates() {
     let sandbox = Sandbox::new();

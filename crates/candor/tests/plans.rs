@@ -28,11 +28,15 @@ fn good_files_are_read_and_written_to_the_letter() {
 
 /// The committed bad files, each with a part of the message it must give. Each differs from a good
 /// one in one way only.
-const BAD: [(&str, &str); 20] = [
+const BAD: [(&str, &str); 23] = [
     ("not-json.json", "not a plan: expected value at line 1 column 1"),
     ("truncated.json", "not a plan: EOF"),
     ("other-format.json", "not a candor plan"),
-    ("future-version.json", "plan of version 2; this program reads version 1"),
+    ("future-version.json", "plan of version 3; this program reads versions 1 to 2"),
+    ("needless-version.json", "says that it is of version 2, but nothing in it needs that"),
+    // Prior, MAP privacy and worst posterior changed together: each follows from the others.
+    ("edited-prior.json", "does not match its fingerprint"),
+    ("edited-prior-as-version-1.json", "does not match its fingerprint"),
     ("unknown-field.json", "unknown field `colour`"),
     ("float-weight.json", "a whole number from 0 to 2^64 - 1"),
     ("zero-weight.json", "part 0 has weight 0"),
@@ -87,6 +91,52 @@ fn the_fingerprint_is_pinned() {
     let value: serde_json::Value = serde_json::from_str(&good("matrix.json")).unwrap();
     assert_eq!(value["fingerprint"], plan.fingerprint().as_str());
     assert_eq!(plan.fingerprint().as_str(), "sha256:aacef85d6c6ef8e20fcc4f8c83ddc1ed2ed42459554f5fdfc387f718b2b6c3bc");
+    let with_prior = Plan::from_json(&good("prior.json")).unwrap();
+    assert_eq!(
+        with_prior.fingerprint().as_str(),
+        "sha256:4c6fdc776da3ce6f3808293524106d5f41432a0373ec6c06e97f1b8619ea9d9c"
+    );
+}
+
+#[test]
+fn version_2_covers_the_prior_and_version_1_is_read_as_it_was() {
+    let plan = Plan::from_json(&good("prior.json")).unwrap();
+    assert!(plan.version() == 2 && plan.fingerprints_prior());
+    let (attribute, prior) = (plan.for_prior().unwrap().attribute, plan.for_prior().unwrap().prior.clone());
+    // The prior makes the fingerprint another one; any other prior another one still.
+    let bare = Plan::new(plan.schema().clone(), plan.blocks().to_vec()).unwrap();
+    assert!(bare.version() == 1 && !bare.fingerprints_prior() && bare != plan);
+    assert_eq!(bare.clone().with_prior(attribute, prior.clone()).unwrap(), plan);
+    let other: Vec<f64> = prior.iter().rev().copied().collect();
+    assert_ne!(bare.clone().with_prior(attribute, other).unwrap(), plan);
+    // The same plan as version 1 wrote it.
+    let old = Plan::from_json(&good("prior-version-1.json")).unwrap();
+    assert!(old.version() == 1 && !old.fingerprints_prior());
+    assert_eq!(old.for_prior(), plan.for_prior());
+    assert_eq!(old.fingerprint(), bare.fingerprint());
+    assert_eq!(old.with_prior(attribute, prior).unwrap(), plan);
+}
+
+/// Whatever is changed about a prior, alone or with all that follows from it, is refused.
+#[test]
+fn a_prior_cannot_be_exchanged() {
+    let text = good("prior.json");
+    let plan = Plan::from_json(&text).unwrap();
+    let bare = Plan::new(plan.schema().clone(), plan.blocks().to_vec()).unwrap();
+    for prior in [vec![0.5, 0.5], vec![0.8, 0.2], vec![0.75, 0.26]] {
+        let forged = bare.clone().with_prior(0, prior).unwrap().to_json();
+        let forged = forged.replace(&json(&forged)["fingerprint"].to_string(), &json(&text)["fingerprint"].to_string());
+        assert!(matches!(Plan::from_json(&forged), Err(PlanError::Fingerprint { .. })), "{forged}");
+    }
+    let known = json(&text)["guarantee"]["for_prior"].clone();
+    for field in ["map_privacy", "worst_posterior"] {
+        let forged = text.replace(&format!("\"{field}\": {}", known[field]), &format!("\"{field}\": \"0.99\""));
+        assert!(forged != text && matches!(Plan::from_json(&forged), Err(PlanError::Guarantee { .. })), "{field}");
+    }
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
 }
 
 fn labels(labels: &[&str]) -> Vec<String> {

@@ -60,6 +60,8 @@ fn plans() -> Vec<(&'static str, Plan)> {
         |sizes: &[usize], epsilon| Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap();
     let labels = ["yes", "no", "no answer"].map(String::from).to_vec();
     let matrix = Matrix::rounded(vec![2], labels, &[vec![0.5, 0.125, 0.375], vec![0.125, 0.5, 0.375]]).unwrap();
+    let guessed = ["o1", "o2", "o3"].map(String::from).to_vec();
+    let guessed = Matrix::new(vec![2], guessed, 4, vec![vec![12, 2, 2], vec![1, 13, 2]]).unwrap();
     let crossed: Vec<Vec<u64>> = (0..6).map(|x| (0..6).map(|z| if x == z { 11 } else { 1 }).collect()).collect();
     let crossed = Matrix::new(vec![2, 3], (0..6).map(|z| format!("z{z}")).collect(), 4, crossed).unwrap();
     let threshold = PatternSet::Threshold { weights: vec![3, 1, 2, 1], limit: 3 };
@@ -99,6 +101,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
         ),
         ("joint", plan(&[9, 16, 7], vec![Block::new(vec![2, 0, 1], k_ary(&[7, 9, 16], 4.0))])),
         ("matrix", plan(&[2], vec![Block::new(vec![0], matrix)])),
+        ("prior", plan(&[2], vec![Block::new(vec![0], guessed)]).with_prior(0, vec![0.75, 0.25]).unwrap()),
         ("crossed-matrix", plan(&[2, 3], vec![Block::new(vec![0, 1], crossed)])),
         (
             "many-attributes",

@@ -204,6 +204,9 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
         }
     }
     text += &describe_prior(plan);
+    if plan.for_prior().is_some() && !plan.fingerprints_prior() {
+        text += &paragraph(PRIOR_NOT_FINGERPRINTED);
+    }
     text += "\nWhy two epsilons\n";
     text += &paragraph(WHY_TWO_EPSILONS);
     text
@@ -221,6 +224,10 @@ pub fn attribute_table(plan: &Plan) -> Vec<Vec<String>> {
     }
     rows
 }
+
+/// What is said of a plan of version 1 that was made for a prior.
+const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the prior: somebody may have exchanged the prior, and \
+     these two numbers with it.";
 
 /// What the two epsilons of an attribute mean.
 pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
@@ -282,6 +289,8 @@ fn describe_json(plan: &Plan, findings: &[Finding]) -> Value {
     };
     json!({
         "fingerprint": plan.fingerprint().as_str(),
+        "version": plan.version(),
+        "prior_fingerprinted": plan.for_prior().map(|_| plan.fingerprints_prior()),
         "epsilon": plan.guarantee().epsilon().value(),
         "attributes": attributes,
         "criteria": findings.iter().map(criterion).collect::<Vec<_>>(),

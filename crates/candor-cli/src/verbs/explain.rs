@@ -2,7 +2,7 @@
 
 use candor::channel::{Channel, Epsilon, Pattern};
 use candor::plan::{AttributeGuarantee, Block, Plan};
-use candor::privacy::{Finding, Question, audit, belief_bounds, times};
+use candor::privacy::{Exclusion, Finding, Question, audit, belief_bounds, exclusion, times};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
@@ -54,16 +54,18 @@ pub fn run(args: ExplainArgs) -> Result<(), Failure> {
 }
 
 fn page(plan: &Plan) -> Page {
-    let findings = audit(&Question::new(plan));
+    let (findings, exclusion) = (audit(&Question::new(plan)), exclusion(plan));
     let public: Vec<String> =
         plan.schema().attributes().iter().filter(|a| a.is_public()).map(|a| quoted(a.name())).collect();
     let mut parts = vec![
         Part::Paragraph(format!(
             "Before anything is sent, chance changes your answers or mixes others in with them. {} From the answers of many people \
              together those who ask can work out how common each answer is, because they know the rules of the chance.",
-            match discloses(plan, &findings) {
-                false => "Nobody, not even those who ask, can be sure from what arrives what you answered.",
-                true => "But not always: some of what may be sent gives your answer away.",
+            match exclusion {
+                Exclusion::Nothing | Exclusion::Some => {
+                    "Nobody, not even those who ask, can be sure from what arrives what you answered."
+                }
+                Exclusion::AllButOne => "But not always: some of what may be sent gives your answer away.",
             }
         )),
         Part::Heading("What is sent".to_owned()),
@@ -73,7 +75,7 @@ fn page(plan: &Plan) -> Page {
         parts.push(Part::Paragraph(format!("Sent exactly as it is, without any protection: {}.", public.join(", "))));
     }
     parts.push(Part::Heading("What it reveals at most".to_owned()));
-    parts.extend(revealed(plan, &findings).into_iter().map(Part::Paragraph));
+    parts.extend(revealed(plan, &findings, exclusion).into_iter().map(Part::Paragraph));
     parts.push(Part::Heading("An example".to_owned()));
     parts.extend(example(plan));
     parts.push(Part::Heading("What this does not do".to_owned()));
@@ -88,14 +90,6 @@ fn page(plan: &Plan) -> Page {
         plan.fingerprint()
     )));
     Page { title: "What happens to your answers".to_owned(), parts }
-}
-
-/// Whether some response rules out all answers but one.
-fn discloses(plan: &Plan, findings: &[Finding]) -> bool {
-    let worst = findings.iter().find(|finding| finding.name == "worst-posterior").and_then(|finding| finding.value);
-    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
-    let unbounded = plan.guarantee().epsilon().value().is_none();
-    unbounded && (worst.is_none_or(|p| p >= 1.0 - 1e-9) || diverse.is_none_or(|l| l < 2.0))
 }
 
 fn quoted(name: &str) -> String {
@@ -200,7 +194,7 @@ fn sent(plan: &Plan, block: &Block) -> Vec<String> {
 }
 
 /// The strongest thing that can be said to hold, for somebody who knows all other answers.
-fn revealed(plan: &Plan, findings: &[Finding]) -> Vec<String> {
+fn revealed(plan: &Plan, findings: &[Finding], exclusion: Exclusion) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let find = |name: &str| findings.iter().find(|finding| finding.name == name);
     let number = |name: &str| find(name).and_then(|finding| finding.value);
@@ -224,12 +218,11 @@ fn revealed(plan: &Plan, findings: &[Finding]) -> Vec<String> {
             lines.push(match l >= 2.0 {
                 true => format!(
                     "Whoever reads what was sent about a question cannot tell which of at least {l} answers is yours: all of them \
-                     fit equally well. Other answers may be ruled out."
+                     fit equally well."
                 ),
-                false => "There is no limit to what can be revealed: some of what may be sent rules out other answers, and may \
-                          give yours away."
-                    .to_owned(),
+                false => "There is no limit to what can be revealed.".to_owned(),
             });
+            lines.extend(exclusion.sentence().map(str::to_owned));
             lines.push(
                 "Somebody who already knows that some of the answers that fit cannot be yours is left with the others, and if \
                  only one is left, knows it."

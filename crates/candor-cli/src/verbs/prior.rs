@@ -43,7 +43,27 @@ pub struct PriorArgs {
     uniform_prior: Option<usize>,
 }
 
+/// What is said of shares that were counted in a table of true records and go into a plan.
+const ROUNDED: &str = "The plan states the shares of the table as its prior, rounded to two digits, and is public. What is certified holds for \
+                       the rounded shares. (--exact-prior would state them exactly.)";
+const EXACT: &str = "WARNING: the plan states the exact shares of the table as its prior, and is public: whoever knows the number of records \
+                     can work out how many there are of each category.";
+
 impl PriorArgs {
+    /// The prior for a plan, and what is to be said about it. Shares counted in a table are rounded, unless they are to be
+    /// `exact`; given ones are kept.
+    pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<&'static str>), Failure> {
+        if exact && self.from.is_none() {
+            return Err(Failure::Usage("--exact-prior is about shares that are counted with --from TABLE".to_owned()));
+        }
+        let prior = self.read(known)?;
+        Ok(match (&self.from, exact) {
+            (None, _) => (prior, None),
+            (Some(_), false) => (prior.rounded(), Some(ROUNDED)),
+            (Some(_), true) => (prior, Some(EXACT)),
+        })
+    }
+
     /// The flag that was given, if any.
     pub fn given(&self) -> Option<&'static str> {
         let flags = [

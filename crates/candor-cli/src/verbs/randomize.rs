@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use candor::channel::Answer;
 use candor::plan::{Content, Plan};
+use candor::privacy::{Exclusion, exclusion};
 use candor::randomize::Client;
 use candor::randomness::Source;
 use candor::schema::{Attribute, CROSS, parts};
@@ -78,6 +79,10 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;
     }
+    let exclusion = exclusion(&plan);
+    if let Some(sentence) = exclusion.sentence() {
+        remark(&format!("warning: this plan has no finite epsilon. {sentence}"));
+    }
     let source = randomness(args.seed)?;
     let Some(output) = &args.output else { return one_by_one(&plan, &source) };
     let target = Target::new(output);
@@ -102,8 +107,13 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     let seconds = started.elapsed().as_secs_f64();
     if args.json {
         let fingerprint = plan.fingerprint().as_str();
-        let json =
-            json!({"records": done.records, "fingerprint": fingerprint, "simulation": args.seed, "seconds": seconds});
+        let json = json!({
+            "records": done.records,
+            "fingerprint": fingerprint,
+            "unbounded": exclusion != Exclusion::Nothing,
+            "simulation": args.seed,
+            "seconds": seconds,
+        });
         return emit_json(&json);
     }
     remark(&format!(

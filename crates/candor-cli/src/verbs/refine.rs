@@ -1,6 +1,7 @@
 //! `candor refine`: a better matrix at equal privacy.
 
 use candor_design::front::plan::{refine_plan, unrefined};
+use candor_design::front::prior::Prior;
 use candor_tables::output::{self, Target};
 use clap::Args;
 use serde_json::json;
@@ -20,6 +21,9 @@ pub struct RefineArgs {
     plan: String,
     #[command(flatten)]
     prior: PriorArgs,
+    /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
+    #[arg(long)]
+    exact_prior: bool,
     /// How likely an answer may make a truth; by default what the plan already allows
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     posterior_bound: Option<f64>,
@@ -47,11 +51,11 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     }
     let wrong = |error: candor_design::DesignError| Failure::about(&args.plan, error);
     let (attribute, _) = unrefined(&plan).map_err(wrong)?;
-    let shares = match (args.prior.given(), plan.for_prior()) {
-        (None, Some(known)) => {
-            candor_design::front::prior::Prior::new(&known.prior).map_err(|error| Failure::about(&args.plan, error))?
+    let (shares, told) = match (args.prior.given(), plan.for_prior()) {
+        (None, Some(known)) if !args.exact_prior => {
+            (Prior::stated_as(&known.prior).map_err(|error| Failure::about(&args.plan, error))?, None)
         }
-        _ => args.prior.read(Some(&plan.schema().attributes()[attribute]))?,
+        _ => args.prior.for_plan(Some(&plan.schema().attributes()[attribute]), args.exact_prior)?,
     };
     let n = shares.len();
     let refined = refine_plan(&plan, shares, args.posterior_bound).map_err(wrong)?;
@@ -63,6 +67,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
             args.plan
         )));
     }
+    told.into_iter().for_each(remark);
     if let Some(path) = &args.output {
         output::write(&Target::new(path), refined.plan.to_json().as_bytes())?;
     }
@@ -94,6 +99,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     text += &paragraph(
         "Each answer was split into several that a guesser can use no better, and an analyst can. Privacy and posteriors hold for this prior only.",
     );
+    text += &told.map_or(String::new(), paragraph);
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());

@@ -62,7 +62,7 @@ pub fn plan(
         };
         let labels = (1..=point.channel.outputs()).map(|output| format!("o{output}")).collect();
         let matrix = Matrix::rounded(vec![categories], labels, &point.channel.columns(prior))?;
-        let guess = matrix.guess(prior.shares()).ok_or(candor::plan::PlanError::Prior)?;
+        let guess = matrix.guess(prior.stated()).ok_or(candor::plan::PlanError::Prior)?;
         let one = Rational::from(num_bigint::BigUint::from(1u32));
         let private = exactly(privacy).is_some_and(|privacy| guess.accuracy() + privacy <= one);
         let bounded = exactly(goal.bound()).is_some_and(|bound| *guess.worst() <= bound);
@@ -70,7 +70,7 @@ pub fn plan(
         if bounded && (private || privacy <= goal.range().0) {
             let origin = Origin { method: "front".to_owned(), requested: vec![None] };
             let plan = Plan::new(schema.clone(), vec![Block::new(vec![attribute], matrix)])?.with_origin(origin);
-            return Ok((plan.with_prior(attribute, prior.shares().to_vec())?, point));
+            return Ok((plan.with_prior(attribute, prior.stated().to_vec())?, point));
         }
     }
     Err(FrontError::Unsolved { privacy }.into())
@@ -153,7 +153,7 @@ pub fn refine_plan(plan: &Plan, prior: Prior, bound: Option<f64>) -> Result<Refi
     let matrix = Matrix::rounded(vec![categories], labels, &refined.channel.columns(goal.prior()))?;
     let origin = Origin { method: "refine".to_owned(), requested: vec![None] };
     let better = Plan::new(plan.schema().clone(), vec![Block::new(vec![attribute], matrix)])?.with_origin(origin);
-    let better = better.with_prior(attribute, goal.prior().shares().to_vec())?;
+    let better = better.with_prior(attribute, goal.prior().stated().to_vec())?;
     let mut after = refined.after;
     if let Some(certified) = better.for_prior() {
         (after.privacy, after.worst_posterior) = (certified.map_privacy, certified.worst_posterior);
@@ -189,8 +189,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
         /// What is asked is what the integers give, and the file carries it.
         #[test]
-        fn the_certificate_keeps_what_was_asked(counts in prop::collection::vec(0.05f64..1.0, 2..7), over in 0.05f64..1.0, part in 0.0f64..0.95) {
+        fn the_certificate_keeps_what_was_asked(counts in prop::collection::vec(0.05f64..1.0, 2..7), over in 0.05f64..1.0, part in 0.0f64..0.95, rounded in any::<bool>()) {
             let prior = Prior::from_counts(&counts).unwrap();
+            let prior = if rounded { prior.rounded() } else { prior };
             let bound = prior.largest() + over * (1.0 - prior.largest());
             let goal = Goal::new(prior, bound).unwrap();
             let (least, most) = goal.range();
@@ -200,6 +201,7 @@ mod tests {
             let stated = plan.for_prior().unwrap();
             prop_assert!(stated.map_privacy >= privacy && stated.map_privacy < privacy + 1e-4);
             prop_assert!(stated.worst_posterior <= bound);
+            prop_assert_eq!(&stated.prior, goal.prior().stated());
             let read = Plan::from_json(&plan.to_json()).unwrap();
             prop_assert_eq!(read.for_prior(), plan.for_prior());
         }

@@ -13,11 +13,13 @@ const TOLERANCE: f64 = 1e-6;
 /// The largest number of categories of a front.
 pub const MAX_FRONT: usize = 1000;
 
-/// The shares of the categories. Categories with share zero never occur: they are left out of every
-/// computation, and remembered.
+/// The shares of the categories, and the numbers that state them in a plan. Categories with share zero never occur: they are
+/// left out of every computation, and remembered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prior {
     shares: Vec<f64>,
+    /// Proportional to the shares.
+    stated: Vec<f64>,
     kept: Vec<usize>,
     given: usize,
 }
@@ -40,21 +42,52 @@ impl Prior {
         if (sum - 1.0).abs() > TOLERANCE {
             return wrong(format!("sums to {sum}, not to 1"));
         }
-        if let Some(i) = shares.iter().position(|&p| p > 0.0 && p / sum < SMALLEST) {
+        Prior::proportional(shares)
+    }
+
+    /// Shares proportional to the numbers that a plan states: those stay as they are.
+    ///
+    /// # Errors
+    /// As [`Prior::new`], but for the sum.
+    pub fn stated_as(numbers: &[f64]) -> Result<Prior, FrontError> {
+        match numbers.iter().find(|p| !(p.is_finite() && **p >= 0.0)) {
+            Some(number) => Err(FrontError::Prior(format!("has {number} as a share; shares are numbers from 0 on"))),
+            None => Prior::proportional(numbers),
+        }
+    }
+
+    /// Shares proportional to numbers that are finite and not negative.
+    fn proportional(stated: &[f64]) -> Result<Prior, FrontError> {
+        let wrong = |problem: String| Err(FrontError::Prior(problem));
+        let sum: f64 = stated.iter().sum();
+        if let Some(i) = stated.iter().position(|&p| p > 0.0 && p / sum < SMALLEST) {
             return wrong(format!(
                 "has {} as share {}: too small to compute with. Use 0 for a category that never occurs, or at least {SMALLEST}",
-                shares[i],
+                stated[i],
                 i + 1
             ));
         }
-        let kept: Vec<usize> = (0..shares.len()).filter(|&i| shares[i] > 0.0).collect();
+        let kept: Vec<usize> = (0..stated.len()).filter(|&i| stated[i] > 0.0).collect();
         if kept.len() < 2 {
             return wrong("has fewer than two categories that occur: there is nothing to hide".to_owned());
         }
         if kept.len() > MAX_FRONT {
             return wrong(format!("has {} categories; a front takes at most {MAX_FRONT}", kept.len()));
         }
-        Ok(Prior { shares: kept.iter().map(|&i| shares[i] / sum).collect(), kept, given: shares.len() })
+        let given = stated.len();
+        let stated: Vec<f64> = kept.iter().map(|&i| stated[i]).collect();
+        Ok(Prior { shares: stated.iter().map(|p| p / sum).collect(), stated, kept, given })
+    }
+
+    /// The same with every share rounded to two significant digits, never to zero, for a plan that everybody may read. Each
+    /// is rounded by itself, so that it tells nothing about the others; what they sum to is divided out
+    /// again, here and by whoever computes with them.
+    #[must_use]
+    pub fn rounded(&self) -> Prior {
+        let round = |share: &f64| format!("{share:.1e}").parse().unwrap_or(*share);
+        let stated: Vec<f64> = self.shares.iter().map(round).collect();
+        let sum: f64 = stated.iter().sum();
+        Prior { shares: stated.iter().map(|p| p / sum).collect(), stated, kept: self.kept.clone(), given: self.given }
     }
 
     /// Shares proportional to counts.
@@ -109,6 +142,12 @@ impl Prior {
         let edge = |i: usize| cdf(low + (high - low) * i as f64 / n as f64);
         let within = edge(n) - edge(0);
         Prior::new(&(0..n).map(|i| (edge(i + 1) - edge(i)) / within).collect::<Vec<f64>>())
+    }
+
+    /// The numbers that state the positive shares in a plan: proportional to them, as they were given or rounded. What is
+    /// certified is certified for these.
+    pub fn stated(&self) -> &[f64] {
+        &self.stated
     }
 
     /// The positive shares; they sum to one.
@@ -180,6 +219,20 @@ mod tests {
         close(&Prior::gamma(10, 1.0, 7.0).unwrap(), &gamma, 1e-10);
         close(&Prior::uniform(4).unwrap(), &[0.25; 4], 1e-16);
         close(&Prior::from_counts(&[1.0, 3.0]).unwrap(), &[0.25, 0.75], 1e-16);
+    }
+
+    #[test]
+    fn rounded_to_two_digits_and_never_to_zero() {
+        let prior = Prior::from_counts(&[66_667.0, 33_332.0, 1.0]).unwrap().rounded();
+        assert_eq!(prior.stated(), [0.67, 0.33, 0.00001]);
+        close(&prior, &[0.67 / 1.00001, 0.33 / 1.00001, 0.00001 / 1.00001], 1e-15);
+        let thirds = Prior::from_counts(&[1.0, 1.0, 1.0]).unwrap().rounded();
+        assert_eq!(thirds.stated(), [0.33; 3]);
+        close(&thirds, &[1.0 / 3.0; 3], 1e-15);
+        // What a plan states is read as it stands.
+        assert_eq!(Prior::stated_as(thirds.stated()).unwrap(), thirds);
+        assert_eq!(Prior::new(&[0.7, 0.2, 0.1]).unwrap().stated(), [0.7, 0.2, 0.1]);
+        assert!(Prior::stated_as(&[0.3, -0.1]).is_err() && Prior::stated_as(&[0.0, 0.0]).is_err());
     }
 
     #[test]

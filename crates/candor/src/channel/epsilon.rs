@@ -89,17 +89,16 @@ impl Epsilon {
         }
     }
 
-    /// The value as decimals, rounded up to twelve places; `None` if unbounded.
+    /// The value as decimals, rounded up to twelve places, exactly: 0 only if the value is. `None` if unbounded.
     ///
     /// This is the form plan files state: it does not depend on the last bits of a machine's
     /// logarithm.
     pub fn decimal(self) -> Option<String> {
-        let value = self.value()?;
-        let rounded = format!("{value:.12}");
-        let below = rounded.parse::<f64>().is_ok_and(|r| r < value);
-        let text = if below { format!("{:.12}", value + 1e-12) } else { rounded };
-        let text = text.trim_end_matches('0').trim_end_matches('.');
-        Some(if text.is_empty() { "0" } else { text }.to_owned())
+        let units = (exact(self.value()?)? * BigUint::from(10u64.pow(12))).ceil().to_integer();
+        let digits = format!("{units:0>13}", units = units.to_string());
+        let (whole, decimals) = digits.split_at(digits.len() - 12);
+        let decimals = decimals.trim_end_matches('0');
+        Some(if decimals.is_empty() { whole.to_owned() } else { format!("{whole}.{decimals}") })
     }
 }
 
@@ -246,6 +245,10 @@ mod tests {
         assert_eq!(Epsilon(0.0).decimal().as_deref(), Some("0"));
         assert_eq!(Epsilon(3.999_999_999_999_9).decimal().as_deref(), Some("4"));
         assert_eq!(Epsilon(0.100_000_000_000_1).decimal().as_deref(), Some("0.100000000001"));
+        assert_eq!(Epsilon(5e-324).decimal().as_deref(), Some("0.000000000001"));
+        assert_eq!(Epsilon(12_345.25).decimal().as_deref(), Some("12345.25"));
+        // 9000 and two units in the last place, 3.6e-12: above 9000.000000000003.
+        assert_eq!(Epsilon(9000f64.next_up().next_up()).decimal().as_deref(), Some("9000.000000000004"));
         assert_eq!(Epsilon::UNBOUNDED.decimal(), None);
     }
 

@@ -12,7 +12,7 @@ const MAX_HALVES: usize = 30;
 const MAX_TABLE: u128 = 1 << 26;
 
 /// Probabilities below this are not told from underflow.
-const SMALLEST: f64 = 1e-290;
+pub(super) const SMALLEST: f64 = 1e-290;
 
 /// Half a unit in the last place, relative.
 const ROUNDING: f64 = f64::EPSILON / 2.0;

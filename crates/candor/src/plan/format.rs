@@ -1,71 +1,28 @@
 //! Plan files: JSON without floats, versioned, fingerprinted (docs/formats.md).
 //!
 //! Integers above 2^53 are written as strings, because other languages read JSON numbers as
-//! floats. Schema and blocks are what the plan *is*; guarantee and fingerprint are checked against
+//! floats. Schema, blocks and prior are what the plan *is*; guarantee and fingerprint are checked against
 //! them on reading, and a mismatch is an error.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use super::{Block, ForPrior, Guarantee, Origin, Plan, PlanError};
+use super::{Block, Fingerprint, ForPrior, Guarantee, Origin, Plan, PlanError};
 use crate::channel::{Axis, Bitmap, Channel, Epsilon, Matrix, Part, Pattern, PatternSet};
 use crate::schema::{Schema, SchemaError, SchemaJson};
 
-/// The version of the plan format that this program writes and reads.
-pub const FORMAT_VERSION: u64 = 1;
+/// The newest version of the plan format: this program reads all versions up to it, and writes each plan in the oldest
+/// that can say it.
+pub const FORMAT_VERSION: u64 = 2;
+
+/// What a plan that was made for no prior is written in.
+pub(super) const VERSION_1: u64 = 1;
 
 const FORMAT: &str = "candor plan";
 
 /// How far a stated epsilon may be from the computed one: the rounding of its twelfth decimal.
 const STATED_TOLERANCE: f64 = 3e-12;
-
-/// SHA-256 of the canonical form (RFC 8785) of a plan's schema and blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fingerprint(String);
-
-impl Fingerprint {
-    pub(super) fn of(schema: &Schema, blocks: &[Block]) -> Fingerprint {
-        let contract = Contract {
-            blocks: blocks.iter().map(|block| BlockJson::of(schema, block)).collect(),
-            schema: schema.to_json(),
-            version: FORMAT_VERSION,
-        };
-        let value = serde_json::to_value(contract).expect("plain data");
-        let digest = Sha256::digest(canonical(&value).as_bytes());
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Fingerprint(format!("sha256:{hex}"))
-    }
-
-    /// The text form, `sha256:` and 64 hexadecimal digits.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// The canonical form of RFC 8785, for the JSON that plans are made of: no floats, integers up to
-/// 2^53, keys in ASCII (so that the order of bytes is the order of UTF-16 units).
-fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            let field = |(key, value): &(&String, &Value)| format!("{}:{}", string(key), canonical(value));
-            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        Value::String(text) => string(text),
-        other => other.to_string(),
-    }
-}
 
 /// Indented JSON with every list of plain values on one line: a plan for a thousand attributes has lists of a thousand
 /// weights. (A line that ends with a bracket begins a list; strings end with a quotation mark.)
@@ -86,15 +43,25 @@ fn compact(pretty: &str) -> String {
     text
 }
 
-fn string(text: &str) -> String {
-    Value::from(text).to_string()
-}
-
+/// What the fingerprint is of.
 #[derive(Serialize)]
 struct Contract {
     blocks: Vec<BlockJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    for_prior: Option<PriorJson>,
     schema: SchemaJson,
     version: u64,
+}
+
+/// The fingerprint of schema and blocks in version 1; with a prior, of it too, in version 2.
+pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&ForPrior>) -> Fingerprint {
+    let contract = Contract {
+        blocks: blocks.iter().map(|block| BlockJson::of(schema, block)).collect(),
+        for_prior: prior.map(|known| PriorJson::of(schema, known)),
+        schema: schema.to_json(),
+        version: if prior.is_some() { FORMAT_VERSION } else { VERSION_1 },
+    };
+    Fingerprint::of(&serde_json::to_value(contract).expect("plain data"))
 }
 
 /// The whole file.
@@ -127,7 +94,21 @@ struct GuaranteeJson {
     for_prior: Option<ForPriorJson>,
 }
 
-/// Numbers as the shortest decimals that read back the same.
+/// What is known beforehand; numbers as the shortest decimals that read back the same.
+#[derive(Serialize)]
+struct PriorJson {
+    attribute: String,
+    prior: Vec<String>,
+}
+
+impl PriorJson {
+    fn of(schema: &Schema, known: &ForPrior) -> PriorJson {
+        let attribute = schema.attributes()[known.attribute].name().to_owned();
+        PriorJson { attribute, prior: known.prior.iter().map(f64::to_string).collect() }
+    }
+}
+
+/// A prior and what the plan gives for it.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct ForPriorJson {
@@ -348,11 +329,11 @@ impl GuaranteeJson {
         GuaranteeJson {
             epsilon: guarantee.epsilon().decimal(),
             attributes: guarantee.attributes().iter().map(attribute).collect(),
-            for_prior: for_prior.map(|stated| ForPriorJson {
-                attribute: schema.attributes()[stated.attribute].name().to_owned(),
-                prior: stated.prior.iter().map(f64::to_string).collect(),
-                map_privacy: stated.map_privacy.to_string(),
-                worst_posterior: stated.worst_posterior.to_string(),
+            for_prior: for_prior.map(|stated| {
+                let PriorJson { attribute, prior } = PriorJson::of(schema, stated);
+                let (map_privacy, worst_posterior) =
+                    (stated.map_privacy.to_string(), stated.worst_posterior.to_string());
+                ForPriorJson { attribute, prior, map_privacy, worst_posterior }
             }),
         }
     }
@@ -422,8 +403,8 @@ impl Plan {
         });
         let file = PlanJson {
             format: FORMAT.to_owned(),
-            version: FORMAT_VERSION,
-            fingerprint: self.fingerprint.0.clone(),
+            version: self.version,
+            fingerprint: self.fingerprint.to_string(),
             guarantee: GuaranteeJson::of(&self.schema, &self.guarantee, self.for_prior.as_ref()),
             origin,
             schema: self.schema.to_json(),
@@ -444,7 +425,7 @@ impl Plan {
             return Err(PlanError::Format);
         }
         match header.version {
-            Some(FORMAT_VERSION) => {}
+            Some(VERSION_1..=FORMAT_VERSION) => {}
             Some(version) => return Err(PlanError::Version(version)),
             None => return Err(PlanError::Json("the field \"version\" is missing".to_owned())),
         }
@@ -453,14 +434,18 @@ impl Plan {
         let block = |(number, block): (usize, BlockJson)| block.into_block(&schema, number);
         let blocks = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
         let plan = Plan::new(schema, blocks)?;
-        if file.fingerprint != plan.fingerprint.0 {
-            let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
-            return Err(PlanError::Fingerprint { actual: plan.guarantee.epsilon(), stated });
-        }
         let plan = match &file.guarantee.for_prior {
+            Some(stated) if file.version == VERSION_1 => stated.apply(plan)?.in_version_1(),
             Some(stated) => stated.apply(plan)?,
             None => plan,
         };
+        if file.version != plan.version {
+            return Err(PlanError::NeedlessVersion { stated: file.version, needed: plan.version });
+        }
+        if file.fingerprint != plan.fingerprint.as_str() {
+            let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
+            return Err(PlanError::Fingerprint { actual: plan.guarantee.epsilon(), stated });
+        }
         file.guarantee.check(&GuaranteeJson::of(&plan.schema, &plan.guarantee, plan.for_prior.as_ref()))?;
         let origin = file.origin.map(|origin| Origin {
             method: origin.method,
@@ -473,12 +458,6 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn canonical_form_sorts_and_escapes_as_rfc_8785() {
-        let value: Value = serde_json::from_str(r#"{"b": [1, "\u001f\n\"é\/"], "a": {"z": null, "y": true}}"#).unwrap();
-        assert_eq!(canonical(&value), "{\"a\":{\"y\":true,\"z\":null},\"b\":[1,\"\\u001f\\n\\\"é/\"]}");
-    }
 
     #[test]
     fn integers_beyond_what_floats_hold_are_strings() {

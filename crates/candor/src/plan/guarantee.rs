@@ -29,30 +29,6 @@ pub struct AttributeGuarantee {
     pub keep_probability: Option<f64>,
 }
 
-/// What a plan gives against somebody who guesses one attribute and knows how its categories are distributed. It
-/// holds for this prior and for no other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ForPrior {
-    /// The attribute's position in the schema.
-    pub attribute: usize,
-    /// The probabilities of its categories.
-    pub prior: Vec<f64>,
-    /// How often the best guess is wrong (paper 001, eq. 8); certified, rounded down.
-    pub map_privacy: f64,
-    /// The largest probability that any answer gives any category (paper 001, eq. 9); certified, rounded up.
-    pub worst_posterior: f64,
-}
-
-impl ForPrior {
-    /// `None` unless the attribute is answered by one matrix of its own, and the prior fits it.
-    pub(super) fn of(blocks: &[Block], attribute: usize, prior: Vec<f64>) -> Option<ForPrior> {
-        let block = blocks.iter().find(|block| block.attributes == [attribute])?;
-        let [(_, Channel::Matrix(matrix))] = &block.lottery[..] else { return None };
-        let guess = matrix.guess(&prior)?;
-        Some(ForPrior { attribute, prior, map_privacy: guess.map_privacy(), worst_posterior: guess.worst_posterior() })
-    }
-}
-
 impl Guarantee {
     /// Blocks are answered independently: their ratios of likelihoods multiply (exactly; the
     /// logarithm is taken and rounded once). Within a block the public lottery tells nothing about

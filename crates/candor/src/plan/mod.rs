@@ -4,11 +4,16 @@
 //! needs and nothing that is secret. A plan that exists is valid, and what it guarantees was
 //! computed from its integers, never read from a file.
 
+mod fingerprint;
 mod guarantee;
+mod for_prior;
 mod format;
 
-pub use format::{FORMAT_VERSION, Fingerprint};
-pub use guarantee::{AttributeGuarantee, ForPrior, Guarantee};
+pub use fingerprint::Fingerprint;
+pub use for_prior::ForPrior;
+pub use format::FORMAT_VERSION;
+use format::{VERSION_1, fingerprint};
+pub use guarantee::{AttributeGuarantee, Guarantee};
 
 use crate::channel::{Channel, ChannelError, Epsilon, Matrix, Pattern};
 use crate::schema::{Attribute, CROSS, Schema, SchemaError, suggestion};
@@ -102,6 +107,7 @@ pub struct Plan {
     origin: Origin,
     guarantee: Guarantee,
     for_prior: Option<ForPrior>,
+    version: u64,
     fingerprint: Fingerprint,
 }
 
@@ -125,8 +131,9 @@ impl Plan {
         }
         check_columns(&schema, &blocks)?;
         let guarantee = Guarantee::of(&blocks);
-        let fingerprint = Fingerprint::of(&schema, &blocks);
-        Ok(Plan { schema, blocks, origin: Origin::default(), guarantee, for_prior: None, fingerprint })
+        let fingerprint = fingerprint(&schema, &blocks, None);
+        let (origin, version) = (Origin::default(), VERSION_1);
+        Ok(Plan { schema, blocks, origin, guarantee, for_prior: None, version, fingerprint })
     }
 
     /// The same plan with a note on how it came about.
@@ -134,20 +141,6 @@ impl Plan {
     pub fn with_origin(mut self, origin: Origin) -> Plan {
         self.origin = origin;
         self
-    }
-
-    /// The same plan with what it gives for one prior, computed from its integers.
-    ///
-    /// # Errors
-    /// If the attribute is not answered by one matrix of its own, or the prior does not fit it.
-    pub fn with_prior(mut self, attribute: usize, prior: Vec<f64>) -> Result<Plan, PlanError> {
-        self.for_prior = Some(ForPrior::of(&self.blocks, attribute, prior).ok_or(PlanError::Prior)?);
-        Ok(self)
-    }
-
-    /// What the plan gives for the prior that it was made for, if it was made for one.
-    pub fn for_prior(&self) -> Option<&ForPrior> {
-        self.for_prior.as_ref()
     }
 
     /// The attributes and their categories.
@@ -170,9 +163,14 @@ impl Plan {
         &self.guarantee
     }
 
-    /// SHA-256 of the canonical form of schema and blocks.
+    /// SHA-256 of the canonical form of schema and blocks, and of the prior (see [`Plan::fingerprints_prior`]).
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
+    }
+
+    /// The version of the format that the plan is written in: the oldest that can say it, or that of the file it was read from.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// The columns of a table of responses, in order: attributes in the order of the schema (an
@@ -338,8 +336,18 @@ pub enum PlanError {
     #[error("not a candor plan: the field \"format\" is missing or not \"candor plan\"")]
     Format,
     /// A version this program does not know.
-    #[error("this is a plan of version {0}; this program reads version {FORMAT_VERSION}")]
+    #[error("this is a plan of version {0}; this program reads versions 1 to {FORMAT_VERSION}")]
     Version(u64),
+    /// A version newer than what the plan says needs: it would have two fingerprints.
+    #[error(
+        "this plan says that it is of version {stated}, but nothing in it needs that: it must be of version {needed}"
+    )]
+    NeedlessVersion {
+        /// As stated.
+        stated: u64,
+        /// The oldest that can say it.
+        needed: u64,
+    },
     /// The schema inside is not one.
     #[error("the schema of the plan: {0}")]
     Schema(#[from] SchemaError),

@@ -23,9 +23,11 @@ mod worst_posterior;
 mod average_security;
 mod mutual_information;
 mod composition;
+mod exclusion;
 
 pub use breaking_prior::BreakingPrior;
 pub use composition::{Composition, compose};
+pub use exclusion::{Exclusion, exclusion};
 pub use information_bounds::belief_bounds;
 pub use requirement::{Requirement, RequirementError};
 
@@ -228,7 +230,7 @@ pub fn audit(question: &Question<'_>) -> Vec<Finding> {
 }
 
 /// How much likelier an answer may be under one truth than under another, for people: `e^epsilon`
-/// rounded up to three digits, or `None` if unbounded.
+/// rounded up to three digits, or `None` if unbounded. It is 1 only if epsilon is 0.
 pub fn times(epsilon: Epsilon) -> Option<String> {
     let factor = epsilon.value()?.exp();
     if !factor.is_finite() {
@@ -236,7 +238,8 @@ pub fn times(epsilon: Epsilon) -> Option<String> {
     }
     let unit = 10f64.powi(factor.log10().floor() as i32 - 2);
     // An exact factor such as 3 must not be pushed to 3.01 by the rounding of the logarithm.
-    let rounded = ((factor / unit - 1e-9).ceil() * unit).max(1.0);
+    let least = if epsilon == Epsilon::ZERO { 1.0 } else { 1.0 + unit };
+    let rounded = ((factor / unit - 1e-9).ceil() * unit).max(least);
     let decimals = (-unit.log10().round()).max(0.0) as usize;
     let text = format!("{rounded:.decimals$}");
     Some(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
@@ -276,6 +279,8 @@ mod tests {
         ] {
             assert_eq!(times(ratio(n, d)).as_deref(), Some(expected), "{n}/{d}");
         }
+        let hardly = Rational::new((u64::MAX).into(), (u64::MAX - 1).into());
+        assert_eq!(times(Epsilon::of_parity(Some(&hardly))).as_deref(), Some("1.01"));
         assert_eq!(times(Epsilon::UNBOUNDED), None);
     }
 

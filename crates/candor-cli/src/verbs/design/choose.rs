@@ -53,6 +53,7 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
         ("--utility", args.utility.is_some(), &[Front]),
         ("--posterior-bound", args.posterior_bound.is_some(), &[Front]),
         ("--outputs", args.outputs.is_some(), &[Front]),
+        ("--exact-prior", args.exact_prior, &[Front]),
         (args.prior.given().unwrap_or("--prior"), args.prior.given().is_some(), &[Front]),
     ];
     let name = |method: Method| method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
@@ -176,9 +177,12 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &TableList, weights: &
                 [attribute] => Some(&schema.attributes()[attribute]),
                 _ => None,
             };
-            let goal = Goal::new(args.prior.read(attribute)?, args.posterior_bound.unwrap_or(1.0))
+            let (prior, told) = args.prior.for_plan(attribute, args.exact_prior)?;
+            let goal = Goal::new(prior, args.posterior_bound.unwrap_or(1.0))
                 .map_err(|error| Failure::about("--posterior-bound", error))?;
-            front::plan(schema, &goal, aim, args.outputs, 1)?.0.into()
+            let plan = front::plan(schema, &goal, aim, args.outputs, 1)?.0;
+            told.into_iter().for_each(remark);
+            Designed { remarks: told.map(str::to_owned).into_iter().collect(), ..Designed::from(plan) }
         }
     })
 }

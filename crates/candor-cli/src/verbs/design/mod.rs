@@ -132,7 +132,7 @@ pub struct DesignArgs {
     /// At most so many different answers (heuristic) [front]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
-    /// Accept a plan without any finite epsilon
+    /// Accept a plan without any finite epsilon [all but front and l-diversity, which promise something else]
     #[arg(long)]
     allow_unbounded: bool,
     /// Refuse a plan whose record epsilon is beyond this: it would protect nobody
@@ -153,6 +153,9 @@ pub struct DesignArgs {
     json: bool,
     #[command(flatten, next_help_heading = "What is known beforehand [front]")]
     prior: PriorArgs,
+    /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
+    #[arg(long, help_heading = "What is known beforehand [front]")]
+    exact_prior: bool,
 }
 
 fn parse_limit(text: &str) -> Result<f64, String> {

@@ -9,6 +9,7 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::super::epsilon::{Epsilon, Rational, nearest, parity};
+use super::super::threshold::SMALLEST;
 use super::bounds::Bounds;
 use super::{FULL_WEIGHT, MAX_ENUMERATED, Part, Pattern, PatternSet, Size};
 
@@ -47,7 +48,9 @@ impl Pattern {
         let attributes = 0..self.axes.len();
         match self.view() {
             View::Exact(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
-            View::Floats(floats) => attributes.map(|attribute| floats.conditional(attribute)).collect(),
+            View::Floats(floats) => {
+                attributes.map(|attribute| self.conditional_by_floats(&floats, attribute)).collect()
+            }
             View::Structure => self.conditional_by_structure(),
         }
     }
@@ -64,8 +67,27 @@ impl Pattern {
     /// How much likelier an answer of each pattern is than under a uniformly random answer; 0 for patterns that cannot
     /// occur. `None` with more than [`MAX_ENUMERATED`] attributes.
     pub(crate) fn relative(&self) -> Option<Vec<f64>> {
-        let values = (self.axes.len() <= MAX_ENUMERATED).then(|| self.floats().values)?;
+        let values = (self.axes.len() <= MAX_ENUMERATED).then(|| self.resampled_floats(self.possible_floats()).0)?;
         Some(values.into_iter().map(|value| if value.is_nan() { 0.0 } else { value }).collect())
+    }
+
+    /// Whether an answer of each pattern can occur; `None` with more than [`MAX_ENUMERATED`] attributes.
+    pub(crate) fn possible(&self) -> Option<Vec<bool>> {
+        let k = self.axes.len();
+        let mut possible = (k <= MAX_ENUMERATED).then(|| vec![false; 1 << k])?;
+        for part in &self.parts {
+            possible.iter_mut().zip(part.set.members(k)).for_each(|(possible, member)| *possible |= member);
+        }
+        for i in (0..k).filter(|&i| self.cannot_miss(i)) {
+            possible.iter_mut().enumerate().for_each(|(pattern, possible)| *possible &= pattern >> i & 1 == 0);
+        }
+        for i in (0..k).filter(|&i| self.resampling[i] > 0 && !self.cannot_miss(i)) {
+            for hit in (0..1usize << k).filter(|pattern| pattern >> i & 1 == 0) {
+                let either = possible[hit] || possible[hit | 1 << i];
+                [possible[hit], possible[hit | 1 << i]] = [either; 2];
+            }
+        }
+        Some(possible)
     }
 
     /// `X(S)` of every pattern, or `None` with too many attributes for exact numbers, or with resampling.
@@ -117,27 +139,60 @@ impl Pattern {
         Rational::new(answers, self.total_weight().into())
     }
 
-    /// `X(S)` of every pattern after resampling; NaN for impossible ones.
-    fn floats(&self) -> Floats {
+    /// `X(S)` of every pattern before resampling; NaN for impossible ones.
+    fn possible_floats(&self) -> Vec<f64> {
         let mut values = self.relative_floats();
         let fixed = (0..self.axes.len()).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
+        for (_, value) in values.iter_mut().enumerate().filter(|(pattern, _)| pattern & fixed != 0) {
+            *value = f64::NAN;
+        }
         values
-            .iter_mut()
-            .enumerate()
-            .filter(|(pattern, _)| pattern & fixed != 0)
-            .for_each(|(_, value)| *value = f64::NAN);
+    }
+
+    /// The same after resampling, and whether all of it is within the range of floats: a positive number below it has
+    /// no relative error that could be told.
+    fn resampled_floats(&self, mut values: Vec<f64>) -> (Vec<f64>, bool) {
+        let mut in_range = true;
         for (i, axis) in self.axes.iter().enumerate().filter(|&(i, _)| self.resampling[i] > 0 && !self.cannot_miss(i)) {
             let (kept, random) = keeping(self.resampling[i]);
             let [hit, miss] = axis.shares();
             for pattern in (0..values.len()).filter(|pattern| pattern >> i & 1 == 0) {
                 let (without, with) = (values[pattern], values[pattern | 1 << i]);
                 let mean = hit * without + miss * with;
-                values[pattern] = kept * without + random * mean;
-                values[pattern | 1 << i] = kept * with + random * mean;
+                let after = [kept * without + random * mean, kept * with + random * mean];
+                in_range &= !(without > 0.0 || with > 0.0) || after.iter().all(|value| *value >= SMALLEST);
+                [values[pattern], values[pattern | 1 << i]] = after;
             }
         }
+        (values, in_range)
+    }
+
+    /// `X(S)` of every pattern after resampling. Where floats do not reach, before it: no loss is smaller then.
+    fn floats(&self) -> Floats {
+        let before = self.possible_floats();
+        let (after, in_range) = self.resampled_floats(before.clone());
         let error = (self.parts.len() + 8 * self.axes.len() + 16) as f64 * f64::EPSILON;
-        Floats { values, error }
+        Floats { values: if in_range { after } else { before }, error }
+    }
+
+    /// Floats that agree may stand for numbers that do not: only if no set looks at the attribute is there no loss.
+    fn conditional_by_floats(&self, floats: &Floats, attribute: usize) -> Epsilon {
+        match floats.conditional_parity(attribute) {
+            Some(parity) if parity == 1.0 && self.ignores(attribute) => Epsilon::ZERO,
+            Some(parity) => Epsilon::of_ratio(&Bounds::around(parity, 3.0 * floats.error).high, &Rational::one()),
+            None => Epsilon::UNBOUNDED,
+        }
+    }
+
+    /// Whether no set tells apart whether the attribute misses: then no likelihood depends on it, before or after resampling.
+    fn ignores(&self, attribute: usize) -> bool {
+        let bit = 1usize << attribute;
+        let alike = |set: &PatternSet| {
+            let members = set.members(self.axes.len());
+            (0..members.len()).filter(|pattern| pattern & bit == 0).all(|p| members[p] == members[p | bit])
+        };
+        let ignored = |part: &Part| !part.set.looks_at(attribute) || alike(&part.set);
+        self.cannot_miss(attribute) || self.parts.iter().all(ignored)
     }
 
     /// `X` of one answer in each part's set, `W / N(D)`, as multiples of a common unit.
@@ -246,19 +301,15 @@ impl Floats {
         (Bounds::around(high, self.error).high, Bounds::around(low, self.error).low)
     }
 
-    fn conditional(&self, attribute: usize) -> Epsilon {
+    /// The largest ratio of likelihoods between patterns that differ in the attribute; `None` if infinite. It is that of
+    /// the floats, without their error.
+    fn conditional_parity(&self, attribute: usize) -> Option<f64> {
         let bit = 1usize << attribute;
         let pairs = (0..self.values.len()).filter(|pattern| pattern & bit == 0);
         let ratio = |pattern: usize| (self.values[pattern], self.values[pattern | bit]);
+        // `max` passes over NaN: impossible patterns, and 0/0.
         let worst = pairs.map(ratio).map(|(a, b)| (a / b).max(b / a)).fold(1.0, f64::max);
-        match worst.is_finite() {
-            true if worst > 1.0 => {
-                let parity = Bounds::around(worst, 3.0 * self.error).high;
-                Epsilon::of_ratio(&parity, &Rational::one())
-            }
-            true => Epsilon::ZERO,
-            false => Epsilon::UNBOUNDED,
-        }
+        worst.is_finite().then_some(worst)
     }
 }
 

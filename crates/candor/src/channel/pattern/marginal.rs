@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::super::epsilon::{Epsilon, Rational, nearest};
-use super::super::threshold::inside;
+use super::super::threshold::{SMALLEST, inside};
 use super::bounds::Bounds;
 use super::likelihood::keeping;
 use super::{Axis, FULL_WEIGHT, MAX_ENUMERATED, Pattern, PatternSet, Size};
@@ -105,7 +105,11 @@ impl Pattern {
             (PatternSet::Hits(hits), _) if hits.binary_search(&attribute).is_ok() => Rational::one(),
             (PatternSet::Hits(_), _) => by_chance(),
             (_, Size::Share(share)) => {
-                let missing = Bounds::around(share.missing[attribute] / share.inside, 2.5 * share.error);
+                let missing = match share.missing[attribute] {
+                    missing if missing >= SMALLEST => Bounds::around(missing / share.inside, 2.5 * share.error),
+                    // Too small for a relative error to hold: something between nothing and this.
+                    _ => Bounds { low: Rational::zero(), ..Bounds::around(SMALLEST / share.inside, 2.5 * share.error) },
+                };
                 let rest = |part: Rational| Rational::one() - part.min(Rational::one());
                 return Bounds { low: rest(missing.high), high: rest(missing.low) };
             }

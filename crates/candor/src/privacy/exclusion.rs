@@ -1,0 +1,99 @@
+//! What answers settle for certain: truths ruled out, and truths proven.
+
+use crate::channel::{Channel, Matrix, Pattern};
+use crate::plan::Plan;
+
+/// The most that a response under a plan can settle for certain about one attribute, for somebody who knows all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exclusion {
+    /// Nothing: whatever was possible before stays possible. The plan has a finite epsilon.
+    Nothing,
+    /// It can rule categories out, but never all but one.
+    Some,
+    /// It can rule out all categories but one, which proves that one.
+    AllButOne,
+}
+
+impl Exclusion {
+    /// One plain sentence for everybody; `None` if nothing is settled.
+    pub fn sentence(self) -> Option<&'static str> {
+        match self {
+            Exclusion::Nothing => None,
+            Exclusion::Some => Some("What is sent can rule some answers out for certain, but never all but one."),
+            Exclusion::AllButOne => Some(
+                "What is sent can rule some answers out for certain, and can prove which one is true, at least to somebody who \
+                 knows all other answers.",
+            ),
+        }
+    }
+
+    /// What it is if so many of two or more categories are left.
+    fn leaving(left: usize, categories: usize) -> Exclusion {
+        match left {
+            1 => Exclusion::AllButOne,
+            left if left == 0 || left == categories => Exclusion::Nothing,
+            _ => Exclusion::Some,
+        }
+    }
+}
+
+/// What responses under a plan can settle: more than nothing if and only if it has no finite epsilon.
+///
+/// From the plan's integers; beyond 20 attributes in one channel it may say more than is so, like the epsilon. Cost: nothing with a finite
+/// epsilon, else about that of the certificate.
+pub fn exclusion(plan: &Plan) -> Exclusion {
+    if plan.guarantee().epsilon().value().is_some() {
+        return Exclusion::Nothing;
+    }
+    let of_channel = |channel: &Channel| match channel {
+        Channel::Matrix(matrix) => of_matrix(matrix),
+        Channel::Pattern(pattern) => of_pattern(pattern),
+    };
+    let channels = plan.blocks().iter().flat_map(|block| block.channels());
+    // What is possible, but less likely than any float, is as good as ruled out: the certificate has no bound for it.
+    channels.map(|(_, channel)| of_channel(channel)).fold(Exclusion::Some, Exclusion::max)
+}
+
+fn of_matrix(matrix: &Matrix) -> Exclusion {
+    let of_attribute = |place: usize| {
+        let (size, stride) = (matrix.sizes()[place], matrix.sizes()[place + 1..].iter().product::<usize>());
+        let bases = (0..matrix.columns().len()).filter(move |input| (input / stride).is_multiple_of(size));
+        let left = move |base: usize, output: usize| {
+            let possible = |category: &usize| matrix.columns()[base + category * stride][output] > 0;
+            Exclusion::leaving((0..size).filter(possible).count(), size)
+        };
+        bases.flat_map(move |base| (0..matrix.labels().len()).map(move |output| left(base, output))).max()
+    };
+    (0..matrix.sizes().len()).filter_map(of_attribute).max().unwrap_or(Exclusion::Nothing)
+}
+
+fn of_pattern(pattern: &Pattern) -> Exclusion {
+    let axis = |place: usize| (pattern.axes()[place].answer, pattern.axes()[place].categories);
+    let places = 0..pattern.axes().len();
+    let Some(possible) = pattern.possible() else {
+        let unbounded = pattern.conditional_epsilons().into_iter().map(|epsilon| epsilon.value().is_none());
+        let of_attribute = |place: usize| {
+            let (q, a) = axis(place);
+            let closed = pattern.parts().iter().all(|part| part.set.is_down_closed() || !part.set.looks_at(place));
+            Exclusion::leaving(if closed { q } else { q.min(a - q) }, a)
+        };
+        return places
+            .zip(unbounded)
+            .filter(|(_, unbounded)| *unbounded)
+            .map(|(place, _)| of_attribute(place))
+            .max()
+            .unwrap_or(Exclusion::Nothing);
+    };
+    let of_attribute = |place: usize| {
+        let ((q, a), bit) = (axis(place), 1usize << place);
+        let hits = (0..possible.len()).filter(|p| p & bit == 0);
+        // If only hits are possible the truth is one of those named, if only misses one of the others.
+        let left = |p: usize| match (possible[p], possible[p | bit]) {
+            (true, false) => Exclusion::leaving(q, a),
+            (false, true) => Exclusion::leaving(a - q, a),
+            _ => Exclusion::Nothing,
+        };
+        hits.map(left).max().unwrap_or(Exclusion::Nothing)
+    };
+    places.map(of_attribute).max().unwrap_or(Exclusion::Nothing)
+}
