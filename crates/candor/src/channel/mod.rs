@@ -4,6 +4,7 @@
 //! attributes and [`Matrix`] channels over one variable. Methods of the literature are
 //! constructors of one of the two, never types of their own.
 
+mod counting;
 mod epsilon;
 mod guess;
 mod matrix;
@@ -63,6 +64,27 @@ impl Channel {
         match self {
             Channel::Matrix(matrix) => matrix.conditional_epsilons(),
             Channel::Pattern(pattern) => pattern.conditional_epsilons(),
+        }
+    }
+
+    /// [`Channel::parity`] and [`Channel::conditional_epsilons`], for little more than one of them.
+    pub(crate) fn losses(&self) -> (Option<Rational>, Vec<Epsilon>) {
+        match self {
+            Channel::Matrix(matrix) => (matrix.parity(), matrix.conditional_epsilons()),
+            Channel::Pattern(pattern) => pattern.losses(),
+        }
+    }
+
+    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute, for little more than one of them.
+    pub(crate) fn marginals(&self) -> Vec<(Option<Epsilon>, Option<f64>)> {
+        match self {
+            Channel::Matrix(matrix) => {
+                let of = |attribute| (self.marginal_epsilon(attribute), self.keep_probability(attribute));
+                (0..matrix.sizes().len()).map(of).collect()
+            }
+            Channel::Pattern(pattern) => {
+                pattern.marginals().into_iter().map(|(epsilon, kept)| (Some(epsilon), Some(kept))).collect()
+            }
         }
     }
 

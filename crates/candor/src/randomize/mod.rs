@@ -144,7 +144,7 @@ impl<'a> Method<'a> {
         };
         match block.channels().iter().map(drawer).collect() {
             Some(drawers) => Method::Patterns(drawers),
-            None => Method::Reference(block.channels().iter().map(|(_, channel)| Sampler::new(channel)).collect()),
+            None => Method::Reference(Sampler::of_lottery(block.channels())),
         }
     }
 }
@@ -344,8 +344,8 @@ pub struct BlockAnswer {
 impl<'a> Client<'a> {
     /// Prepares a plan.
     pub fn new(plan: &'a Plan) -> Client<'a> {
-        let samplers = |block: &'a Block| block.channels().iter().map(|(_, channel)| Sampler::new(channel)).collect();
-        Client { plan, blocks: plan.blocks().iter().map(|block| (block, samplers(block))).collect() }
+        let samplers = |block: &'a Block| (block, Sampler::of_lottery(block.channels()));
+        Client { plan, blocks: plan.blocks().iter().map(samplers).collect() }
     }
 
     /// Answers for one record: one code per attribute of the schema (what stands for public
