@@ -10,7 +10,8 @@ use crate::TableError;
 use crate::error::BadValue;
 use crate::input::Batch;
 
-/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0.
+/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Whoever tells one of them may
+/// [`suggest`] what was meant: that takes a while, so it is not done for all.
 ///
 /// # Errors
 /// If the column's type holds no categories.
@@ -27,7 +28,7 @@ pub fn codes(
             row: batch.before + row as u64 + 1,
             column: attribute.name().to_owned(),
             value: value.to_owned(),
-            hint: hint(attribute, value),
+            hint: hint(attribute, value, None),
         });
     };
     let unsupported = || TableError::Type {
@@ -100,13 +101,18 @@ pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
     arrow_cast::cast(array, to).ok()
 }
 
+/// Says what may have been meant by a value that does not fit, if a category is like it.
+pub(crate) fn suggest(bad: &mut BadValue, attribute: &Attribute) {
+    bad.hint = hint(attribute, &bad.value, attribute.nearest_category(&bad.value));
+}
+
 /// What would be right instead.
-fn hint(attribute: &Attribute, value: &str) -> String {
+fn hint(attribute: &Attribute, value: &str, nearest: Option<&str>) -> String {
     if value.is_empty() {
         return format!("list \"\" among the categories of \"{}\" in the schema to allow that", attribute.name());
     }
     let kind = if attribute.is_binned() { "is neither a number nor a category" } else { "is not a category" };
-    match attribute.nearest_category(value).filter(|_| !attribute.is_binned()) {
+    match nearest.filter(|_| !attribute.is_binned()) {
         Some(nearest) => format!("{kind}; did you mean \"{nearest}\"?"),
         None => format!("{kind} of the schema's {}", attribute.categories().len()),
     }

@@ -1,5 +1,5 @@
 //! Tables in and out: CSV (any delimiter, quoted, gzip) and Parquet, streamed in batches on all
-//! cores, with memory that does not grow with the file.
+//! cores, with memory that does not grow with the file, and is bounded whatever is in it ([`limits`]).
 //!
 //! Nothing here knows mathematics: rows become category codes by the schema, codes become answers
 //! by the plan, answers become rows. Outputs are written beside their place and moved there when
@@ -16,6 +16,7 @@ pub mod error;
 pub mod estimates;
 pub mod infer;
 pub mod input;
+pub mod limits;
 pub mod output;
 mod parallel;
 pub mod randomize;

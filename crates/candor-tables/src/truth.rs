@@ -1,11 +1,11 @@
 //! Reading tables of true records: as codes, or counted.
 
-use candor::schema::Schema;
+use candor::schema::{Attribute, Schema};
 use candor::tables::Tables;
 use candor::tally::count_categories;
 
 use crate::TableError;
-use crate::codes::codes;
+use crate::codes::{codes, suggest};
 use crate::error::BadValue;
 use crate::input::{Batch, Input, Location};
 use crate::parallel::in_order;
@@ -102,16 +102,19 @@ impl Records<'_> {
 /// The first row that does not fit.
 pub(crate) fn truths(batch: &Batch, schema: &Schema) -> Result<Vec<Vec<u16>>, TableError> {
     let mut truths = Vec::with_capacity(schema.attributes().len());
-    let mut first: Option<BadValue> = None;
+    let mut first: Option<(BadValue, &Attribute)> = None;
     for (column, attribute) in schema.attributes().iter().enumerate() {
         truths.push(codes(batch, column, attribute, |bad| {
-            if first.as_ref().is_none_or(|first| bad.row < first.row) {
-                first = Some(bad);
+            if first.as_ref().is_none_or(|(first, _)| bad.row < first.row) {
+                first = Some((bad, attribute));
             }
         })?);
     }
     match first {
-        Some(bad) => Err(TableError::Value(bad)),
+        Some((mut bad, attribute)) => {
+            suggest(&mut bad, attribute);
+            Err(TableError::Value(bad))
+        }
         None => Ok(truths),
     }
 }

@@ -1,6 +1,6 @@
 //! `candor randomize`: plan + table -> responses.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use candor::channel::Answer;
@@ -8,6 +8,7 @@ use candor::plan::{CROSS, Content, Plan};
 use candor::randomize::Client;
 use candor::randomness::Source;
 use candor_tables::input::Location;
+use candor_tables::limits;
 use candor_tables::output::Target;
 use candor_tables::randomize::{Job, randomize};
 use candor_tables::responses::Format;
@@ -132,7 +133,7 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
 fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
     let client = Client::new(plan);
     let mut rng = source.stream(0);
-    for (number, line) in (1u64..).zip(std::io::stdin().lock().lines()) {
+    for (number, line) in (1u64..).zip(limits::lines(std::io::stdin().lock())) {
         let wrong = |message: String| Failure::Input(format!("line {number}: {message}"));
         let line = line.map_err(|error| wrong(error.to_string()))?;
         if line.trim().is_empty() {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::TableError;
 use crate::input::{Input, Location};
+use crate::limits::read_text;
 use crate::output::Target;
 
 /// Key of the plan's fingerprint in a Parquet file's metadata.
@@ -46,7 +47,7 @@ impl Sidecar {
     pub fn read(path: &Path) -> Result<Option<Sidecar>, TableError> {
         let place = Sidecar::path(path);
         let file = place.display().to_string();
-        let text = match std::fs::read_to_string(&place) {
+        let text = match std::fs::File::open(&place).and_then(read_text) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(TableError::Read { file, error }),

@@ -12,14 +12,17 @@ mod pattern;
 mod pattern_set;
 pub(crate) mod sampling;
 pub mod threshold;
+pub(crate) mod work;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
-pub(crate) use pattern::FULL_WEIGHT;
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
+pub(crate) use pattern::{FULL_WEIGHT, MAX_EXACT};
+pub(crate) use pattern_set::MAX_STATES;
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
+pub(crate) use threshold::MAX_HALVES;
 
 /// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
 pub const MAX_CATEGORIES: usize = 65_535;

@@ -8,11 +8,13 @@ use std::collections::{HashMap, HashSet};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
+use super::work::done;
+
 /// The number of attributes up to which all patterns may be enumerated or listed as a bitmap.
 pub const MAX_ENUMERATED: usize = 20;
 
 /// How many states a threshold may have, over all attributes, before it is refused.
-const MAX_STATES: usize = 1 << 18;
+pub(crate) const MAX_STATES: usize = 1 << 18;
 
 /// A set of patterns over the attributes of one channel.
 ///
@@ -269,6 +271,7 @@ impl PatternSet {
                 }
             }
             states += next.len();
+            done(next.len());
             // A bitmap has at most 2^21, and lists them all in the file.
             if states > MAX_STATES && matches!(self, PatternSet::Threshold { .. }) {
                 return None;

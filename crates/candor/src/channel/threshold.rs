@@ -9,9 +9,11 @@ use std::ops::{AddAssign, Mul};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
+use super::work::done;
+
 /// The number of attributes up to which sums of two halves of the attributes are listed, with
 /// weights of any size.
-const MAX_HALVES: usize = 30;
+pub(crate) const MAX_HALVES: usize = 30;
 
 /// The largest number of attributes times sums that are tabulated beyond [`MAX_HALVES`] attributes.
 const MAX_TABLE: u128 = 1 << 26;
@@ -133,11 +135,13 @@ pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
         products.iter_mut().for_each(|p| *p = p.clone() * hit);
         products.extend(with);
     }
+    done(2 * products.len());
     products
 }
 
 /// Of what every pattern has: the sum, and for each attribute the sum over the patterns in which it misses.
 pub(super) fn margins<T: Number>(joint: &[T], attributes: usize) -> (T, Vec<T>) {
+    done(joint.len() * (1 + attributes / 2));
     let sum = |some: &[T]| {
         some.iter().fold(T::zero(), |mut sum, more| {
             sum += more;
@@ -169,6 +173,7 @@ fn merged(sorted: &[(u64, u32)], weight: u64, bit: u32, limit: u64) -> Vec<(u64,
         all.push(without);
     }
     all.extend(with);
+    done(all.len());
     all
 }
 
@@ -187,6 +192,7 @@ pub(super) fn by_halves<T: Number>(weights: &[u64], limit: u64, ways: &[[T; 2]])
 fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
     let width = limit + 1;
     let step = |i: usize| usize::try_from(weights[i]).unwrap_or(width).min(width);
+    done(4 * width * (weights.len() + 1));
     // `ahead[i * width + s]`: the probability that the first `i` attributes sum to `s`.
     let mut ahead = vec![0.0; width * (weights.len() + 1)];
     ahead[0] = 1.0;

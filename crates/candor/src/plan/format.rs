@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Block, ForPrior, Guarantee, Origin, Plan, PlanError};
+use super::cost::{CHEAP, MAX_COST, cost};
+use super::{Block, ForPrior, Guarantee, Origin, Plan, PlanError, check};
 use crate::channel::{Axis, Bitmap, Channel, Epsilon, Matrix, Part, Pattern, PatternSet};
 use crate::schema::{Schema, SchemaError, SchemaJson};
 
@@ -154,21 +155,21 @@ struct OriginJson {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BlockJson {
+pub(super) struct BlockJson {
     attributes: Vec<String>,
-    lottery: Vec<TicketJson>,
+    pub(super) lottery: Vec<TicketJson>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TicketJson {
+pub(super) struct TicketJson {
     weight: Integer,
-    channel: ChannelJson,
+    pub(super) channel: ChannelJson,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum ChannelJson {
+pub(super) enum ChannelJson {
     Pattern {
         categories: Vec<usize>,
         answer_sizes: Vec<usize>,
@@ -186,14 +187,14 @@ enum ChannelJson {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PartJson {
-    set: SetJson,
+pub(super) struct PartJson {
+    pub(super) set: SetJson,
     weight: Integer,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum SetJson {
+pub(super) enum SetJson {
     All,
     Only(Vec<usize>),
     Hits(Vec<usize>),
@@ -203,7 +204,7 @@ enum SetJson {
 
 /// An integer: a JSON number up to 2^53, a string of digits above.
 #[derive(Clone, Copy)]
-struct Integer(u64);
+pub(super) struct Integer(pub(super) u64);
 
 impl Serialize for Integer {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -433,11 +434,20 @@ impl Plan {
     }
 
     /// Reads a plan file, and refuses one that was edited: its fingerprint and every stated
-    /// guarantee must be those of its schema and blocks.
+    /// guarantee must be those of its schema and blocks. Refuses a plan that would take long, too: see [`Plan::from_json_within`].
     ///
     /// # Errors
     /// Each way of being wrong has its own [`PlanError`].
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        Plan::from_json_within(text, MAX_COST)
+    }
+
+    /// Reads a plan file whose cost, by the numbers that it declares, is at most so many steps of about a nanosecond. That, and its
+    /// fingerprint, are looked at before its guarantee is computed.
+    ///
+    /// # Errors
+    /// [`PlanError::TooCostly`] with its cost, or as [`Plan::from_json`].
+    pub fn from_json_within(text: &str, steps: u64) -> Result<Plan, PlanError> {
         let json = |error: serde_json::Error| PlanError::Json(error.to_string());
         let header: Header = serde_json::from_str(text).map_err(json)?;
         if header.format.as_deref() != Some(FORMAT) {
@@ -449,14 +459,20 @@ impl Plan {
             None => return Err(PlanError::Json("the field \"version\" is missing".to_owned())),
         }
         let file: PlanJson = serde_json::from_str(text).map_err(json)?;
+        let cost = cost(&file.blocks);
+        if cost > steps {
+            return Err(PlanError::TooCostly { cost, limit: steps });
+        }
         let schema = Schema::from_json(file.schema)?;
         let block = |(number, block): (usize, BlockJson)| block.into_block(&schema, number);
-        let blocks = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
-        let plan = Plan::new(schema, blocks)?;
-        if file.fingerprint != plan.fingerprint.0 {
+        let blocks: Vec<Block> = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
+        check(&schema, &blocks)?;
+        if file.fingerprint != Fingerprint::of(&schema, &blocks).0 {
             let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
-            return Err(PlanError::Fingerprint { actual: plan.guarantee.epsilon(), stated });
+            let actual = (cost <= CHEAP).then(|| Guarantee::of(&blocks).epsilon());
+            return Err(PlanError::Fingerprint { actual, stated });
         }
+        let plan = Plan::new(schema, blocks)?;
         let plan = match &file.guarantee.for_prior {
             Some(stated) => stated.apply(plan)?,
             None => plan,

@@ -10,6 +10,7 @@ use num_integer::Integer;
 use num_traits::{One, Zero};
 
 use super::super::epsilon::{Epsilon, Rational, parity};
+use super::super::work::done;
 use super::marginal::Bounds;
 use super::rates::Rates;
 use super::{FULL_WEIGHT, MAX_ENUMERATED, Part, Pattern, PatternSet, Size};
@@ -116,6 +117,7 @@ impl Pattern {
         let mut class = vec![0u32; 1 << seen.len()];
         let mut first = vec![0];
         for members in &members {
+            done(class.len());
             let mut renumbered = vec![[None; 2]; first.len()];
             first.clear();
             for (pattern, class) in class.iter_mut().enumerate() {
@@ -128,6 +130,7 @@ impl Pattern {
         let Rates { numerators, denominator } = self.exact_rates(|_| true);
         let mut values = vec![BigUint::ZERO; first.len()];
         for (members, rate) in members.iter().zip(numerators.iter().flatten()) {
+            done(first.len() * (1 + denominator.bits() as usize / 64));
             for (value, _) in values.iter_mut().zip(&first).filter(|(_, pattern)| members[**pattern]) {
                 *value += rate;
             }
@@ -244,7 +247,7 @@ pub(crate) struct Likelihoods {
 }
 
 /// The largest number of attributes for which every likelihood is held as an exact number.
-pub(super) const MAX_EXACT: usize = 12;
+pub(crate) const MAX_EXACT: usize = 12;
 
 /// What is known of the likelihoods of all patterns.
 enum View {

@@ -8,6 +8,7 @@ use num_traits::{One, Zero};
 
 use super::super::epsilon::{Epsilon, Rational, exact, nearest_quotient};
 use super::super::threshold::inside;
+use super::super::work::done;
 use super::likelihood::keeping;
 use super::rates::Rates;
 use super::{Axis, FULL_WEIGHT, MAX_ENUMERATED, Pattern, PatternSet, Size};
@@ -121,6 +122,7 @@ impl Pattern {
     /// `Pr[hit]` times the total weight; fractions are not reduced.
     fn hit_weight(&self, attribute: usize, rates: &Rates) -> Bounds {
         let axis = self.axes[attribute];
+        done(self.parts.len() * (1 + rates.denominator.bits() as usize / 64));
         // The weights of the parts that hit for sure and of those that hit by chance, and what counts and shares add.
         let (mut sure, mut by_chance, mut counted) = (0u128, 0u128, BigUint::ZERO);
         let mut shared = Bounds::exactly(Rational::zero());

@@ -30,12 +30,12 @@ use super::counting::Count;
 use super::epsilon::{Epsilon, Rational, choose};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 use super::threshold::{Measure, measure};
-use likelihood::MAX_EXACT;
+pub(crate) use likelihood::MAX_EXACT;
 pub use marginal::Masses;
 use marginal::Remembered;
 
 /// How one attribute enters a pattern channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
     /// The number of categories, `a`.
     pub categories: usize,
@@ -303,7 +303,7 @@ impl Pattern {
     }
 
     /// The number of all answers, counted in odds.
-    fn all_answers(&self) -> BigUint {
+    pub(crate) fn all_answers(&self) -> BigUint {
         self.odds().iter().map(|odds| &odds.hit + &odds.miss).product()
     }
 

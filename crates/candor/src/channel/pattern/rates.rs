@@ -6,6 +6,7 @@ use num_integer::Integer;
 use num_traits::One;
 
 use super::super::epsilon::nearest_quotient;
+use super::super::work::done;
 use super::{Part, Pattern, PatternSet, Size};
 
 /// `W / N(D)` of some parts over a common denominator. Nothing is ever reduced but the denominator.
@@ -103,6 +104,7 @@ impl<'a> Rows<'a> {
 
     /// Adds the rate to the patterns of one row that are in the set.
     fn add(&self, row: usize, rate: f64, values: &mut [f64]) {
+        done(values.len());
         match self {
             Rows::Threshold { sums, ranks, left } => {
                 let Some(left) = left[row] else { return };
