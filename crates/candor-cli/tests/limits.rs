@@ -38,11 +38,11 @@ fn gzip_bomb(bytes: usize) -> Vec<u8> {
 fn bombs_are_refused_within_a_gibibyte() {
     let sandbox = Sandbox::new();
     sandbox.plan();
-    sandbox.write("bomb.csv.gz", gzip_bomb(2 << 30));
-    sandbox.write("field.csv", [b"region,smokes,age\nnorth,".as_slice(), &vec![b'x'; 300 << 20]].concat());
-    sandbox.write("fields.csv", [b"region,smokes,age\n".as_slice(), &vec![b','; 100 << 20]].concat());
-    sandbox.write("quote.csv", [b"region,smokes,age\nnorth,\"".as_slice(), &vec![b'\n'; 300 << 20]].concat());
-    sandbox.write("header.csv", "column,".repeat(100 << 17));
+    sandbox.write("bomb.csv.gz", gzip_bomb(700 << 20));
+    sandbox.write("field.csv", [b"region,smokes,age\nnorth,".as_slice(), &vec![b'x'; 150 << 20]].concat());
+    sandbox.write("fields.csv", [b"region,smokes,age\n".as_slice(), &vec![b','; 80 << 20]].concat());
+    sandbox.write("quote.csv", [b"region,smokes,age\nnorth,\"".as_slice(), &vec![b'\n'; 150 << 20]].concat());
+    sandbox.write("header.csv", "column,".repeat(60 << 17));
     sandbox.write("text.json", vec![b' '; 100 << 20]);
     sandbox.write("deep.json", format!("{{\"format\": {}", "[".repeat(1 << 20)));
     sandbox.write("deep.toml", format!("a = {}", "[".repeat(1 << 20)));
@@ -78,8 +78,10 @@ fn a_costly_plan_is_refused_unless_it_is_allowed() {
     let list = |item: &str, n: usize| vec![item; n].join(", ");
     let part = format!(r#"{{"set": {{"threshold": {{"weights": [{}], "limit": 9}}}}, "weight": 1}}"#, list("1", 40));
     let names: Vec<String> = (0..40).map(|i| format!("\"a{i}\"")).collect();
-    let attributes: Vec<String> =
-        names.iter().map(|name| format!(r#"{{"name": {name}, "kind": "nominal", "categories": ["no", "yes"]}}"#)).collect();
+    let attributes: Vec<String> = names
+        .iter()
+        .map(|name| format!(r#"{{"name": {name}, "kind": "nominal", "categories": ["no", "yes"]}}"#))
+        .collect();
     sandbox.write(
         "bomb.json",
         format!(

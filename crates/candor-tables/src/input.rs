@@ -23,7 +23,7 @@ use parquet::file::reader::ChunkReader;
 
 use crate::codes::{cast, text_dictionary_type};
 use crate::limits::{
-    Excess, MAX_COLUMNS, MAX_RECORD_BYTES, MAX_STREAMED_PARQUET, MAX_TEXT_BYTES, Stream, Watch, check_rows, excess,
+    Excess, MAX_COLUMNS, MAX_RECORD_BYTES, MAX_STREAMED_PARQUET, MAX_TEXT_BYTES, Stream, Watch, claimed_rows, excess,
     read_bytes,
 };
 use crate::{BATCH, TableError};
@@ -159,14 +159,13 @@ impl Input {
             }
             ParquetSource::Memory(bytes) => bytes.len() as u64,
         };
-        check_rows(&name, &metadata, length)?;
+        let rows = claimed_rows(&name, &metadata, length)?;
         let header: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         check_header(&name, &header)?;
         let file = metadata.metadata().file_metadata();
         let pairs = file.key_value_metadata().into_iter().flatten();
         let pairs = pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
-        let rows = u64::try_from(file.num_rows()).ok();
-        Ok(Input { name, header, rows, metadata: pairs, kind: Kind::Parquet { metadata, source } })
+        Ok(Input { name, header, rows: Some(rows), metadata: pairs, kind: Kind::Parquet { metadata, source } })
     }
 
     /// The name to use in messages.
@@ -264,7 +263,7 @@ impl Input {
                 BatchReader::Parquet { reader, order }
             }
         };
-        Ok(Batches { name: self.name, row: 0, reader, made: None })
+        Ok(Batches { name: self.name, row: 0, rows: self.rows, reader, made: None })
     }
 }
 
@@ -272,6 +271,8 @@ impl Input {
 pub struct Batches {
     name: String,
     row: u64,
+    /// How many there are, where that is known beforehand.
+    rows: Option<u64>,
     reader: BatchReader,
     /// Where some columns are cross-classifications: each column's name, and which of those read it is made of.
     made: Option<Vec<(String, Vec<usize>)>>,
@@ -334,10 +335,14 @@ impl Iterator for Batches {
             }),
             None => Ok(columns),
         });
-        Some(columns.map(|columns| {
+        Some(columns.and_then(|columns| {
             let before = self.row;
             self.row += columns.num_rows() as u64;
-            Batch { file: self.name.clone(), before, columns }
+            // Pages can hold more rows than the file says, without end.
+            match self.rows.is_some_and(|rows| self.row > rows) {
+                true => Err(parquet_message(&self.name, DAMAGED.to_owned())),
+                false => Ok(Batch { file: self.name.clone(), before, columns }),
+            }
         }))
     }
 }

@@ -71,13 +71,13 @@ impl Watch {
     fn last_end(&self, piece: &[u8]) -> (Option<usize>, bool) {
         let mut quoted = self.unclosed.load(Ordering::Relaxed);
         if !quoted && !piece.contains(&b'"') {
-            return (piece.iter().rposition(|&byte| byte == b'\n').map(|at| at + 1), false);
+            return (piece.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map(|at| at + 1), false);
         }
         let mut last = None;
         for (at, &byte) in piece.iter().enumerate() {
             match byte {
                 b'"' => quoted = !quoted,
-                b'\n' if !quoted => last = Some(at + 1),
+                b'\n' | b'\r' if !quoted => last = Some(at + 1),
                 _ => {}
             }
         }
@@ -121,18 +121,18 @@ pub(crate) fn excess(error: &io::Error) -> Option<Excess> {
     error.get_ref()?.downcast_ref::<Excess>().copied()
 }
 
-/// Refuses a Parquet file that claims more rows than its length can hold.
+/// How many rows a Parquet file claims, unless that is more than its length can hold.
 ///
 /// # Errors
 /// With the rows claimed and the most that would be believed.
-pub(crate) fn check_rows(file: &str, metadata: &ArrowReaderMetadata, length: u64) -> Result<(), TableError> {
+pub(crate) fn claimed_rows(file: &str, metadata: &ArrowReaderMetadata, length: u64) -> Result<u64, TableError> {
     let groups = metadata.metadata().row_groups().iter().map(|group| group.num_rows().unsigned_abs());
     let claimed =
         metadata.metadata().file_metadata().num_rows().unsigned_abs().max({ groups }.fold(0, u64::saturating_add));
     let most = MAX_FREE_ROWS.saturating_add(length.saturating_mul(MAX_ROWS_PER_BYTE));
     match claimed > most {
         true => Err(TableError::RowsClaimed { file: file.to_owned(), claimed, most }),
-        false => Ok(()),
+        false => Ok(claimed),
     }
 }
 
@@ -149,11 +149,13 @@ pub fn read_text(reader: impl Read) -> io::Result<String> {
 pub fn lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
     let mut failed = false;
     std::iter::from_fn(move || {
+        if failed {
+            return None;
+        }
         let mut line = Vec::new();
         let read = (&mut reader).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line);
         let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
         let line = match read {
-            _ if failed => return None,
             Ok(0) => return None,
             Ok(_) if line.len() as u64 > MAX_LINE_BYTES => Err(invalid(format!("longer than {MAX_LINE_BYTES} bytes"))),
             Ok(_) => String::from_utf8(line).map_err(|_| invalid("not valid UTF-8".to_owned())),
@@ -218,6 +220,8 @@ mod tests {
         let record: Vec<u8> = [&b"1,\"two\nlines \"\" \",3\n"[..], &[b'x'; 500], b"\n"].concat();
         let table: Vec<u8> = record.iter().copied().cycle().take(record.len() * 20_000).collect();
         assert!(table.len() > MAX_HEADER_BYTES);
+        let old: Vec<u8> = table.iter().map(|&byte| if byte == b'\n' { b'\r' } else { byte }).collect();
+        assert_eq!(let_through(old.into_iter(), 4096), (table.len(), None));
         for piece in [1, 7, 4096, 1 << 18] {
             assert_eq!(let_through(table.clone().into_iter(), piece), (table.len(), None), "{piece}");
         }

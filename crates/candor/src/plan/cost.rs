@@ -18,8 +18,8 @@ pub(super) const CHEAP: u64 = 1 << 24;
 /// The steps for each category of an answer that is a set: what drawing it prepares fills memory rather than time.
 const SET_STEPS: u64 = 1 << 10;
 
-/// The cost of a plan with these blocks, in steps.
-pub(super) fn cost(blocks: &[BlockJson]) -> u64 {
+/// The cost of a plan with these blocks over a schema of so many attributes, in steps.
+pub(super) fn cost(blocks: &[BlockJson], attributes: usize) -> u64 {
     let channels = || blocks.iter().flat_map(|block| &block.lottery).map(|ticket| &ticket.channel);
     let mut sets = HashSet::new();
     for channel in channels() {
@@ -30,7 +30,9 @@ pub(super) fn cost(blocks: &[BlockJson]) -> u64 {
     let drawn = |(&categories, &size): (&usize, &usize)| size.min(categories.saturating_sub(size)) as u64;
     let prepared: u64 =
         sets.into_iter().map(drawn).map(|drawn| drawn.saturating_mul(SET_STEPS)).fold(0, u64::saturating_add);
-    channels().map(of_channel).fold(prepared, u64::saturating_add)
+    // Attributes are looked up by name, and looked for in every block.
+    let named = product(&[4, attributes as u64, (attributes + blocks.len()) as u64]);
+    channels().map(of_channel).fold(prepared.saturating_add(named), u64::saturating_add)
 }
 
 fn of_channel(channel: &ChannelJson) -> u64 {

@@ -459,11 +459,11 @@ impl Plan {
             None => return Err(PlanError::Json("the field \"version\" is missing".to_owned())),
         }
         let file: PlanJson = serde_json::from_str(text).map_err(json)?;
-        let cost = cost(&file.blocks);
+        let schema = Schema::from_json(file.schema)?;
+        let cost = cost(&file.blocks, schema.attributes().len());
         if cost > steps {
             return Err(PlanError::TooCostly { cost, limit: steps });
         }
-        let schema = Schema::from_json(file.schema)?;
         let block = |(number, block): (usize, BlockJson)| block.into_block(&schema, number);
         let blocks: Vec<Block> = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
         check(&schema, &blocks)?;

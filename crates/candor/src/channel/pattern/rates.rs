@@ -74,23 +74,24 @@ enum Rows<'a> {
     },
     Other {
         contains: Box<dyn Fn(u32) -> bool + 'a>,
-        attributes: &'a [usize],
+        /// What each place in a row and each row make of a pattern's number.
+        numbers: [Vec<u128>; 2],
     },
 }
 
 impl<'a> Rows<'a> {
     fn new(set: &'a PatternSet, attributes: &'a [usize]) -> Rows<'a> {
-        let PatternSet::Threshold { weights, limit } = set else {
-            return Rows::Other { contains: set.by_number(), attributes };
-        };
-        let sums = |attributes: &[usize]| {
-            attributes.iter().fold(vec![0u128], |mut sums, &i| {
-                sums.extend(sums.clone().into_iter().map(|sum| sum + u128::from(weights[i])));
-                sums
-            })
-        };
         let (low, high) = attributes.split_at(attributes.len().min(ROW));
-        let places = sums(low);
+        let (weight, limit): (Box<dyn Fn(usize) -> u64>, u64) = match set {
+            PatternSet::All => (Box::new(|_| 0), 0),
+            PatternSet::Hits(hits) => (Box::new(|i| hits.binary_search(&i).is_ok().into()), 0),
+            PatternSet::Threshold { weights, limit } => (Box::new(|i| weights[i]), *limit),
+            PatternSet::Only(_) | PatternSet::Bitmap(_) => {
+                let numbers = [low, high].map(|some| sums(some, |i| 1 << i));
+                return Rows::Other { contains: set.by_number(), numbers };
+            }
+        };
+        let places = sums(low, &weight);
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&place| places[place]);
         let mut ranks = vec![0.0; places.len()];
@@ -98,7 +99,7 @@ impl<'a> Rows<'a> {
         Rows::Threshold {
             sums: order.iter().map(|&place| places[place]).collect(),
             ranks,
-            left: sums(high).into_iter().map(|sum| u128::from(*limit).checked_sub(sum)).collect(),
+            left: sums(high, &weight).into_iter().map(|sum| u128::from(limit).checked_sub(sum)).collect(),
         }
     }
 
@@ -118,13 +119,19 @@ impl<'a> Rows<'a> {
                     }
                 }
             }
-            Rows::Other { contains, attributes } => {
-                for (place, value) in values.iter_mut().enumerate() {
-                    let number = row << ROW | place;
-                    let spread = attributes.iter().enumerate().map(|(at, &i)| ((number >> at & 1) as u32) << i);
-                    *value += if contains(spread.sum()) { rate } else { 0.0 };
+            Rows::Other { contains, numbers: [places, rows] } => {
+                for (value, place) in values.iter_mut().zip(places) {
+                    *value += if contains((rows[row] | place) as u32) { rate } else { 0.0 };
                 }
             }
         }
     }
+}
+
+/// The sums of weights of all patterns over these attributes.
+fn sums(attributes: &[usize], weight: impl Fn(usize) -> u64) -> Vec<u128> {
+    attributes.iter().fold(vec![0], |mut sums, &i| {
+        sums.extend(sums.clone().into_iter().map(|sum| sum + u128::from(weight(i))));
+        sums
+    })
 }
