@@ -473,9 +473,12 @@ pub enum PlanError {
     },
     /// The plan was changed after it was made.
     #[error(
-        "the plan does not match its fingerprint: it was changed after it was made.{} The file states epsilon {stated}. \
+        "the plan does not match its fingerprint: it was changed after it was made. {}; the file states {stated}. \
          If the change was meant, design a new plan",
-        actual.map_or(String::new(), |epsilon| format!(" As it stands it guarantees epsilon {epsilon} for the whole record."))
+        match actual {
+            Some(epsilon) => format!("As it stands it guarantees epsilon {epsilon} for the whole record"),
+            None => "What it guarantees as it stands was not computed, because that takes long".to_owned(),
+        }
     )]
     Fingerprint {
         /// What the plan as it stands guarantees, unless that takes long to compute.
