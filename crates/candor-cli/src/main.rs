@@ -27,6 +27,9 @@ use failure::Failure;
 struct Command {
     #[command(subcommand)]
     verb: Verb,
+    /// Read plans that declare more work than candor does unasked (docs/limits.md)
+    #[arg(long, global = true)]
+    allow_costly_plan: bool,
 }
 
 #[derive(Subcommand)]
@@ -76,6 +79,9 @@ enum Verb {
 }
 
 fn run(command: Command) -> Result<(), Failure> {
+    if command.allow_costly_plan {
+        verbs::allow_costly_plans();
+    }
     match command.verb {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(*args),

@@ -7,8 +7,8 @@ use crate::error::BadValue;
 use crate::input::{Input, Location};
 use crate::{TableError, input};
 
-/// Reads a whole table and reports every value that does not fit the schema; gives the number of
-/// records.
+/// Reads a whole table and reports every value that does not fit the schema, the first of each column with the category that
+/// may have been meant; gives the number of records.
 ///
 /// # Errors
 /// If the table cannot be read, a column is missing, or a column's type holds no categories.
@@ -21,12 +21,16 @@ pub fn check(
     let input = Input::open(location, delimiter)?;
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;
+    let mut suggested = vec![false; names.len()];
     for batch in input.batches_with_crosses(&names, &[])? {
         let batch: input::Batch = batch?;
         records += batch.columns.num_rows() as u64;
         let mut found = Vec::new();
         for (column, attribute) in schema.attributes().iter().enumerate() {
-            codes(&batch, column, attribute, |value| found.push(value))?;
+            codes(&batch, column, attribute, |unfit| {
+                let first = !std::mem::replace(&mut suggested[column], true);
+                found.push(if first { unfit.told() } else { unfit.listed() });
+            })?;
         }
         found.sort_by_key(|value| value.row);
         found.into_iter().for_each(&mut bad);

@@ -12,6 +12,39 @@ use crate::input::Batch;
 use crate::misfit::{Misfit, misfit};
 use crate::types::{cast, is_categorical, text_dictionary};
 
+/// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
+pub struct Unfit<'a> {
+    batch: &'a Batch,
+    column: usize,
+    attribute: &'a Attribute,
+    index: usize,
+    value: &'a str,
+}
+
+impl Unfit<'_> {
+    /// Its number in its table, from 1.
+    pub fn row(&self) -> u64 {
+        self.batch.before + self.index as u64 + 1
+    }
+
+    /// What is wrong, and what may have been meant.
+    pub fn told(&self) -> BadValue {
+        self.described(true)
+    }
+
+    /// What is wrong, for a list of many.
+    pub fn listed(&self) -> BadValue {
+        self.described(false)
+    }
+
+    fn described(&self, suggest: bool) -> BadValue {
+        let parts = self.batch.parts(self.column, self.index);
+        let Misfit { column, value, hint } = misfit(self.attribute, parts.as_deref().unwrap_or(&[self.value]), suggest);
+        let (column, value) = (column.to_owned(), value.to_owned());
+        BadValue { file: self.batch.file.clone(), row: self.row(), column, value, hint }
+    }
+}
+
 /// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0.
 ///
 /// # Errors
@@ -20,14 +53,11 @@ pub fn codes(
     batch: &Batch,
     column: usize,
     attribute: &Attribute,
-    mut bad: impl FnMut(BadValue),
+    mut bad: impl FnMut(Unfit<'_>),
 ) -> Result<Vec<u16>, TableError> {
     let array = batch.columns.column(column);
     let mut report = |row: usize, value: &str| {
-        let parts = batch.parts(column, row);
-        let Misfit { column, value, hint } = misfit(attribute, parts.as_deref().unwrap_or(&[value]));
-        let (column, value) = (column.to_owned(), value.to_owned());
-        bad(BadValue { file: batch.file.clone(), row: batch.before + row as u64 + 1, column, value, hint });
+        bad(Unfit { batch, column, attribute, index: row, value });
     };
     let unsupported = || TableError::Type {
         file: batch.file.clone(),
@@ -75,4 +105,3 @@ pub fn codes(
     }
     Ok(coded)
 }
-

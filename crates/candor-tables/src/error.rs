@@ -77,6 +77,26 @@ pub enum TableError {
         /// The last row read.
         row: u64,
     },
+    /// A record or a header beyond the limits.
+    #[error("{file}, {}: {limit}; see docs/limits.md", if *row == 0 { "header".to_owned() } else { format!("row {row}") })]
+    TooLong {
+        /// The file's name.
+        file: String,
+        /// Which row; 0 is the header.
+        row: u64,
+        /// What it is.
+        limit: String,
+    },
+    /// A Parquet file that claims more than it can hold.
+    #[error("{file} claims {claimed} rows, more than the {most} that a file of its length may hold; it is damaged")]
+    RowsClaimed {
+        /// The file's name.
+        file: String,
+        /// The rows it claims.
+        claimed: u64,
+        /// The rows that would be believed.
+        most: u64,
+    },
     /// Text that is not UTF-8.
     #[error("{file}, {place}: byte {byte} of it, 0x{found:02X}, is not UTF-8; convert the file to UTF-8")]
     Utf8 {

@@ -20,6 +20,10 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::reader::ChunkReader;
 
 use crate::cross::{Crossing, Parts, row_of};
+use crate::limits::{
+    Excess, MAX_COLUMNS, MAX_RECORD_BYTES, MAX_STREAMED_PARQUET, MAX_TEXT_BYTES, Stream, Watch, claimed_rows, excess,
+    read_bytes,
+};
 use crate::types::text_dictionary_type;
 use crate::visible::visible;
 use crate::{BATCH, TableError};
@@ -31,11 +35,10 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// Bytes read from a file at once.
 const BUFFER: usize = 1 << 18;
 
-/// A batch ends early once its text is this long: columns of text hold at most 2 GiB.
-const MAX_BATCH_BYTES: usize = 1 << 28;
+/// A batch ends early once its records are this long together: several are in memory at once.
+const MAX_BATCH_BYTES: usize = 1 << 25;
 
-/// A record that is longer than this, or runs over more lines, has lost a closing quote.
-const MAX_RECORD_BYTES: usize = 1 << 26;
+/// A record that runs over more lines has lost a closing quote.
 const MAX_LINES: u64 = 1000;
 
 /// Where a table is: a file, or standard input.
@@ -104,8 +107,7 @@ impl Input {
         let (mut head, rest) = peek(reader, |head| head.len() >= PARQUET.len()).map_err(failed)?;
         reader = rest;
         if head.starts_with(PARQUET) {
-            let mut bytes = Vec::new();
-            reader.read_to_end(&mut bytes).map_err(failed)?;
+            let bytes = read_bytes(reader, MAX_STREAMED_PARQUET).map_err(failed)?;
             return Input::parquet(name, ParquetSource::Memory(bytes.into()));
         }
         if head.starts_with(GZIP) {
@@ -117,8 +119,8 @@ impl Input {
     }
 
     fn csv(name: String, reader: Box<dyn Read + Send>, delimiter: u8) -> Result<Input, TableError> {
-        let unclosed = Arc::new(AtomicBool::new(false));
-        let reader: Box<dyn Read + Send> = Box::new(QuoteWatch { reader, unclosed: Arc::clone(&unclosed) });
+        let (watch, unclosed) = Watch::new(reader, delimiter);
+        let reader: Stream = Box::new(watch);
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(BUFFER).from_reader(reader);
         let fields = reader.byte_headers().map_err(|error| csv_error(&name, &[], 0, error))?.clone();
         let mut header = Vec::with_capacity(fields.len());
@@ -150,13 +152,19 @@ impl Input {
             ParquetSource::Memory(bytes) => ArrowReaderMetadata::load(bytes, options),
         };
         let metadata = guarded(load).ok_or_else(|| parquet_message(&name, DAMAGED.to_owned()))?.map_err(failed)?;
+        let length = match &source {
+            ParquetSource::File(file) => {
+                file.metadata().map_err(|error| TableError::Read { file: name.clone(), error })?.len()
+            }
+            ParquetSource::Memory(bytes) => bytes.len() as u64,
+        };
+        let rows = claimed_rows(&name, &metadata, length)?;
         let header: Vec<String> = metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         check_header(&name, &header)?;
         let file = metadata.metadata().file_metadata();
         let pairs = file.key_value_metadata().into_iter().flatten();
         let pairs = pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
-        let rows = u64::try_from(file.num_rows()).ok();
-        Ok(Input { name, header, rows, metadata: pairs, kind: Kind::Parquet { metadata, source } })
+        Ok(Input { name, header, rows: Some(rows), metadata: pairs, kind: Kind::Parquet { metadata, source } })
     }
 
     /// The name to use in messages.
@@ -240,7 +248,7 @@ impl Input {
                 BatchReader::Parquet { reader, order }
             }
         };
-        Ok(Batches { name: self.name, row: 0, reader, crossing: None })
+        Ok(Batches { name: self.name, row: 0, rows: self.rows, reader, crossing: None })
     }
 }
 
@@ -248,6 +256,8 @@ impl Input {
 pub struct Batches {
     name: String,
     row: u64,
+    /// How many there are, where that is known beforehand.
+    rows: Option<u64>,
     reader: BatchReader,
     /// Where the columns asked for are not those read.
     crossing: Option<Crossing>,
@@ -314,10 +324,14 @@ impl Iterator for Batches {
             }),
             None => Ok((columns, Parts::new())),
         });
-        Some(made.map(|(columns, parts)| {
+        Some(made.and_then(|(columns, parts)| {
             let before = self.row;
             self.row += columns.num_rows() as u64;
-            Batch { file: self.name.clone(), before, columns, parts }
+            // Pages can hold more rows than the file says, without end.
+            match self.rows.is_some_and(|rows| self.row > rows) {
+                true => Err(parquet_message(&self.name, DAMAGED.to_owned())),
+                false => Ok(Batch { file: self.name.clone(), before, columns, parts }),
+            }
         }))
     }
 }
@@ -365,7 +379,10 @@ impl CsvBatches {
     /// which in a table of one column are missing values.
     fn check_lines(&self, file: &str) -> Result<(), TableError> {
         let begun = self.record.position().map_or(0, csv::Position::line);
-        if self.reader.position().line() - begun > MAX_LINES || self.record.as_slice().len() > MAX_RECORD_BYTES {
+        if self.record.as_slice().len() > MAX_RECORD_BYTES {
+            return Err(too_long(file, self.row, Excess::Bytes(MAX_RECORD_BYTES)));
+        }
+        if self.reader.position().line() - begun > MAX_LINES {
             return Err(TableError::UnclosedQuote { file: file.to_owned(), row: self.row });
         }
         if self.header.len() > 1 {
@@ -426,9 +443,6 @@ fn starts_with(file: &mut File, magic: &[u8]) -> io::Result<bool> {
     Ok(found)
 }
 
-/// A stream of bytes that can be read on another thread.
-type Stream = Box<dyn Read + Send>;
-
 /// What a stream begins with, up to where `enough` holds or it ends, and the stream from its beginning.
 fn peek(mut reader: Stream, enough: impl Fn(&[u8]) -> bool) -> io::Result<(Vec<u8>, Stream)> {
     let mut head = Vec::new();
@@ -441,23 +455,6 @@ fn peek(mut reader: Stream, enough: impl Fn(&[u8]) -> bool) -> io::Result<(Vec<u
     }
     let whole = Box::new(io::Cursor::new(head.clone()).chain(reader));
     Ok((head, whole))
-}
-
-/// Notes whether the bytes that went through end inside quotes: in a well-formed table quotes come in
-/// pairs, doubled ones too.
-struct QuoteWatch {
-    reader: Stream,
-    unclosed: Arc<AtomicBool>,
-}
-
-impl Read for QuoteWatch {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(buffer)?;
-        if buffer[..read].iter().filter(|&&byte| byte == b'"').count() % 2 == 1 {
-            self.unclosed.fetch_xor(true, Ordering::Relaxed);
-        }
-        Ok(read)
-    }
 }
 
 thread_local! {
@@ -503,6 +500,9 @@ fn sniff(start: &[u8]) -> u8 {
 }
 
 fn check_header(file: &str, header: &[String]) -> Result<(), TableError> {
+    if header.len() > MAX_COLUMNS {
+        return Err(too_long(file, 0, Excess::Fields));
+    }
     let mut sorted: Vec<&String> = header.iter().collect();
     sorted.sort();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -514,11 +514,23 @@ fn check_header(file: &str, header: &[String]) -> Result<(), TableError> {
 fn csv_error(file: &str, header: &[String], row: u64, error: csv::Error) -> TableError {
     let file = file.to_owned();
     match error.into_kind() {
+        csv::ErrorKind::Io(error) => match excess(&error) {
+            Some(excess) => too_long(&file, row, excess),
+            None => TableError::Read { file, error },
+        },
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             TableError::Ragged { file, row, found: len, expected: expected_len.max(header.len() as u64) }
         }
-        csv::ErrorKind::Io(error) => TableError::Read { file, error },
         other => TableError::Read { file, error: io::Error::other(format!("{other:?}")) },
+    }
+}
+
+/// A record beyond the limits; row 0 is the header.
+fn too_long(file: &str, row: u64, excess: Excess) -> TableError {
+    let file = file.to_owned();
+    match excess {
+        Excess::Quote => TableError::UnclosedQuote { file, row },
+        excess => TableError::TooLong { file, row, limit: excess.to_string() },
     }
 }
 
@@ -536,7 +548,8 @@ fn parquet_message(file: &str, message: String) -> TableError {
 /// If it cannot be read or is not UTF-8.
 pub fn cells(path: &Path) -> Result<Vec<Vec<String>>, TableError> {
     let file = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| TableError::Read { file: file.clone(), error })?;
+    let failed = |error| TableError::Read { file: file.clone(), error };
+    let bytes = read_bytes(File::open(path).map_err(failed)?, MAX_TEXT_BYTES).map_err(failed)?;
     let mut lines = bytes.split(|&byte| byte == b'\n').zip(1..);
     if let Some((line, number)) = lines.find(|(line, _)| std::str::from_utf8(line).is_err()) {
         return Err(TableError::utf8(&file, format!("line {number}"), line));

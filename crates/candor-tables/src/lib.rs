@@ -1,5 +1,5 @@
 //! Tables in and out: CSV (any delimiter, quoted, gzip) and Parquet, streamed in batches on all
-//! cores, with memory that does not grow with the file.
+//! cores, with memory that does not grow with the file, and is bounded whatever is in it ([`limits`]).
 //!
 //! Nothing here knows mathematics: rows become category codes by the schema, codes become answers
 //! by the plan, answers become rows. Outputs are written beside their place and moved there when
@@ -12,6 +12,7 @@ pub mod visible;
 pub mod marks;
 mod types;
 pub mod error;
+pub mod limits;
 mod cross;
 pub mod input;
 pub mod misfit;

@@ -14,14 +14,14 @@ pub struct Misfit<'a> {
 }
 
 /// Says what is wrong with a value that is no category of an attribute. `values` is the value in the attribute's own column, or one
-/// for each [part](parts) of its name where the table has those.
+/// for each [part](parts) of its name where the table has those. What may have been meant is looked for only to `suggest` it.
 ///
 /// # Panics
 /// If there is neither one value nor one for each part.
-pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str]) -> Misfit<'a> {
+pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -> Misfit<'a> {
     let columns = parts(attribute.name());
     if let ([value], [column]) = (values, &columns[..]) {
-        return Misfit { column, value, hint: hint(attribute, value) };
+        return Misfit { column, value, hint: hint(attribute, value, suggest) };
     }
     let (values, own): (Vec<&str>, bool) = match values {
         [whole] => (whole.split(CROSS).collect(), true),
@@ -32,31 +32,32 @@ pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str]) -> Misfit<'a> {
     Misfit {
         column,
         value: values[wrong],
-        hint: hint_of_part(attribute, wrong, columns[wrong.min(columns.len() - 1)], values[wrong]),
+        hint: hint_of_part(attribute, wrong, columns[wrong.min(columns.len() - 1)], values[wrong], suggest),
     }
 }
 
 /// What would be right instead.
-fn hint(attribute: &Attribute, value: &str) -> String {
+fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
     if value.is_empty() {
         return list_missing(attribute.name());
     }
     let kind = if attribute.is_binned() { "is neither a number nor a category" } else { "is not a category" };
-    match attribute.nearest_category(value).filter(|_| !attribute.is_binned()) {
+    let nearest = (suggest && !attribute.is_binned()).then(|| attribute.nearest_category(value)).flatten();
+    match nearest {
         Some(nearest) => format!("{kind}; did you mean \"{nearest}\"?"),
         None => format!("{kind} of the schema's {}", attribute.categories().len()),
     }
 }
 
 /// What would be right in one part of a cross-classification.
-fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str) -> String {
+fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, suggest: bool) -> String {
     let labels = || attribute.labels_of_part(part, parts(attribute.name()).len());
     match value {
         value if labels().any(|label| label == value) => {
             format!("does not go with the other parts in any category of \"{}\"", attribute.name())
         }
         "" => list_missing(column),
-        value => match nearest(value, labels()) {
+        value => match suggest.then(|| nearest(value, labels())).flatten() {
             Some(nearest) => format!("is not a category; did you mean \"{nearest}\"?"),
             None => format!("is not a category of this part of \"{}\"", attribute.name()),
         },
@@ -86,12 +87,13 @@ mod tests {
             (&["yes"], "Sex*State", "yes", "is not a category of this part"),
         ];
         for (values, column, value, hint) in cases {
-            let found = misfit(&crossed, values);
+            let found = misfit(&crossed, values, true);
             assert_eq!((found.column, found.value), (column, value), "{values:?}");
             assert!(found.hint.contains(hint), "{}", found.hint);
+            assert!(!misfit(&crossed, values, false).hint.contains("did you mean"));
         }
         // A label may hold the sign without being a combination.
         let plain = Attribute::new("Dose", vec!["1*2".to_owned(), "2*2".to_owned()]).unwrap();
-        assert_eq!(misfit(&plain, &["3*2"]).value, "3*2");
+        assert_eq!(misfit(&plain, &["3*2"], true).value, "3*2");
     }
 }

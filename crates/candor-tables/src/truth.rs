@@ -104,9 +104,9 @@ pub(crate) fn truths(batch: &Batch, schema: &Schema) -> Result<Vec<Vec<u16>>, Ta
     let mut truths = Vec::with_capacity(schema.attributes().len());
     let mut first: Option<BadValue> = None;
     for (column, attribute) in schema.attributes().iter().enumerate() {
-        truths.push(codes(batch, column, attribute, |bad| {
-            if first.as_ref().is_none_or(|first| bad.row < first.row) {
-                first = Some(bad);
+        truths.push(codes(batch, column, attribute, |unfit| {
+            if first.as_ref().is_none_or(|first| unfit.row() < first.row) {
+                first = Some(unfit.told());
             }
         })?);
     }

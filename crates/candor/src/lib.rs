@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod nearest;
+
 pub mod schema;
 
 pub mod randomness;

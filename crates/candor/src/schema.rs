@@ -12,6 +12,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::nearest::nearest;
+
 /// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
 pub const MAX_CATEGORIES: usize = 65_535;
 
@@ -233,17 +235,6 @@ impl Attribute {
     pub fn nearest_category(&self, value: &str) -> Option<&str> {
         nearest(value, self.text.categories.iter().map(String::as_str))
     }
-}
-
-/// The candidate most like a word that was not found, for error messages; `None` if none is.
-pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let folded = word.trim().to_lowercase();
-    let score = |candidate: &str| strsim::normalized_damerau_levenshtein(&folded, &candidate.trim().to_lowercase());
-    candidates
-        .map(|candidate| (score(candidate), candidate))
-        .filter(|(score, _)| *score >= 0.5)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }
 
 /// The attributes of a record, in order.
@@ -547,12 +538,5 @@ mod tests {
         let schema = Schema::of_sizes(&[2, 3]).unwrap();
         assert!(schema.position("A1").unwrap_err().to_string().contains("did you mean \"a1\"?"));
         assert!(Schema::of_sizes(&[1]).is_err() && Schema::of_sizes(&[]).is_err());
-    }
-
-    #[test]
-    fn the_nearest_category_is_named_only_if_it_is_near() {
-        let attribute = Attribute::new("e", categories(&["Bachelors", "Masters", "HS-grad"])).unwrap();
-        assert_eq!(attribute.nearest_category(" bachelor"), Some("Bachelors"));
-        assert_eq!(attribute.nearest_category("1234"), None);
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use candor::channel::{Axis, Channel, Epsilon, Matrix, Pattern};
-use candor::plan::{Block, Content, Plan, PlanError};
+use candor::plan::{Block, Content, MAX_COST, Plan, PlanError};
 use candor::schema::{Attribute, Schema, SchemaError};
 
 fn folder(name: &str) -> PathBuf {
@@ -71,7 +71,7 @@ fn an_edited_plan_is_refused_and_its_true_guarantee_shown() {
     // More truth in the mixture: the file still claims epsilon 1.
     let edited = good("k-ary.json").replace("13728766182127151932", "1372876618212715193");
     let error = Plan::from_json(&edited).unwrap_err();
-    let PlanError::Fingerprint { actual, stated } = &error else { panic!("{error}") };
+    let PlanError::Fingerprint { actual: Some(actual), stated } = &error else { panic!("{error}") };
     assert_eq!(stated, "1");
     assert!(actual.get() > 2.8, "{actual}");
     assert!(error.to_string().contains(&format!("guarantees epsilon {actual}")));
@@ -226,4 +226,50 @@ fn plans_that_could_not_be_carried_out_are_refused() {
     assert!(matches!(refused(Schema::new(clash.clone()).unwrap(), blocks), PlanError::ColumnTwice(_)));
     clash[2] = clash[2].clone().public();
     assert!(matches!(Schema::new(clash), Err(SchemaError::PublicTruth { .. })));
+}
+
+/// A plan of one block over binary attributes, with any fingerprint.
+fn forged(attributes: usize, lottery: &str) -> String {
+    let name = |i: usize| format!(r#"{{"name": "a{i}", "kind": "nominal", "categories": ["no", "yes"]}}"#);
+    let list = |of: &dyn Fn(usize) -> String| (0..attributes).map(of).collect::<Vec<String>>().join(", ");
+    format!(
+        r#"{{"format": "candor plan", "version": 1, "fingerprint": "sha256:0", "guarantee": {{"epsilon": null, "attributes": []}},
+            "schema": {{"attributes": [{}]}}, "blocks": [{{"attributes": [{}], "lottery": [{lottery}]}}]}}"#,
+        list(&name),
+        list(&|i| format!("\"a{i}\"")),
+    )
+}
+
+/// A channel of so many thresholds over so many binary attributes.
+fn thresholds(attributes: usize, parts: usize) -> String {
+    let list = |of: &dyn Fn(usize) -> String, n: usize| (0..n).map(of).collect::<Vec<String>>().join(", ");
+    let weights = |part: usize| list(&|i| (1 + (part * 31 + i * 17) % 101).to_string(), attributes);
+    let part = |part: usize| {
+        let limit = 100 + part % 50;
+        format!(r#"{{"set": {{"threshold": {{"weights": [{}], "limit": {limit}}}}}, "weight": 1}}"#, weights(part))
+    };
+    format!(
+        r#"{{"weight": 1, "channel": {{"pattern": {{"categories": [{}], "answer_sizes": [{}], "parts": [{}]}}}}}}"#,
+        list(&|_| "2".into(), attributes),
+        list(&|_| "1".into(), attributes),
+        list(&part, parts),
+    )
+}
+
+#[test]
+fn a_plan_that_declares_too_much_is_refused_before_anything_is_computed() {
+    let lottery = vec![thresholds(20, 4000); 5].join(", ");
+    let bomb = forged(20, &lottery);
+    let Err(PlanError::TooCostly { cost, limit: MAX_COST }) = Plan::from_json(&bomb) else { panic!("not refused") };
+    assert!(cost > MAX_COST);
+    let error = Plan::from_json_within(&bomb, 1000).unwrap_err();
+    assert!(error.to_string().contains(&format!("{cost} steps")) && error.to_string().contains("1000"), "{error}");
+}
+
+#[test]
+fn the_fingerprint_comes_before_the_certificate() {
+    // Without the cost of its certificate, which would be shown for a cheaper plan.
+    let edited = forged(20, &thresholds(20, 300));
+    assert!(matches!(Plan::from_json(&edited), Err(PlanError::Fingerprint { actual: None, .. })));
+    assert!(Plan::from_json(&edited).unwrap_err().to_string().contains("was not computed"));
 }

@@ -26,9 +26,11 @@ pub mod test;
 pub mod report;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use candor::plan::Plan;
+use candor::plan::{MAX_COST, Plan, PlanError};
 use candor::schema::Schema;
+use candor_tables::limits;
 use candor_tables::responses::Format;
 
 use crate::failure::Failure;
@@ -53,20 +55,32 @@ impl CellArgs {
     }
 }
 
+/// Whether plans are read whatever they cost.
+static ANY_COST: AtomicBool = AtomicBool::new(false);
+
+/// From now on, reads plans whatever they cost.
+pub fn allow_costly_plans() {
+    ANY_COST.store(true, Ordering::Relaxed);
+}
+
 /// Reads a file, or standard input if it is `-`.
 fn read_text(path: &str) -> Result<String, Failure> {
     let text = match path {
-        "-" => std::io::read_to_string(std::io::stdin()),
-        path => std::fs::read_to_string(path),
+        "-" => limits::read_text(std::io::stdin()),
+        path => std::fs::File::open(path).and_then(limits::read_text),
     };
     text.map_err(|error| Failure::Input(format!("cannot read {path}: {error}")))
 }
 
 fn read_plan(path: &str) -> Result<Plan, Failure> {
     let text = read_text(path)?;
-    Plan::from_json(&text).map_err(|error| match Schema::from_toml(&text).is_ok() {
-        true => Failure::about(path, "this is a schema, not a plan; candor design makes a plan of it"),
-        false => Failure::about(path, error),
+    let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
+    Plan::from_json_within(&text, steps).map_err(|error| match error {
+        PlanError::TooCostly { .. } => Failure::about(path, format!("{error}: then say --allow-costly-plan")),
+        _ if Schema::from_toml(&text).is_ok() => {
+            Failure::about(path, "this is a schema, not a plan; candor design makes a plan of it")
+        }
+        error => Failure::about(path, error),
     })
 }
 

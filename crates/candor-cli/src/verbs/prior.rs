@@ -115,7 +115,7 @@ impl PriorArgs {
         let mut counts = vec![0.0; attribute.categories().len()];
         let mut bad = None;
         for batch in Input::open(&location, None)?.batches(&[attribute.name().to_owned()])? {
-            for code in codes(&batch?, 0, &attribute, |value| bad = bad.take().or(Some(value)))? {
+            for code in codes(&batch?, 0, &attribute, |unfit| bad = bad.take().or_else(|| Some(unfit.told())))? {
                 counts[usize::from(code)] += 1.0;
             }
         }

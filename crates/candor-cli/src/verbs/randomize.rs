@@ -1,6 +1,6 @@
 //! `candor randomize`: plan + table -> responses.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use candor::channel::Answer;
@@ -11,6 +11,7 @@ use candor::randomness::Source;
 use candor::schema::{Attribute, CROSS, parts};
 use candor_tables::error::shown;
 use candor_tables::input::Location;
+use candor_tables::limits;
 use candor_tables::misfit::misfit;
 use candor_tables::output::Target;
 use candor_tables::randomize::{Job, randomize};
@@ -150,7 +151,7 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
 fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
     let client = Client::new(plan);
     let mut rng = source.stream(0);
-    for (number, line) in (1u64..).zip(std::io::stdin().lock().lines()) {
+    for (number, line) in (1u64..).zip(limits::lines(std::io::stdin().lock())) {
         let wrong = |message: String| Failure::Input(format!("line {number}: {message}"));
         let line = line.map_err(|error| wrong(error.to_string()))?;
         if line.trim().is_empty() {
@@ -201,7 +202,7 @@ fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> 
         let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
         let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
         attribute.code_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
-            let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>());
+            let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>(), true);
             let no_category = if wrong.value.is_empty() { "is not a category; " } else { "" };
             format!("the field \"{}\" is \"{}\", which {no_category}{}", wrong.column, shown(wrong.value), wrong.hint)
         })

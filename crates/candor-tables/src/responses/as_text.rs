@@ -9,8 +9,8 @@ use arrow_schema::{DataType, Field};
 
 use super::Format;
 use crate::TableError;
-use crate::types::cast;
 use crate::input::Batch;
+use crate::types::cast;
 
 const UTC: &str = "+00:00";
 

@@ -325,7 +325,12 @@ mod tests {
         let path = folder.path().join("out.parquet");
         let (target, layout) = (Target::File(path.clone()), Layout::new(&plan, kept, Format::Parquet));
         let mut writer = ResponseWriter::new(&target, &layout, &[], false).unwrap();
-        writer.write(&layout.encode(&answers, &[], &[region], 2).unwrap_or_else(|_| panic!("text can be written")), &target).unwrap();
+        writer
+            .write(
+                &layout.encode(&answers, &[], &[region], 2).unwrap_or_else(|_| panic!("text can be written")),
+                &target,
+            )
+            .unwrap();
         writer.finish(&target, None).unwrap();
         let file = std::fs::File::open(path).unwrap();
         let batch = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().next().unwrap().unwrap();

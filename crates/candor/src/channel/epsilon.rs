@@ -31,21 +31,45 @@ impl Epsilon {
     /// The logarithm is taken of `1 + (larger - smaller)/smaller` with the difference exact, so
     /// that tiny losses keep their relative accuracy.
     pub fn of_ratio(larger: &Rational, smaller: &Rational) -> Epsilon {
+        Epsilon::of_integers(&(larger.numer() * smaller.denom()), &(smaller.numer() * larger.denom()))
+    }
+
+    /// [`Epsilon::of_ratio`] of integers, which share any factor: nothing is reduced, because that would cost more than all
+    /// the rest.
+    pub(crate) fn of_integers(larger: &BigUint, smaller: &BigUint) -> Epsilon {
         if larger <= smaller {
             return Epsilon::ZERO;
         }
         if smaller.is_zero() {
             return Epsilon::UNBOUNDED;
         }
-        let excess = (larger - smaller) / smaller;
-        let bits = excess.numer().bits() as i64 - excess.denom().bits() as i64;
+        let excess = larger - smaller;
+        let bits = magnitude(&excess, smaller);
         let ln = if bits > 1000 {
             // Beyond the range of f64: ln(1 + excess) < (bits + 2) ln 2.
             (bits + 2) as f64 * std::f64::consts::LN_2
         } else {
-            round_up(&excess).ln_1p()
+            round_up(&excess, smaller).ln_1p()
         };
         Epsilon(up(ln, LN_MARGIN_ULPS))
+    }
+
+    /// The largest of `|ln(a/b)|` over pairs. Losses that differ by less than `2^-128`, relative, are not told apart: the
+    /// certificate is rounded up by far more.
+    pub(crate) fn of_worst<'a>(pairs: impl Iterator<Item = (&'a BigUint, &'a BigUint)>) -> Epsilon {
+        let mut worst: Option<((i64, BigUint), &BigUint, &BigUint)> = None;
+        for (a, b) in pairs.filter(|(a, b)| a != b) {
+            let (larger, smaller) = (a.max(b), a.min(b));
+            if smaller.is_zero() {
+                return Epsilon::UNBOUNDED;
+            }
+            let (quotient, scale) = scaled_quotient(&(larger - smaller), smaller, 128);
+            let excess = (scale, quotient);
+            if worst.as_ref().is_none_or(|(known, ..)| *known < excess) {
+                worst = Some((excess, larger, smaller));
+            }
+        }
+        worst.map_or(Epsilon::ZERO, |(_, larger, smaller)| Epsilon::of_integers(larger, smaller))
     }
 
     /// `ln` of a ratio of likelihoods that is at least 1; `None` stands for an infinite one.
@@ -137,31 +161,43 @@ pub(crate) fn parity(larger: &Rational, smaller: &Rational) -> Option<Rational> 
     (!smaller.is_zero()).then(|| larger / smaller)
 }
 
-/// A float at or above the exact value, within two units in the last place.
-fn round_up(exact: &Rational) -> f64 {
-    if exact.is_zero() {
-        return 0.0;
-    }
-    let (quotient, scale) = scaled_quotient(exact);
+/// A float at or above `numerator / denominator`, both positive, within two units in the last place.
+fn round_up(numerator: &BigUint, denominator: &BigUint) -> f64 {
+    let (quotient, scale) = scaled_quotient(numerator, denominator, 64);
     up(ldexp((quotient + 1u32).to_f64().unwrap_or(f64::INFINITY), scale), 1)
 }
 
 /// The exact value as a float, within two units in the last place.
 pub(crate) fn nearest(exact: &Rational) -> f64 {
-    if exact.is_zero() {
+    nearest_quotient(exact.numer(), exact.denom())
+}
+
+/// `numerator / denominator` as a float, within two units in the last place.
+pub(crate) fn nearest_quotient(numerator: &BigUint, denominator: &BigUint) -> f64 {
+    if numerator.is_zero() {
         return 0.0;
     }
-    let (quotient, scale) = scaled_quotient(exact);
+    let (quotient, scale) = scaled_quotient(numerator, denominator, 64);
     ldexp(quotient.to_f64().unwrap_or(f64::INFINITY), scale)
 }
 
-/// `(q, s)` with `q` of 64 or 65 bits and `q 2^s <= exact < (q + 1) 2^s`.
-fn scaled_quotient(exact: &Rational) -> (BigUint, i64) {
-    let shift = 65 + exact.denom().bits() as i64 - exact.numer().bits() as i64;
+/// The largest `e` with `2^e <= numerator / denominator`: the same whatever factor the two share.
+fn magnitude(numerator: &BigUint, denominator: &BigUint) -> i64 {
+    let bits = numerator.bits() as i64 - denominator.bits() as i64;
+    let reaches = match bits >= 0 {
+        true => *numerator >= denominator << bits as u64,
+        false => numerator << (-bits) as u64 >= *denominator,
+    };
+    if reaches { bits } else { bits - 1 }
+}
+
+/// `(q, s)` with `q` of one more than the given bits and `q 2^s <= numerator / denominator < (q + 1) 2^s`.
+fn scaled_quotient(numerator: &BigUint, denominator: &BigUint, bits: i64) -> (BigUint, i64) {
+    let shift = bits - magnitude(numerator, denominator);
     let quotient = if shift >= 0 {
-        (exact.numer() << shift as u64) / exact.denom()
+        (numerator << shift as u64) / denominator
     } else {
-        exact.numer() / (exact.denom() << (-shift) as u64)
+        numerator / (denominator << (-shift) as u64)
     };
     (quotient, -shift)
 }
@@ -190,13 +226,47 @@ pub fn exact(x: f64) -> Option<Rational> {
     })
 }
 
-/// The number of ways to choose `k` of `n`.
+/// The number of ways to choose `k` of `n`: a product of prime powers, which takes no division of long numbers. The power of
+/// a prime is the number of carries when `k` and `n - k` are added to that base (Kummer 1852).
 pub(crate) fn choose(n: usize, k: usize) -> BigUint {
     if k > n {
         return BigUint::ZERO;
     }
-    let k = k.min(n - k);
-    (0..k).fold(BigUint::from(1u32), |ways, j| ways * (n - j) / (j + 1))
+    let carries = |prime: usize| {
+        let (mut k, mut rest, mut carry, mut carries) = (k, n - k, 0, 0);
+        while k + rest + carry > 0 {
+            carry = usize::from(k % prime + rest % prime + carry >= prime);
+            carries += carry as u32;
+            (k, rest) = (k / prime, rest / prime);
+        }
+        carries
+    };
+    let powers: Vec<BigUint> = primes(n).map(|prime| BigUint::from(prime).pow(carries(prime))).collect();
+    product(&powers)
+}
+
+/// The primes up to `n`.
+fn primes(n: usize) -> impl Iterator<Item = usize> {
+    let mut composite = vec![false; n + 1];
+    (2..=n).filter(move |&p| {
+        let prime = !composite[p];
+        if prime {
+            (p.saturating_mul(p)..=n).step_by(p).for_each(|multiple| composite[multiple] = true);
+        }
+        prime
+    })
+}
+
+/// A product in which factors of about the same length are multiplied.
+pub(super) fn product(factors: &[BigUint]) -> BigUint {
+    match factors {
+        [] => BigUint::one(),
+        [one] => one.clone(),
+        several => {
+            let (low, high) = several.split_at(several.len() / 2);
+            product(low) * product(high)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +341,20 @@ mod tests {
         assert_eq!(choose(5, 2), BigUint::from(10u32));
         assert_eq!(choose(4, 5), BigUint::ZERO);
         assert_eq!(choose(60, 30), BigUint::from(118_264_581_564_861_424u64));
+        let pascal = |n: usize, k: usize| choose(n - 1, k - 1) + choose(n - 1, k);
+        assert!((1..80).all(|n| (1..=n).all(|k| choose(n, k) == pascal(n, k))));
+        assert_eq!(choose(65_535, 32_767), pascal(65_535, 32_767));
+    }
+
+    #[test]
+    fn losses_and_floats_do_not_depend_on_shared_factors() {
+        for (n, d) in [(3u64, 1u64), (1_000_003, 1_000_000), (7, 8), (u64::MAX, 12_345)] {
+            let (n, d) = (BigUint::from(n), BigUint::from(d));
+            for factor in (1u32..200).chain([u32::MAX]) {
+                assert_eq!(Epsilon::of_integers(&(&n * factor), &(&d * factor)), Epsilon::of_integers(&n, &d));
+                assert_eq!(nearest_quotient(&(&n * factor), &(&d * factor)), nearest_quotient(&n, &d));
+            }
+        }
     }
 
     #[test]

@@ -149,14 +149,18 @@ impl Matrix {
         let stride: usize = self.sizes[attribute + 1..].iter().product();
         let size = self.sizes[attribute];
         let fixed = (0..self.columns.len()).filter(|input| (input / stride).is_multiple_of(size));
-        let mut worst = Epsilon::ZERO;
+        // Compared as products: a logarithm for each would take longer than all the rest.
+        let (mut larger, mut smaller) = (1u64, 1u64);
         for base in fixed {
             for output in 0..self.labels.len() {
                 let entries = || (0..size).map(|category| self.columns[base + category * stride][output]);
-                worst = worst.max(ratio(entries().max().unwrap_or(0), entries().min().unwrap_or(0)));
+                let (most, least) = (entries().max().unwrap_or(0), entries().min().unwrap_or(0));
+                if most > 0 && u128::from(most) * u128::from(smaller) > u128::from(larger) * u128::from(least) {
+                    (larger, smaller) = (most, least);
+                }
             }
         }
-        worst
+        Epsilon::of_integers(&larger.into(), &smaller.into())
     }
 
     /// The smallest probability that the output is the input itself, over all inputs; `None`
@@ -167,10 +171,6 @@ impl Matrix {
         let least = kept.min().flatten().filter(|_| square)?;
         Some(nearest(&Rational::new(least.into(), BigUint::from(1u128 << self.bits))))
     }
-}
-
-fn ratio(larger: u64, smaller: u64) -> Epsilon {
-    Epsilon::of_ratio(&Rational::from(BigUint::from(larger)), &Rational::from(BigUint::from(smaller)))
 }
 
 fn check_shape(

@@ -4,21 +4,25 @@
 //! attributes and [`Matrix`] channels over one variable. Methods of the literature are
 //! constructors of one of the two, never types of their own.
 
+pub(crate) mod work;
 mod epsilon;
 mod matrix;
 mod guess;
 mod pattern_set;
 pub mod threshold;
+mod counting;
 mod pattern;
 pub(crate) mod sampling;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
-pub(crate) use pattern::FULL_WEIGHT;
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
+pub(crate) use pattern::{FULL_WEIGHT, MAX_EXACT};
+pub(crate) use pattern_set::MAX_STATES;
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
+pub(crate) use threshold::MAX_HALVES;
 
 use crate::schema::MAX_CATEGORIES;
 
@@ -62,6 +66,27 @@ impl Channel {
         match self {
             Channel::Matrix(matrix) => matrix.conditional_epsilons(),
             Channel::Pattern(pattern) => pattern.conditional_epsilons(),
+        }
+    }
+
+    /// [`Channel::parity`] and [`Channel::conditional_epsilons`], for little more than one of them.
+    pub(crate) fn losses(&self) -> (Option<Rational>, Vec<Epsilon>) {
+        match self {
+            Channel::Matrix(matrix) => (matrix.parity(), matrix.conditional_epsilons()),
+            Channel::Pattern(pattern) => pattern.losses(),
+        }
+    }
+
+    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute, for little more than one of them.
+    pub(crate) fn marginals(&self) -> Vec<(Option<Epsilon>, Option<f64>)> {
+        match self {
+            Channel::Matrix(matrix) => {
+                let of = |attribute| (self.marginal_epsilon(attribute), self.keep_probability(attribute));
+                (0..matrix.sizes().len()).map(of).collect()
+            }
+            Channel::Pattern(pattern) => {
+                pattern.marginals().into_iter().map(|(epsilon, kept)| (Some(epsilon), Some(kept))).collect()
+            }
         }
     }
 

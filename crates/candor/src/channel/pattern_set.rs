@@ -3,16 +3,18 @@
 //! Every kind of set is a small automaton that reads the attributes in order and is told of each
 //! whether it misses. Counting, membership and drawing are each written once, over automata.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
+
+use super::work::done;
 
 /// The number of attributes up to which all patterns may be enumerated or listed as a bitmap.
 pub const MAX_ENUMERATED: usize = 20;
 
 /// How many states a threshold may have, over all attributes, before it is refused.
-const MAX_STATES: usize = 1 << 18;
+pub(crate) const MAX_STATES: usize = 1 << 18;
 
 /// A set of patterns over the attributes of one channel.
 ///
@@ -214,56 +216,82 @@ impl PatternSet {
         }
     }
 
-    /// The number of answers with a pattern in the set; `None` if the automaton is too large.
-    pub(crate) fn count(&self, choices: &[Choices]) -> Option<BigUint> {
-        let ways = |free: &dyn Fn(usize) -> [bool; 2]| {
-            let factor = |(i, choice): (usize, &Choices)| match free(i) {
-                [true, true] => &choice.hit + &choice.miss,
-                [false, true] => choice.miss.clone(),
-                _ => choice.hit.clone(),
-            };
-            choices.iter().enumerate().map(factor).product()
-        };
-        Some(match self {
-            PatternSet::All => ways(&|_| [true, true]),
-            PatternSet::Only(missing) => {
-                ways(&|i| if missing.binary_search(&i).is_ok() { [false, true] } else { [true, false] })
-            }
-            PatternSet::Hits(hits) => ways(&|i| [true, hits.binary_search(&i).is_err()]),
-            PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => self.completions(choices)?.total().clone(),
-        })
-    }
-
-    /// Membership of all `2^attributes` patterns, by number.
+    /// Membership of all `2^attributes` patterns, by number; at most [`MAX_ENUMERATED`] attributes.
     pub(crate) fn members(&self, attributes: usize) -> Vec<bool> {
-        let mut states = vec![Some(0u64)];
-        for i in 0..attributes {
-            let next = |misses| states.iter().map(move |s| s.and_then(|s| self.step(i, s, misses)));
-            states = next(false).chain(next(true)).collect();
-        }
-        states.iter().map(Option::is_some).collect()
+        self.members_over(&(0..attributes).collect::<Vec<usize>>())
     }
 
-    /// Counts the ways to answer from every reachable state; `None` if the automaton is too large.
-    pub(crate) fn completions(&self, choices: &[Choices]) -> Option<Completions> {
-        let sums = RemainingSums::of(self, choices.len());
-        let mut levels: Vec<HashMap<u64, BigUint>> = vec![HashMap::from([(sums.merged(0, 0), BigUint::ZERO)])];
+    /// Membership of all patterns over these attributes alone, in the order of their bits, where no other misses.
+    pub(crate) fn members_over(&self, attributes: &[usize]) -> Vec<bool> {
+        let sums_of = |add: &dyn Fn(usize) -> u128| {
+            let mut sums = vec![0u128];
+            for &i in attributes {
+                sums.extend(sums.clone().into_iter().map(|sum| sum + add(i)));
+            }
+            sums
+        };
+        if let PatternSet::Threshold { weights, limit } = self {
+            let sums = sums_of(&|i| weights[i].into());
+            return sums.into_iter().map(|sum| sum <= u128::from(*limit)).collect();
+        }
+        let contains = self.by_number();
+        sums_of(&|i| 1 << i).into_iter().map(|pattern| contains(pattern as u32)).collect()
+    }
+
+    /// Membership by a pattern's number; at most [`MAX_ENUMERATED`] attributes.
+    pub(crate) fn by_number(&self) -> Box<dyn Fn(u32) -> bool + '_> {
+        let mask = |list: &[usize]| list.iter().fold(0u32, |mask, i| mask | 1 << i);
+        match self {
+            PatternSet::All => Box::new(|_| true),
+            PatternSet::Only(missing) => {
+                let only = mask(missing);
+                Box::new(move |pattern| pattern == only)
+            }
+            PatternSet::Hits(hits) => {
+                let hits = mask(hits);
+                Box::new(move |pattern| pattern & hits == 0)
+            }
+            PatternSet::Threshold { weights, limit } => Box::new(move |pattern| {
+                let missing = (0..weights.len()).filter(|i| pattern >> i & 1 == 1);
+                missing.map(|i| u128::from(weights[i])).sum::<u128>() <= u128::from(*limit)
+            }),
+            PatternSet::Bitmap(bitmap) => Box::new(|pattern| bitmap.contains(pattern)),
+        }
+    }
+
+    /// The states that the automaton reaches before each attribute and at the end; `None` if they are too many.
+    fn reachable(&self, attributes: usize, sums: &RemainingSums) -> Option<Vec<HashSet<u64>>> {
+        let mut levels = vec![HashSet::from([sums.merged(0, 0)])];
         let mut states = 1;
-        for i in 0..choices.len() {
-            let mut next = HashMap::new();
-            for &state in levels[i].keys() {
+        for i in 0..attributes {
+            let mut next = HashSet::new();
+            for &state in &levels[i] {
                 for misses in [false, true] {
-                    let onward = self.step(i, state, misses).map(|s| sums.merged(i + 1, s));
-                    next.extend(onward.map(|s| (s, BigUint::ZERO)));
+                    next.extend(self.step(i, state, misses).map(|s| sums.merged(i + 1, s)));
                 }
             }
             states += next.len();
+            done(next.len());
             // A bitmap has at most 2^21, and lists them all in the file.
             if states > MAX_STATES && matches!(self, PatternSet::Threshold { .. }) {
                 return None;
             }
             levels.push(next);
         }
+        Some(levels)
+    }
+
+    /// Whether the automaton is small enough for [`PatternSet::completions`].
+    pub(crate) fn is_countable(&self, attributes: usize) -> bool {
+        self.reachable(attributes, &RemainingSums::of(self, attributes)).is_some()
+    }
+
+    /// Counts the ways to answer from every reachable state; `None` if the automaton is too large.
+    pub(crate) fn completions(&self, choices: &[Choices]) -> Option<Completions> {
+        let sums = RemainingSums::of(self, choices.len());
+        let zero = |states: HashSet<u64>| states.into_iter().map(|state| (state, BigUint::ZERO)).collect();
+        let mut levels: Vec<HashMap<u64, BigUint>> =
+            self.reachable(choices.len(), &sums)?.into_iter().map(zero).collect();
         if let Some(accepting) = levels.last_mut() {
             accepting.values_mut().for_each(|ways| *ways = BigUint::one());
         }
@@ -354,7 +382,7 @@ mod tests {
             }
             let table = set.completions(&choices(&sizes)).unwrap();
             assert_eq!(table.total(), &BigUint::from(answers), "{set:?}");
-            assert_eq!(set.count(&choices(&sizes)), Some(BigUint::from(answers)), "{set:?}");
+            assert_eq!(set.count(&choices(&sizes)).inside, BigUint::from(answers), "{set:?}");
         }
     }
 

@@ -4,6 +4,8 @@
 //! It is exact for every channel of any size. The bulk sampler ([`crate::randomize`]) draws from
 //! the same distribution but may consume bytes differently.
 
+use std::sync::OnceLock;
+
 use num_bigint::BigUint;
 use num_traits::One;
 use rand_core::TryCryptoRng;
@@ -22,34 +24,45 @@ pub enum Answer {
     Set(Vec<u16>),
 }
 
-/// With more parts times attributes than this, tables are made when they are needed.
-const MAX_PREPARED: usize = 1 << 16;
+/// With more parts times attributes than this, over a whole lottery, tables are made when they are needed and not kept.
+pub(crate) const MAX_PREPARED: usize = 1 << 16;
 
-/// A channel made ready to draw from.
+/// A channel ready to draw from.
 pub struct Sampler<'a>(Ready<'a>);
 
 enum Ready<'a> {
     Matrix(&'a Matrix),
     Pattern {
         pattern: &'a Pattern,
-        choices: Vec<Choices>,
-        /// How each part draws; made anew for every record where all of them would not fit memory.
-        drawings: Option<Vec<Drawing>>,
+        /// The ways to answer each attribute, once they are needed.
+        choices: OnceLock<Vec<Choices>>,
+        /// How each part draws, once it is needed; nothing where all of them would not fit memory.
+        drawings: Vec<OnceLock<Drawing>>,
     },
 }
 
 impl<'a> Sampler<'a> {
-    /// Prepares a channel. Cost: one count per part.
+    /// A sampler of a channel. What a part takes to draw is made when it is first drawn.
     pub fn new(channel: &'a Channel) -> Sampler<'a> {
+        Sampler::keeping(channel, preparation(channel) <= MAX_PREPARED)
+    }
+
+    /// A sampler that keeps what its parts take to draw, or makes it anew for every record.
+    pub(crate) fn keeping(channel: &'a Channel, keep: bool) -> Sampler<'a> {
         Sampler(match channel {
             Channel::Matrix(matrix) => Ready::Matrix(matrix),
             Channel::Pattern(pattern) => {
-                let parts = pattern.parts().len();
-                let fits = parts * pattern.axes().len() <= MAX_PREPARED;
-                let drawings = fits.then(|| (0..parts).map(|part| pattern.drawing(part)).collect());
-                Ready::Pattern { pattern, choices: pattern.choices(), drawings }
+                let kept = if keep { pattern.parts().len() } else { 0 };
+                let drawings = (0..kept).map(|_| OnceLock::new()).collect();
+                Ready::Pattern { pattern, choices: OnceLock::new(), drawings }
             }
         })
+    }
+
+    /// Samplers of the channels of a lottery; they keep what they make if all of it fits memory.
+    pub(crate) fn of_lottery(lottery: &'a [(u64, Channel)]) -> Vec<Sampler<'a>> {
+        let keep = lottery.iter().map(|(_, channel)| preparation(channel)).sum::<usize>() <= MAX_PREPARED;
+        lottery.iter().map(|(_, channel)| Sampler::keeping(channel, keep)).collect()
     }
 
     /// Answers for one record: for a pattern channel one answer per attribute, for a matrix one.
@@ -71,11 +84,12 @@ impl<'a> Sampler<'a> {
                 assert_eq!(truth.len(), pattern.axes().len(), "one category per attribute");
                 let part = draw_weighted(pattern.parts().iter().map(|part| part.weight), rng)?;
                 let set = &pattern.parts()[part].set;
+                let choices = choices.get_or_init(|| pattern.choices());
                 let made;
-                let drawing = match drawings {
-                    Some(drawings) => &drawings[part],
+                let drawing = match drawings.get(part) {
+                    Some(kept) => kept.get_or_init(|| pattern.drawing(part, choices)),
                     None => {
-                        made = pattern.drawing(part);
+                        made = pattern.drawing(part, choices);
                         &made
                     }
                 };
@@ -95,6 +109,14 @@ impl<'a> Sampler<'a> {
                 Ok(answers)
             }
         }
+    }
+}
+
+/// How many parts times attributes a channel has to prepare.
+fn preparation(channel: &Channel) -> usize {
+    match channel {
+        Channel::Matrix(_) => 0,
+        Channel::Pattern(pattern) => pattern.parts().len() * pattern.axes().len(),
     }
 }
 

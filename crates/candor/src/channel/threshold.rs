@@ -4,9 +4,16 @@
 //! at most a limit together. Everything below is made of sums and products of positive numbers, so
 //! that the relative error is at most the number of roundings, times `2^-53`: see [`Measure::error`].
 
+use std::ops::{AddAssign, Mul};
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+
+use super::work::done;
+
 /// The number of attributes up to which sums of two halves of the attributes are listed, with
 /// weights of any size.
-const MAX_HALVES: usize = 30;
+pub(crate) const MAX_HALVES: usize = 30;
 
 /// The largest number of attributes times sums that are tabulated beyond [`MAX_HALVES`] attributes.
 const MAX_TABLE: u128 = 1 << 26;
@@ -71,45 +78,84 @@ pub fn inside(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> f64 {
     sums.iter().sum()
 }
 
-/// All patterns over one half of the attributes, by their sums.
-struct Half {
-    /// Sum and pattern, in increasing order of the sums, up to the limit.
-    sorted: Vec<(u64, u32)>,
-    /// Probability of each pattern, by number.
-    probability: Vec<f64>,
+/// What patterns are measured in: probabilities, or numbers of answers.
+pub(super) trait Number:
+    Clone + Zero + One + for<'a> Mul<&'a Self, Output = Self> + for<'a> AddAssign<&'a Self>
+{
 }
 
-impl Half {
-    fn new(weights: &[u64], ways: &[[f64; 2]], limit: u64) -> Half {
-        let (mut sorted, mut probability) = (vec![(0u64, 0u32)], vec![1.0]);
-        for (i, (&weight, [hit, miss])) in weights.iter().zip(ways).enumerate() {
+impl Number for f64 {}
+impl Number for u128 {}
+impl Number for BigUint {}
+
+/// All patterns over one half of the attributes, by their sums.
+struct Half<T> {
+    /// Sum and pattern, in increasing order of the sums, up to the limit.
+    sorted: Vec<(u64, u32)>,
+    /// How much each pattern has, by number.
+    measure: Vec<T>,
+}
+
+impl<T: Number> Half<T> {
+    fn new(weights: &[u64], ways: &[[T; 2]], limit: u64) -> Half<T> {
+        let mut sorted = vec![(0u64, 0u32)];
+        for (i, &weight) in weights.iter().enumerate() {
             sorted = merged(&sorted, weight, 1 << i, limit);
-            let with: Vec<f64> = probability.iter().map(|p| p * miss).collect();
-            probability.iter_mut().for_each(|p| *p *= hit);
-            probability.extend(with);
         }
-        Half { sorted, probability }
+        Half { sorted, measure: products(ways) }
     }
 
-    /// The probability of each pattern of this half together with a sum within the limit.
-    fn joint(&self, other: &Half, limit: u64) -> Vec<f64> {
+    /// How much each pattern of this half has together with a sum within the limit.
+    fn joint(&self, other: &Half<T>, limit: u64) -> Vec<T> {
         let mut cumulated = Vec::with_capacity(other.sorted.len() + 1);
-        cumulated.push(0.0);
-        let mut sum = 0.0;
+        let mut sum = T::zero();
         for &(_, pattern) in &other.sorted {
-            sum += other.probability[pattern as usize];
-            cumulated.push(sum);
+            cumulated.push(sum.clone());
+            sum += &other.measure[pattern as usize];
         }
-        let mut joint = vec![0.0; self.probability.len()];
+        cumulated.push(sum);
+        let mut joint = vec![T::zero(); self.measure.len()];
         let mut within = other.sorted.len();
         for &(sum, pattern) in &self.sorted {
             while within > 0 && other.sorted[within - 1].0 > limit - sum {
                 within -= 1;
             }
-            joint[pattern as usize] = self.probability[pattern as usize] * cumulated[within];
+            joint[pattern as usize] = self.measure[pattern as usize].clone() * &cumulated[within];
         }
         joint
     }
+}
+
+/// The product over all attributes, for every pattern by number; `ways[i]` is the factor of attribute `i` where it hits and
+/// where it misses.
+pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
+    let mut products = vec![T::one()];
+    for [hit, miss] in ways {
+        let with: Vec<T> = products.iter().map(|p| p.clone() * miss).collect();
+        products.iter_mut().for_each(|p| *p = p.clone() * hit);
+        products.extend(with);
+    }
+    done(2 * products.len());
+    products
+}
+
+/// Of what every pattern has: the sum, and for each attribute the sum over the patterns in which it misses.
+pub(super) fn margins<T: Number>(joint: &[T], attributes: usize) -> (T, Vec<T>) {
+    done(joint.len() * (1 + attributes / 2));
+    let sum = |some: &[T]| {
+        some.iter().fold(T::zero(), |mut sum, more| {
+            sum += more;
+            sum
+        })
+    };
+    let missing = |i: usize| {
+        // Blocks of patterns with the attribute.
+        joint.chunks(2 << i).map(|block| sum(&block[1 << i..])).fold(T::zero(), |mut all, more| {
+            all += &more;
+            all
+        })
+    };
+    (sum(joint), (0..attributes).map(missing).collect())
 }
 
 /// The sorted sums with and without one more attribute; sums beyond the limit are left out.
@@ -127,23 +173,18 @@ fn merged(sorted: &[(u64, u32)], weight: u64, bit: u32, limit: u64) -> Vec<(u64,
         all.push(without);
     }
     all.extend(with);
+    done(all.len());
     all
 }
 
-fn by_halves(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
+/// What the set has, and the part of it in which each attribute misses: about `k 2^(k/2)` sums and products.
+pub(super) fn by_halves<T: Number>(weights: &[u64], limit: u64, ways: &[[T; 2]]) -> (T, Vec<T>) {
     let middle = weights.len() / 2;
     let low = Half::new(&weights[..middle], &ways[..middle], limit);
     let high = Half::new(&weights[middle..], &ways[middle..], limit);
-    let mut missing = Vec::with_capacity(weights.len());
-    let mut inside = 0.0;
-    for (this, other, attributes) in [(&low, &high, middle), (&high, &low, weights.len() - middle)] {
-        let joint = this.joint(other, limit);
-        inside = joint.iter().sum();
-        for i in 0..attributes {
-            // Blocks of patterns with the attribute.
-            missing.push(joint.chunks(2 << i).map(|block| block[1 << i..].iter().sum::<f64>()).sum());
-        }
-    }
+    let (_, mut missing) = margins(&low.joint(&high, limit), middle);
+    let (inside, more) = margins(&high.joint(&low, limit), weights.len() - middle);
+    missing.extend(more);
     (inside, missing)
 }
 
@@ -151,6 +192,7 @@ fn by_halves(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> (f64, Vec<f64>) 
 fn by_sums(weights: &[u64], limit: usize, ways: &[[f64; 2]]) -> (f64, Vec<f64>) {
     let width = limit + 1;
     let step = |i: usize| usize::try_from(weights[i]).unwrap_or(width).min(width);
+    done(4 * width * (weights.len() + 1));
     // `ahead[i * width + s]`: the probability that the first `i` attributes sum to `s`.
     let mut ahead = vec![0.0; width * (weights.len() + 1)];
     ahead[0] = 1.0;

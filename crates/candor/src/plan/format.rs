@@ -8,7 +8,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, Fingerprint, ForPrior, Guarantee, Origin, Plan, PlanError};
+use super::cost::{CHEAP, MAX_COST, cost};
+use super::for_prior::Known;
+use super::{Block, Fingerprint, ForPrior, Guarantee, Origin, Plan, PlanError, check};
 use crate::channel::{Axis, Bitmap, Channel, Epsilon, Matrix, Part, Pattern, PatternSet};
 use crate::schema::{Schema, SchemaError, SchemaJson};
 
@@ -54,7 +56,7 @@ struct Contract {
 }
 
 /// The fingerprint of schema and blocks in version 1; with a prior, of it too, in version 2.
-pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&ForPrior>) -> Fingerprint {
+pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&Known>) -> Fingerprint {
     let contract = Contract {
         blocks: blocks.iter().map(|block| BlockJson::of(schema, block)).collect(),
         for_prior: prior.map(|known| PriorJson::of(schema, known)),
@@ -102,9 +104,9 @@ struct PriorJson {
 }
 
 impl PriorJson {
-    fn of(schema: &Schema, known: &ForPrior) -> PriorJson {
+    fn of(schema: &Schema, known: &Known) -> PriorJson {
         let attribute = schema.attributes()[known.attribute].name().to_owned();
-        PriorJson { attribute, prior: known.prior.iter().map(f64::to_string).collect() }
+        PriorJson { attribute, prior: known.shares.iter().map(f64::to_string).collect() }
     }
 }
 
@@ -135,21 +137,21 @@ struct OriginJson {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BlockJson {
+pub(super) struct BlockJson {
     attributes: Vec<String>,
-    lottery: Vec<TicketJson>,
+    pub(super) lottery: Vec<TicketJson>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TicketJson {
+pub(super) struct TicketJson {
     weight: Integer,
-    channel: ChannelJson,
+    pub(super) channel: ChannelJson,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum ChannelJson {
+pub(super) enum ChannelJson {
     Pattern {
         categories: Vec<usize>,
         answer_sizes: Vec<usize>,
@@ -167,14 +169,14 @@ enum ChannelJson {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct PartJson {
-    set: SetJson,
+pub(super) struct PartJson {
+    pub(super) set: SetJson,
     weight: Integer,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum SetJson {
+pub(super) enum SetJson {
     All,
     Only(Vec<usize>),
     Hits(Vec<usize>),
@@ -184,7 +186,7 @@ enum SetJson {
 
 /// An integer: a JSON number up to 2^53, a string of digits above.
 #[derive(Clone, Copy)]
-struct Integer(u64);
+pub(super) struct Integer(pub(super) u64);
 
 impl Serialize for Integer {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -330,7 +332,8 @@ impl GuaranteeJson {
             epsilon: guarantee.epsilon().decimal(),
             attributes: guarantee.attributes().iter().map(attribute).collect(),
             for_prior: for_prior.map(|stated| {
-                let PriorJson { attribute, prior } = PriorJson::of(schema, stated);
+                let known = Known { attribute: stated.attribute, shares: stated.prior.clone() };
+                let PriorJson { attribute, prior } = PriorJson::of(schema, &known);
                 let (map_privacy, worst_posterior) =
                     (stated.map_privacy.to_string(), stated.worst_posterior.to_string());
                 ForPriorJson { attribute, prior, map_privacy, worst_posterior }
@@ -385,11 +388,11 @@ impl GuaranteeJson {
 }
 
 impl ForPriorJson {
-    /// The plan with the prior that the file states; what that gives is computed anew.
-    fn apply(&self, plan: Plan) -> Result<Plan, PlanError> {
-        let attribute = plan.schema.position(&self.attribute)?;
-        let prior = self.prior.iter().map(|share| share.parse().ok()).collect::<Option<Vec<f64>>>();
-        plan.with_prior(attribute, prior.ok_or(PlanError::Prior)?)
+    /// The prior that the file states; what that gives is computed anew.
+    fn known(&self, schema: &Schema) -> Result<Known, PlanError> {
+        let attribute = schema.position(&self.attribute)?;
+        let shares = self.prior.iter().map(|share| share.parse().ok()).collect::<Option<Vec<f64>>>();
+        Ok(Known { attribute, shares: shares.ok_or(PlanError::Prior)? })
     }
 }
 
@@ -414,11 +417,20 @@ impl Plan {
     }
 
     /// Reads a plan file, and refuses one that was edited: its fingerprint and every stated
-    /// guarantee must be those of its schema and blocks.
+    /// guarantee must be those of its schema and blocks. Refuses a plan that would take long, too: see [`Plan::from_json_within`].
     ///
     /// # Errors
     /// Each way of being wrong has its own [`PlanError`].
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        Plan::from_json_within(text, MAX_COST)
+    }
+
+    /// Reads a plan file whose cost, by the numbers that it declares, is at most so many steps of about a nanosecond. That, and its
+    /// fingerprint, are looked at before its guarantee is computed.
+    ///
+    /// # Errors
+    /// [`PlanError::TooCostly`] with its cost, or as [`Plan::from_json`].
+    pub fn from_json_within(text: &str, steps: u64) -> Result<Plan, PlanError> {
         let json = |error: serde_json::Error| PlanError::Json(error.to_string());
         let header: Header = serde_json::from_str(text).map_err(json)?;
         if header.format.as_deref() != Some(FORMAT) {
@@ -431,21 +443,30 @@ impl Plan {
         }
         let file: PlanJson = serde_json::from_str(text).map_err(json)?;
         let schema = Schema::from_json(file.schema)?;
+        let cost = cost(&file.blocks, schema.attributes().len());
+        if cost > steps {
+            return Err(PlanError::TooCostly { cost, limit: steps });
+        }
         let block = |(number, block): (usize, BlockJson)| block.into_block(&schema, number);
-        let blocks = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
+        let blocks: Vec<Block> = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
+        check(&schema, &blocks)?;
+        let known = file.guarantee.for_prior.as_ref().map(|stated| stated.known(&schema)).transpose()?;
+        let covered = known.as_ref().filter(|_| file.version > VERSION_1);
+        let needed = if covered.is_some() { FORMAT_VERSION } else { VERSION_1 };
+        if file.version != needed {
+            return Err(PlanError::NeedlessVersion { stated: file.version, needed });
+        }
+        if file.fingerprint != fingerprint(&schema, &blocks, covered).as_str() {
+            let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
+            let actual = (cost <= CHEAP).then(|| Guarantee::of(&blocks).epsilon());
+            return Err(PlanError::Fingerprint { actual, stated });
+        }
         let plan = Plan::new(schema, blocks)?;
-        let plan = match &file.guarantee.for_prior {
-            Some(stated) if file.version == VERSION_1 => stated.apply(plan)?.in_version_1(),
-            Some(stated) => stated.apply(plan)?,
+        let plan = match known {
+            Some(known) if file.version == VERSION_1 => plan.with_prior(known.attribute, known.shares)?.in_version_1(),
+            Some(known) => plan.with_prior(known.attribute, known.shares)?,
             None => plan,
         };
-        if file.version != plan.version {
-            return Err(PlanError::NeedlessVersion { stated: file.version, needed: plan.version });
-        }
-        if file.fingerprint != plan.fingerprint.as_str() {
-            let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
-            return Err(PlanError::Fingerprint { actual: plan.guarantee.epsilon(), stated });
-        }
         file.guarantee.check(&GuaranteeJson::of(&plan.schema, &plan.guarantee, plan.for_prior.as_ref()))?;
         let origin = file.origin.map(|origin| Origin {
             method: origin.method,

@@ -3,7 +3,7 @@
 use num_traits::One;
 
 use super::Block;
-use crate::channel::{Channel, Epsilon, Rational};
+use crate::channel::{Epsilon, Rational};
 
 /// The certified losses of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,17 +34,16 @@ impl Guarantee {
     /// logarithm is taken and rounded once). Within a block the public lottery tells nothing about
     /// the truth: the worst channel counts.
     pub(super) fn of(blocks: &[Block]) -> Guarantee {
-        let worst = |block: &Block| {
-            let parities = block.lottery.iter().map(|(_, channel)| channel.parity());
-            { parities }.try_fold(Rational::one(), |worst, parity| Some(worst.max(parity?)))
-        };
+        let blocks: Vec<(Option<Rational>, Vec<AttributeGuarantee>)> = blocks.iter().map(of_block).collect();
         // Reducing the fraction after every block would cost more than all the rest.
-        let product = blocks.iter().map(worst).try_fold(Rational::one(), |product, parity| {
+        let parities = blocks.iter().map(|(parity, _)| parity.as_ref());
+        let product = { parities }.try_fold(Rational::one(), |product, parity| {
             let parity = parity?;
             Some(Rational::new_raw(product.numer() * parity.numer(), product.denom() * parity.denom()))
         });
         let epsilon = Epsilon::of_parity(product.as_ref());
-        let mut attributes: Vec<AttributeGuarantee> = blocks.iter().flat_map(of_attributes).collect();
+        let mut attributes: Vec<AttributeGuarantee> =
+            blocks.into_iter().flat_map(|(_, attributes)| attributes).collect();
         attributes.sort_by_key(|guarantee| guarantee.attribute);
         Guarantee { epsilon, parity: product, attributes }
     }
@@ -71,23 +70,28 @@ impl Guarantee {
     }
 }
 
-fn of_attributes(block: &Block) -> Vec<AttributeGuarantee> {
+/// The largest ratio of likelihoods of a block, `None` if infinite, and what it gives for each attribute.
+fn of_block(block: &Block) -> (Option<Rational>, Vec<AttributeGuarantee>) {
     let total: f64 = block.lottery.iter().map(|&(weight, _)| weight as f64).sum();
-    let mut conditional = vec![Epsilon::ZERO; block.attributes.len()];
-    for (_, channel) in &block.lottery {
-        for (worst, epsilon) in conditional.iter_mut().zip(channel.conditional_epsilons()) {
-            *worst = worst.max(epsilon);
+    let attribute = |&attribute: &usize| AttributeGuarantee {
+        attribute,
+        marginal: Some(Epsilon::ZERO),
+        conditional: Epsilon::ZERO,
+        keep_probability: Some(0.0),
+    };
+    let mut attributes: Vec<AttributeGuarantee> = block.attributes.iter().map(attribute).collect();
+    let mut worst = Some(Rational::one());
+    for (weight, channel) in &block.lottery {
+        let (parity, conditionals) = channel.losses();
+        worst = worst.zip(parity).map(|(worst, parity)| worst.max(parity));
+        for ((attribute, conditional), (marginal, kept)) in
+            attributes.iter_mut().zip(conditionals).zip(channel.marginals())
+        {
+            attribute.conditional = attribute.conditional.max(conditional);
+            attribute.marginal = attribute.marginal.zip(marginal).map(|(worst, epsilon)| worst.max(epsilon));
+            let kept = kept.map(|kept| *weight as f64 / total * kept);
+            attribute.keep_probability = attribute.keep_probability.zip(kept).map(|(sum, kept)| sum + kept);
         }
     }
-    let attribute = |(place, conditional): (usize, Epsilon)| {
-        let mut marginals = block.lottery.iter().map(|(_, channel)| channel.marginal_epsilon(place));
-        let kept = |(weight, channel): &(u64, Channel)| Some(*weight as f64 / total * channel.keep_probability(place)?);
-        AttributeGuarantee {
-            attribute: block.attributes[place],
-            marginal: marginals.try_fold(Epsilon::ZERO, |worst, epsilon| Some(worst.max(epsilon?))),
-            conditional,
-            keep_probability: block.lottery.iter().map(kept).sum(),
-        }
-    };
-    conditional.into_iter().enumerate().map(attribute).collect()
+    (worst, attributes)
 }

@@ -4,11 +4,14 @@
 //! needs and nothing that is secret. A plan that exists is valid, and what it guarantees was
 //! computed from its integers, never read from a file.
 
+mod cost;
 mod fingerprint;
 mod guarantee;
 mod for_prior;
 mod format;
+mod with_prior;
 
+pub use cost::MAX_COST;
 pub use fingerprint::Fingerprint;
 pub use for_prior::ForPrior;
 pub use format::FORMAT_VERSION;
@@ -125,11 +128,7 @@ impl Plan {
     /// does not fit its attributes, a lottery is empty or its weights exceed 2^64, or the columns
     /// of responses could not be told apart.
     pub fn new(schema: Schema, blocks: Vec<Block>) -> Result<Plan, PlanError> {
-        check_attributes(&schema, &blocks)?;
-        for (number, block) in blocks.iter().enumerate() {
-            check_block(&schema, number, block)?;
-        }
-        check_columns(&schema, &blocks)?;
+        check(&schema, &blocks)?;
         let guarantee = Guarantee::of(&blocks);
         let fingerprint = fingerprint(&schema, &blocks, None);
         let (origin, version) = (Origin::default(), VERSION_1);
@@ -253,6 +252,15 @@ fn answer_column(schema: &Schema, content: &Block, block: usize, place: usize) -
     });
     let answer = Content::Answer { block, place, labels: attribute.categories().to_vec(), set };
     Some(ResponseColumn { name: attribute.name().to_owned(), content: answer })
+}
+
+/// Everything but what the blocks guarantee.
+fn check(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
+    check_attributes(schema, blocks)?;
+    for (number, block) in blocks.iter().enumerate() {
+        check_block(schema, number, block)?;
+    }
+    check_columns(schema, blocks)
 }
 
 fn check_attributes(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
@@ -458,14 +466,29 @@ pub enum PlanError {
         /// What is wrong.
         problem: String,
     },
+    /// What the plan declares would take too long to check.
+    #[error(
+        "checking this plan would take up to {cost} steps by the numbers that it declares, more than the {limit} allowed; \
+         only a plan from somebody you trust is worth that"
+    )]
+    TooCostly {
+        /// Steps that it may take, of about a nanosecond.
+        cost: u64,
+        /// Steps that were allowed.
+        limit: u64,
+    },
     /// The plan was changed after it was made.
     #[error(
-        "the plan does not match its fingerprint: it was changed after it was made. As it stands it guarantees epsilon \
-         {actual} for the whole record; the file states {stated}. If the change was meant, design a new plan"
+        "the plan does not match its fingerprint: it was changed after it was made. {}; the file states {stated}. \
+         If the change was meant, design a new plan",
+        match actual {
+            Some(epsilon) => format!("As it stands it guarantees epsilon {epsilon} for the whole record"),
+            None => "What it guarantees as it stands was not computed, because that takes long".to_owned(),
+        }
     )]
     Fingerprint {
-        /// What the plan as it stands guarantees.
-        actual: Epsilon,
+        /// What the plan as it stands guarantees, unless that takes long to compute.
+        actual: Option<Epsilon>,
         /// What the file states.
         stated: String,
     },

@@ -1,6 +1,6 @@
 //! Local l-diversity: how many categories stay equally plausible (paper 002, section 4.1).
 
-use std::collections::HashSet;
+use num_bigint::BigUint;
 
 use super::{Detail, Finding, Question, Requirement};
 use crate::channel::{Channel, Matrix, Pattern};
@@ -57,19 +57,12 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
             _ => q.min(a - q),
         };
     };
-    let bit = 1usize << place;
-    let hits = (0..likelihoods.class.len()).filter(|pattern| pattern & bit == 0);
-    let pairs: HashSet<(u32, u32)> =
-        hits.filter_map(|pattern| likelihoods.class[pattern].zip(likelihoods.class[pattern | bit])).collect();
-    let favoured = |(hit, miss): &(u32, u32)| {
-        let (hit, miss) = (&likelihoods.values[*hit as usize], &likelihoods.values[*miss as usize]);
-        match hit.cmp(miss) {
-            std::cmp::Ordering::Greater => q,
-            std::cmp::Ordering::Less => a - q,
-            std::cmp::Ordering::Equal => a,
-        }
+    let favoured = |(hit, miss): (&BigUint, &BigUint)| match hit.cmp(miss) {
+        std::cmp::Ordering::Greater => q,
+        std::cmp::Ordering::Less => a - q,
+        std::cmp::Ordering::Equal => a,
     };
-    pairs.iter().map(favoured).min().unwrap_or(a)
+    likelihoods.pairs(place).into_iter().map(favoured).min().unwrap_or(a)
 }
 
 fn of_matrix(matrix: &Matrix, place: usize) -> usize {

@@ -51,9 +51,7 @@ fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
     if axis.answer != 1 || axis.categories > MAX_CODES {
         return None;
     }
-    let likelihoods = pattern.likelihoods()?;
-    let value = |pattern: usize| likelihoods.class[pattern].map(|class| &likelihoods.values[class as usize]);
-    let (hit, miss): (&Rational, &Rational) = (value(0)?, value(1)?);
+    let [hit, miss] = &pattern.likelihoods()?.ends();
     let common: BigUint = hit.denom().lcm(miss.denom());
     let integer = |x: &Rational| (x * &common).to_integer().to_u128();
     Some((axis.categories, integer(hit)?, integer(miss)?))

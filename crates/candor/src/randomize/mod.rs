@@ -25,8 +25,8 @@ use bytes::Bytes;
 use column::ColumnKernel;
 use die::Die;
 use draw::Draw;
-use patterns::{PatternDrawer, fill_ones};
-use set_answers::{SetDrawer, fill_sets};
+use patterns::{Drawers, fill_ones};
+use set_answers::fill_sets;
 
 /// A category as a small integer: `u8` for up to 255 categories, `u16` for all.
 pub trait Code: Copy + Into<usize> + private::Sealed {
@@ -128,7 +128,7 @@ enum Method<'a> {
     /// One variable, one channel: a kernel over the whole column.
     Column(ColumnKernel),
     /// Patterns first, then columns.
-    Patterns(Vec<PatternDrawer>),
+    Patterns(Drawers<'a>),
     /// Record by record, with big integers.
     Reference(Vec<Sampler<'a>>),
 }
@@ -140,13 +140,9 @@ impl<'a> Method<'a> {
         {
             return Method::Column(kernel);
         }
-        let drawer = |(_, channel): &(u64, Channel)| match channel {
-            Channel::Pattern(pattern) => PatternDrawer::new(pattern),
-            Channel::Matrix(_) => None,
-        };
-        match block.channels().iter().map(drawer).collect() {
+        match Drawers::new(block.channels()) {
             Some(drawers) => Method::Patterns(drawers),
-            None => Method::Reference(block.channels().iter().map(|(_, channel)| Sampler::new(channel)).collect()),
+            None => Method::Reference(Sampler::of_lottery(block.channels())),
         }
     }
 }
@@ -246,7 +242,7 @@ impl BulkBlock<'_> {
                 let sizes = self.block.channels()[0].1.sizes();
                 for (i, column) in columns.iter_mut().enumerate() {
                     if let AnswerColumn::Set(sets) = column {
-                        let largest = drawers.iter().map(|drawer| drawer.sets[i].size()).max().unwrap_or(0);
+                        let largest = drawers.sets(i).iter().map(|set| set.size()).max().unwrap_or(0);
                         *sets = Sets::with_capacity(rows, rows * largest);
                     }
                 }
@@ -254,7 +250,7 @@ impl BulkBlock<'_> {
                 for start in (0..rows).step_by(draws.len()) {
                     let draws = &mut draws[..(rows - start).min(patterns::RUN)];
                     for (row, draw) in (start..).zip(draws.iter_mut()) {
-                        *draw = drawers[channel(row)].draw(bytes);
+                        *draw = drawers.draw(channel(row), bytes);
                     }
                     for (i, column) in columns.iter_mut().enumerate() {
                         let truths = &truths[i][start..start + draws.len()];
@@ -264,10 +260,8 @@ impl BulkBlock<'_> {
                                 fill_ones(i, sizes[i], draws, truths, &mut codes[start..], bytes);
                             }
                             AnswerColumn::Set(sets) => {
-                                let by_channel: Vec<&SetDrawer> =
-                                    drawers.iter().map(|drawer| &drawer.sets[i]).collect();
                                 let channel = |row: usize| channel(start + row);
-                                fill_sets(i, &by_channel, channel, draws, truths, sets, bytes);
+                                fill_sets(i, drawers.sets(i), channel, draws, truths, sets, bytes);
                             }
                         }
                     }
@@ -346,8 +340,8 @@ pub struct BlockAnswer {
 impl<'a> Client<'a> {
     /// Prepares a plan.
     pub fn new(plan: &'a Plan) -> Client<'a> {
-        let samplers = |block: &'a Block| block.channels().iter().map(|(_, channel)| Sampler::new(channel)).collect();
-        Client { plan, blocks: plan.blocks().iter().map(|block| (block, samplers(block))).collect() }
+        let samplers = |block: &'a Block| (block, Sampler::of_lottery(block.channels()));
+        Client { plan, blocks: plan.blocks().iter().map(samplers).collect() }
     }
 
     /// Answers for one record: one code per attribute of the schema (what stands for public

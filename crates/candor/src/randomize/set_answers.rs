@@ -1,5 +1,7 @@
 //! Answers with sets of categories: records that are drawn alike are drawn together.
 
+use std::sync::Arc;
+
 use rand_core::CryptoRng;
 
 use super::Sets;
@@ -88,7 +90,7 @@ impl SetDrawer {
 /// of each record.
 pub(super) fn fill_sets<R: CryptoRng + ?Sized>(
     attribute: usize,
-    drawers: &[&SetDrawer],
+    drawers: &[Arc<SetDrawer>],
     channel: impl Fn(usize) -> usize,
     draws: &[Draw],
     truths: &[u16],
@@ -100,7 +102,7 @@ pub(super) fn fill_sets<R: CryptoRng + ?Sized>(
     let room = out.extend((0..draws.len()).map(|record| drawers[channel(record)].size), &mut ends);
     let kind = |record: usize| (channel(record), draws[record].aim(attribute) as usize);
     let mut fill = |(channel, aim): (usize, usize), records: &[u16]| {
-        let drawer = drawers[channel];
+        let drawer = &drawers[channel];
         let place = |record: usize| ends[record] - start - drawer.size;
         drawer.fill(Aim::ALL[aim], records, truths, place, room, bytes);
     };

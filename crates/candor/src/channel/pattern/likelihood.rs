@@ -6,11 +6,14 @@
 use std::collections::HashSet;
 
 use num_bigint::BigUint;
+use num_integer::Integer;
 use num_traits::{One, Zero};
 
-use super::super::epsilon::{Epsilon, Rational, nearest, parity};
+use super::super::epsilon::{Epsilon, Rational, parity};
 use super::super::threshold::SMALLEST;
+use super::super::work::done;
 use super::bounds::Bounds;
+use super::rates::Rates;
 use super::{FULL_WEIGHT, MAX_ENUMERATED, Part, Pattern, PatternSet, Size};
 
 impl Pattern {
@@ -21,16 +24,37 @@ impl Pattern {
     /// up to a relative 1e-12 upward. Beyond, an upper bound: tight to 1e-9 in a mixture of thresholds with `all`, and
     /// without regard to resampling. Cost: `2^k` per part, or `parts^2` beyond.
     pub fn parity(&self) -> Option<Rational> {
-        let (largest, smallest) = match self.view() {
-            View::Exact(likelihoods) => likelihoods.extremes(),
-            // Without resampling the extremes of sets that are closed under taking away misses are known.
-            View::Floats(_) if !self.is_resampled() && self.parts.iter().all(|part| part.set.is_down_closed()) => {
-                self.extremes_by_structure(&self.rates())
+        match self.falls() {
+            true => self.parity_by_structure(),
+            false => self.parity_of(&self.view()),
+        }
+    }
+
+    fn parity_of(&self, view: &View) -> Option<Rational> {
+        match view {
+            View::Exact(likelihoods) => {
+                let (largest, smallest) = likelihoods.extremes();
+                (!smallest.is_zero()).then(|| Rational::new(largest.clone(), smallest.clone()))
             }
-            View::Floats(floats) => floats.extremes(),
-            View::Structure => self.extremes_by_structure(&self.rates()),
-        };
+            View::Floats(_) if self.falls() => self.parity_by_structure(),
+            View::Floats(floats) => {
+                let (largest, smallest) = floats.extremes();
+                parity(&largest, &smallest)
+            }
+            View::Structure => self.parity_by_structure(),
+        }
+    }
+
+    fn parity_by_structure(&self) -> Option<Rational> {
+        let (largest, smallest) = self.extremes_by_structure(&self.rates());
         parity(&largest, &smallest)
+    }
+
+    /// Whether likelihoods are too many for exact numbers, but known to fall with every miss: no set loses a pattern when misses are
+    /// taken away, and no answer is resampled.
+    fn falls(&self) -> bool {
+        let closed = || self.parts.iter().all(|part| part.set.is_down_closed());
+        self.axes.len() > MAX_EXACT && !self.is_resampled() && closed()
     }
 
     /// Certified epsilon of the whole record: the logarithm of [`Pattern::parity`].
@@ -45,12 +69,20 @@ impl Pattern {
     /// These, not the marginal ones, are what respondents should be told. Cost: `2^k` for each part
     /// and attribute, or one sum over the parts for each attribute beyond.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
+        self.conditionals_of(&self.view())
+    }
+
+    /// [`Pattern::parity`] and [`Pattern::conditional_epsilons`] for little more than one of them.
+    pub(crate) fn losses(&self) -> (Option<Rational>, Vec<Epsilon>) {
+        let view = self.view();
+        (self.parity_of(&view), self.conditionals_of(&view))
+    }
+
+    fn conditionals_of(&self, view: &View) -> Vec<Epsilon> {
         let attributes = 0..self.axes.len();
-        match self.view() {
+        match view {
             View::Exact(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
-            View::Floats(floats) => {
-                attributes.map(|attribute| self.conditional_by_floats(&floats, attribute)).collect()
-            }
+            View::Floats(floats) => attributes.map(|attribute| self.conditional_by_floats(floats, attribute)).collect(),
             View::Structure => self.conditional_by_structure(),
         }
     }
@@ -67,8 +99,13 @@ impl Pattern {
     /// How much likelier an answer of each pattern is than under a uniformly random answer; 0 for patterns that cannot
     /// occur. `None` with more than [`MAX_ENUMERATED`] attributes.
     pub(crate) fn relative(&self) -> Option<Vec<f64>> {
-        let values = (self.axes.len() <= MAX_ENUMERATED).then(|| self.resampled_floats(self.possible_floats()).0)?;
-        Some(values.into_iter().map(|value| if value.is_nan() { 0.0 } else { value }).collect())
+        let k = self.axes.len();
+        let all: Vec<usize> = (0..k).collect();
+        let mut values = (k <= MAX_ENUMERATED).then(|| self.resampled_floats(&all, self.relative_floats(&all)).0)?;
+        let fixed = (0..k).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
+        let impossible = |(pattern, _): &(usize, &mut f64)| pattern & fixed != 0;
+        values.iter_mut().enumerate().filter(impossible).for_each(|(_, value)| *value = 0.0);
+        Some(values)
     }
 
     /// Whether an answer of each pattern can occur; `None` with more than [`MAX_ENUMERATED`] attributes.
@@ -92,127 +129,104 @@ impl Pattern {
 
     /// `X(S)` of every pattern, or `None` with too many attributes for exact numbers, or with resampling.
     pub(crate) fn likelihoods(&self) -> Option<Likelihoods> {
-        let k = self.axes.len();
-        if k > MAX_EXACT || self.is_resampled() {
+        if self.axes.len() > MAX_EXACT || self.is_resampled() {
             return None;
         }
-        let fixed = (0..k).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
-        let mut class: Vec<Option<u32>> = (0..1usize << k).map(|p| (p & fixed == 0).then_some(0)).collect();
-        let mut values = vec![Rational::zero()];
-        for (part, size) in self.parts.iter().zip(&self.sizes) {
-            let Size::Exact(count) = size else { unreachable!("shares are for more attributes") };
-            let rate = Rational::new(part.weight.into(), count.clone());
-            let mut renumbered = vec![[None; 2]; values.len()];
-            let mut refined = Vec::new();
-            for (class, member) in class.iter_mut().zip(part.set.members(k)) {
-                let Some(class) = class else { continue };
-                *class = *renumbered[*class as usize][usize::from(member)].get_or_insert_with(|| {
-                    let value = &values[*class as usize];
-                    refined.push(if member { value + &rate } else { value.clone() });
-                    refined.len() as u32 - 1
+        let seen = self.seen();
+        let members: Vec<Vec<bool>> = self.parts.iter().map(|part| part.set.members_over(&seen)).collect();
+        let mut class = vec![0u32; 1 << seen.len()];
+        let mut first = vec![0];
+        for members in &members {
+            done(class.len());
+            let mut renumbered = vec![[None; 2]; first.len()];
+            first.clear();
+            for (pattern, class) in class.iter_mut().enumerate() {
+                *class = *renumbered[*class as usize][usize::from(members[pattern])].get_or_insert_with(|| {
+                    first.push(pattern);
+                    first.len() as u32 - 1
                 });
             }
-            values = refined;
         }
-        Some(Likelihoods { class, values })
-    }
-
-    /// How much likelier an answer of each pattern is than under a uniformly random answer, before resampling: sums of one
-    /// rounded rate per part. Floats of ordinary size, whatever the number of answers.
-    pub(super) fn relative_floats(&self) -> Vec<f64> {
-        let k = self.axes.len();
-        let scale = self.uniform_scale();
-        let mut values = vec![0.0; 1 << k];
-        for (part, size) in self.parts.iter().zip(&self.sizes) {
-            let Size::Exact(count) = size else { unreachable!("shares are for more attributes") };
-            let rate = nearest(&(Rational::new(part.weight.into(), count.clone()) * &scale));
-            for (value, member) in values.iter_mut().zip(part.set.members(k)) {
-                *value += if member { rate } else { 0.0 };
+        let Rates { numerators, denominator } = self.exact_rates(|_| true);
+        let mut values = vec![BigUint::ZERO; first.len()];
+        for (members, rate) in members.iter().zip(numerators.iter().flatten()) {
+            done(first.len() * (1 + denominator.bits() as usize / 64));
+            for (value, _) in values.iter_mut().zip(&first).filter(|(_, pattern)| members[**pattern]) {
+                *value += rate;
             }
         }
-        values
+        Some(Likelihoods { seen, class, values, denominator })
     }
 
-    /// The number of all answers over the total weight.
-    fn uniform_scale(&self) -> Rational {
-        let answers = self.choices().iter().fold(BigUint::one(), |n, choices| n * (&choices.hit + &choices.miss));
-        Rational::new(answers, self.total_weight().into())
-    }
-
-    /// `X(S)` of every pattern before resampling; NaN for impossible ones.
-    fn possible_floats(&self) -> Vec<f64> {
-        let mut values = self.relative_floats();
-        let fixed = (0..self.axes.len()).filter(|&i| self.cannot_miss(i)).fold(0, |mask, i| mask | 1usize << i);
-        for (_, value) in values.iter_mut().enumerate().filter(|(pattern, _)| pattern & fixed != 0) {
-            *value = f64::NAN;
-        }
-        values
-    }
-
-    /// The same after resampling, and whether all of it is within the range of floats: a positive number below it has
-    /// no relative error that could be told.
-    fn resampled_floats(&self, mut values: Vec<f64>) -> (Vec<f64>, bool) {
+    /// The same after resampling of these attributes, and whether all of it is within the range of floats: a positive number below it
+    /// has no relative error that could be told.
+    fn resampled_floats(&self, attributes: &[usize], mut values: Vec<f64>) -> (Vec<f64>, bool) {
         let mut in_range = true;
-        for (i, axis) in self.axes.iter().enumerate().filter(|&(i, _)| self.resampling[i] > 0 && !self.cannot_miss(i)) {
+        for (at, &i) in attributes.iter().enumerate().filter(|&(_, &i)| self.resampling[i] > 0 && !self.cannot_miss(i))
+        {
             let (kept, random) = keeping(self.resampling[i]);
-            let [hit, miss] = axis.shares();
-            for pattern in (0..values.len()).filter(|pattern| pattern >> i & 1 == 0) {
-                let (without, with) = (values[pattern], values[pattern | 1 << i]);
+            let [hit, miss] = self.axes[i].shares();
+            for pattern in (0..values.len()).filter(|pattern| pattern >> at & 1 == 0) {
+                let (without, with) = (values[pattern], values[pattern | 1 << at]);
                 let mean = hit * without + miss * with;
                 let after = [kept * without + random * mean, kept * with + random * mean];
                 in_range &= !(without > 0.0 || with > 0.0) || after.iter().all(|value| *value >= SMALLEST);
-                [values[pattern], values[pattern | 1 << i]] = after;
+                [values[pattern], values[pattern | 1 << at]] = after;
             }
         }
         (values, in_range)
     }
 
-    /// `X(S)` of every pattern after resampling. Where floats do not reach, before it: no loss is smaller then.
+    /// `X(S)` of every pattern of the attributes that make a difference, after resampling. Where floats do not reach, before it: no
+    /// loss is smaller then.
     fn floats(&self) -> Floats {
-        let before = self.possible_floats();
-        let (after, in_range) = self.resampled_floats(before.clone());
+        let seen = self.seen();
+        let before = self.relative_floats(&seen);
+        let (after, in_range) = self.resampled_floats(&seen, before.clone());
         let error = (self.parts.len() + 8 * self.axes.len() + 16) as f64 * f64::EPSILON;
-        Floats { values: if in_range { after } else { before }, error }
+        Floats { values: if in_range { after } else { before }, seen, error }
     }
 
-    /// Floats that agree may stand for numbers that do not: only if no set looks at the attribute is there no loss.
+    /// Floats that agree may stand for numbers that do not: only if no set tells apart whether the attribute misses is there no loss.
     fn conditional_by_floats(&self, floats: &Floats, attribute: usize) -> Epsilon {
-        match floats.conditional_parity(attribute) {
-            Some(parity) if parity == 1.0 && self.ignores(attribute) => Epsilon::ZERO,
+        let Some(at) = floats.seen.iter().position(|&seen| seen == attribute) else { return Epsilon::ZERO };
+        match floats.conditional_parity(at) {
+            Some(parity) if parity == 1.0 && self.ignores(&floats.seen, at) => Epsilon::ZERO,
             Some(parity) => Epsilon::of_ratio(&Bounds::around(parity, 3.0 * floats.error).high, &Rational::one()),
             None => Epsilon::UNBOUNDED,
         }
     }
 
-    /// Whether no set tells apart whether the attribute misses: then no likelihood depends on it, before or after resampling.
-    fn ignores(&self, attribute: usize) -> bool {
-        let bit = 1usize << attribute;
-        let alike = |set: &PatternSet| {
-            let members = set.members(self.axes.len());
-            (0..members.len()).filter(|pattern| pattern & bit == 0).all(|p| members[p] == members[p | bit])
+    /// Whether no set tells apart whether the attribute at this place among those seen misses: then no likelihood depends on it, before or
+    /// after resampling.
+    fn ignores(&self, seen: &[usize], at: usize) -> bool {
+        let alike = |part: &Part| {
+            let members = part.set.members_over(seen);
+            (0..members.len()).filter(|pattern| pattern >> at & 1 == 0).all(|p| members[p] == members[p | 1 << at])
         };
-        let ignored = |part: &Part| !part.set.looks_at(attribute) || alike(&part.set);
-        self.cannot_miss(attribute) || self.parts.iter().all(ignored)
+        self.parts.iter().all(|part| !part.set.looks_at(seen[at]) || alike(part))
     }
 
     /// `X` of one answer in each part's set, `W / N(D)`, as multiples of a common unit.
     fn rates(&self) -> Vec<Rate> {
-        let all: BigUint = self.choices().iter().map(|choice| &choice.hit + &choice.miss).product();
+        let all = self.all_answers();
         // The smallest rate is at least 1 / N(all): rounding to this unit changes none by more than 2^-96.
         let unit = all.bits() + 96;
+        let bounds = |low: Rational, high: Rational| Rate {
+            low: (low.numer() << unit) / low.denom(),
+            high: (high.numer() << unit).div_ceil(high.denom()),
+        };
         let rate = |(part, size): (&Part, &Size)| {
-            let up = |value: Rational| (value * (BigUint::one() << unit)).ceil().to_integer();
-            let down = |value: Rational| (value * (BigUint::one() << unit)).to_integer();
             let weight = BigUint::from(part.weight);
             match size {
                 Size::Exact(count) => {
-                    let value = Rational::new_raw(weight, count.clone());
-                    Rate { low: down(value.clone()), high: up(value) }
+                    let value = Rational::new_raw(weight, count.inside.clone());
+                    bounds(value.clone(), value)
                 }
                 Size::Share(share) => {
                     let share = Bounds::around(share.inside, share.error);
-                    let value = |share: Rational| Rational::new_raw(weight.clone(), all.clone()) / share;
-                    Rate { low: down(value(share.high)), high: up(value(share.low)) }
+                    let over = |share: Rational| Rational::new_raw(&weight * share.denom(), &all * share.numer());
+                    bounds(over(share.high), over(share.low))
                 }
             }
         };
@@ -268,15 +282,18 @@ pub(super) fn keeping(resampling: u64) -> (f64, f64) {
     ((FULL_WEIGHT - u128::from(resampling)) as f64 / whole, resampling as f64 / whole)
 }
 
-/// `X(S)` of every possible pattern, in classes of equal value.
+/// `X(S)` of every pattern, in classes of patterns that lie in the same parts.
 pub(crate) struct Likelihoods {
-    /// By pattern number; `None` where an attribute that cannot miss would.
-    pub(crate) class: Vec<Option<u32>>,
-    pub(crate) values: Vec<Rational>,
+    /// The attributes that make a difference, in the order of the bits of a pattern's number.
+    seen: Vec<usize>,
+    /// By pattern number.
+    class: Vec<u32>,
+    values: Vec<BigUint>,
+    denominator: BigUint,
 }
 
 /// The largest number of attributes for which every likelihood is held as an exact number.
-pub(super) const MAX_EXACT: usize = 12;
+pub(crate) const MAX_EXACT: usize = 12;
 
 /// What is known of the likelihoods of all patterns.
 enum View {
@@ -288,51 +305,65 @@ enum View {
     Structure,
 }
 
-/// `X(S)` of every possible pattern as floats with a relative error; NaN for impossible patterns.
+/// `X(S)` of every pattern as floats with a relative error.
 struct Floats {
+    /// The attributes that make a difference, in the order of the bits of a pattern's number.
+    seen: Vec<usize>,
     values: Vec<f64>,
     error: f64,
 }
 
 impl Floats {
     fn extremes(&self) -> (Rational, Rational) {
-        // `min` and `max` pass over NaN.
         let (low, high) = self.values.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &x| (l.min(x), h.max(x)));
         (Bounds::around(high, self.error).high, Bounds::around(low, self.error).low)
     }
 
-    /// The largest ratio of likelihoods between patterns that differ in the attribute; `None` if infinite. It is that of
-    /// the floats, without their error.
-    fn conditional_parity(&self, attribute: usize) -> Option<f64> {
-        let bit = 1usize << attribute;
+    /// The largest ratio of likelihoods between patterns that differ in the attribute at this place; `None` if infinite. It is that
+    /// of the floats, without their error.
+    fn conditional_parity(&self, at: usize) -> Option<f64> {
+        let bit = 1usize << at;
         let pairs = (0..self.values.len()).filter(|pattern| pattern & bit == 0);
         let ratio = |pattern: usize| (self.values[pattern], self.values[pattern | bit]);
-        // `max` passes over NaN: impossible patterns, and 0/0.
+        // `max` passes over NaN: 0/0.
         let worst = pairs.map(ratio).map(|(a, b)| (a / b).max(b / a)).fold(1.0, f64::max);
         worst.is_finite().then_some(worst)
     }
 }
 
 impl Likelihoods {
-    fn extremes(&self) -> (Rational, Rational) {
+    fn extremes(&self) -> (&BigUint, &BigUint) {
         let largest = self.values.iter().max().expect("the pattern without misses is always possible");
         let smallest = self.values.iter().min().expect("the pattern without misses is always possible");
-        (largest.clone(), smallest.clone())
+        (largest, smallest)
     }
 
     fn conditional(&self, attribute: usize) -> Epsilon {
-        let bit = 1usize << attribute;
+        Epsilon::of_worst(self.pairs(attribute).into_iter())
+    }
+
+    /// The different likelihoods with the attribute hitting and missing, everything else alike, up to a factor; none if it makes no
+    /// difference.
+    pub(crate) fn pairs(&self, attribute: usize) -> Vec<(&BigUint, &BigUint)> {
+        let Some(at) = self.seen.iter().position(|&seen| seen == attribute) else { return Vec::new() };
+        let bit = 1usize << at;
         let mut pairs: HashSet<(u32, u32)> = HashSet::new();
         let mut last = None;
         for pattern in (0..self.class.len()).filter(|pattern| pattern & bit == 0) {
-            let pair = self.class[pattern].zip(self.class[pattern | bit]);
+            let pair = (self.class[pattern], self.class[pattern | bit]);
             // Neighbours are mostly alike, and hashing a million pairs takes long.
-            if pair != last {
-                pairs.extend(pair);
-                last = pair;
+            if Some(pair) != last {
+                pairs.insert(pair);
+                last = Some(pair);
             }
         }
-        let loss = |(hit, miss): (u32, u32)| Epsilon::between(&self.values[hit as usize], &self.values[miss as usize]);
-        pairs.into_iter().map(loss).fold(Epsilon::ZERO, Epsilon::max)
+        let values = |(hit, miss): (u32, u32)| (&self.values[hit as usize], &self.values[miss as usize]);
+        pairs.into_iter().map(values).collect()
+    }
+
+    /// `X` of the pattern without a miss and of the one in which all miss that can, up to the factor that counts leave out.
+    pub(crate) fn ends(&self) -> [Rational; 2] {
+        let value = |class: u32| Rational::new(self.values[class as usize].clone(), self.denominator.clone());
+        [value(self.class[0]), value(self.class[self.class.len() - 1])]
     }
 }

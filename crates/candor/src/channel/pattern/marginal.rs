@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
-use super::super::epsilon::{Epsilon, Rational, nearest};
-use super::super::threshold::{SMALLEST, inside};
+use super::super::epsilon::{Epsilon, Rational, nearest_quotient};
+use super::super::threshold::{Measure, SMALLEST, inside};
+use super::super::work::done;
 use super::bounds::Bounds;
 use super::likelihood::keeping;
+use super::rates::Rates;
 use super::{Axis, FULL_WEIGHT, MAX_ENUMERATED, Pattern, PatternSet, Size};
 
 /// The probability of every pattern before resampling, once somebody asked for it.
@@ -23,28 +25,55 @@ impl PartialEq for Remembered {
     }
 }
 
+/// The share of a measured set's answers in which the attribute misses.
+fn missing_share(set: &Measure, attribute: usize) -> Bounds {
+    match set.missing[attribute] {
+        missing if missing >= SMALLEST => Bounds::around(missing / set.inside, 2.5 * set.error),
+        // Too small for a relative error to hold: something between nothing and this.
+        _ => Bounds { low: Rational::zero(), ..Bounds::around(SMALLEST / set.inside, 2.5 * set.error) },
+    }
+}
+
 impl Pattern {
     /// Certified epsilon of one attribute for a reader of that attribute's answer alone:
     /// `|ln( Pr[hit] C(a-1, q) / (Pr[miss] C(a-1, q-1)) )|`; for ordinary answers
     /// `|ln( Pr[kept] (a - 1) / Pr[changed] )|`, the papers' "privacy level of attribute i".
     pub fn marginal_epsilon(&self, attribute: usize) -> Epsilon {
+        self.marginal_of(attribute, &self.hit_weight(attribute, &self.counted_rates()))
+    }
+
+    fn marginal_of(&self, attribute: usize, hit: &Bounds) -> Epsilon {
         if self.cannot_miss(attribute) {
             return Epsilon::ZERO;
         }
-        let choices = self.axes[attribute].choices();
-        let total = Rational::from(BigUint::from(self.total_weight()));
-        let at = |hit: Rational| {
-            let miss = if hit < total { &total - &hit } else { Rational::zero() };
-            Epsilon::between(&(hit / &choices.hit), &(miss / &choices.miss))
+        let (odds, total) = (self.axes[attribute].odds(), self.total_weight());
+        let at = |hit: &Rational| {
+            let whole = hit.denom() * total;
+            let miss = if *hit.numer() < whole { whole - hit.numer() } else { BigUint::ZERO };
+            let (hit, miss) = (hit.numer() * &odds.miss, miss * &odds.hit);
+            Epsilon::of_integers((&hit).max(&miss), (&hit).min(&miss))
         };
-        let Bounds { low, high } = self.hit_weight(attribute);
-        at(low).max(at(high))
+        at(&hit.low).max(at(&hit.high))
     }
 
     /// The probability that the attribute's answer contains the truth.
     pub fn keep_probability(&self, attribute: usize) -> f64 {
-        let Bounds { low, high } = self.hit_weight(attribute);
-        nearest(&((low + high) / (BigUint::from(self.total_weight()) * 2u32)))
+        self.keep_of(&self.hit_weight(attribute, &self.counted_rates()))
+    }
+
+    fn keep_of(&self, Bounds { low, high }: &Bounds) -> f64 {
+        let sum = low.numer() * high.denom() + high.numer() * low.denom();
+        nearest_quotient(&sum, &(low.denom() * high.denom() * self.total_weight() * 2u32))
+    }
+
+    /// [`Pattern::marginal_epsilon`] and [`Pattern::keep_probability`] of every attribute, for little more than one of them.
+    pub(crate) fn marginals(&self) -> Vec<(Epsilon, f64)> {
+        let rates = self.counted_rates();
+        let of = |attribute: usize| {
+            let hit = self.hit_weight(attribute, &rates);
+            (self.marginal_of(attribute, &hit), self.keep_of(&hit))
+        };
+        (0..self.axes.len()).map(of).collect()
     }
 
     /// The law of the pattern over the given attributes alone. By symmetry a marginal of a
@@ -75,51 +104,58 @@ impl Pattern {
         Masses { axes, masses }
     }
 
-    /// `Pr[hit]` times the total weight.
-    fn hit_weight(&self, attribute: usize) -> Bounds {
-        let mut hit = Bounds::exactly(Rational::zero());
-        for (part, size) in self.parts.iter().zip(&self.sizes) {
-            let share = self.hit_share(&part.set, size, attribute);
-            hit.low += share.low * BigUint::from(part.weight);
-            hit.high += share.high * BigUint::from(part.weight);
-        }
-        let resampled = Rational::new(self.resampling[attribute].into(), FULL_WEIGHT.into());
-        if !resampled.is_zero() {
-            let axis = self.axes[attribute];
-            let by_chance = Rational::new(axis.answer.into(), axis.categories.into());
-            let random = by_chance * BigUint::from(self.total_weight()) * &resampled;
-            let kept = Rational::one() - resampled;
-            hit = Bounds { low: hit.low * &kept + &random, high: hit.high * kept + random };
-        }
-        hit
+    /// The rates of the parts whose sets were counted pattern by pattern: of all others the shape tells how often an
+    /// attribute hits.
+    fn counted_rates(&self) -> Rates {
+        self.exact_rates(|set| matches!(set, PatternSet::Threshold { .. } | PatternSet::Bitmap(_)))
     }
 
-    /// The share of a set's answers in which the attribute hits.
-    fn hit_share(&self, set: &PatternSet, size: &Size, attribute: usize) -> Bounds {
+    /// `Pr[hit]` times the total weight; fractions are not reduced.
+    fn hit_weight(&self, attribute: usize, rates: &Rates) -> Bounds {
         let axis = self.axes[attribute];
-        let by_chance = || Rational::new(axis.answer.into(), axis.categories.into());
-        Bounds::exactly(match (set, size) {
-            (PatternSet::All, _) => by_chance(),
-            (PatternSet::Only(missing), _) if missing.binary_search(&attribute).is_ok() => Rational::zero(),
-            (PatternSet::Only(_), _) => Rational::one(),
-            (PatternSet::Hits(hits), _) if hits.binary_search(&attribute).is_ok() => Rational::one(),
-            (PatternSet::Hits(_), _) => by_chance(),
-            (_, Size::Share(share)) => {
-                let missing = match share.missing[attribute] {
-                    missing if missing >= SMALLEST => Bounds::around(missing / share.inside, 2.5 * share.error),
-                    // Too small for a relative error to hold: something between nothing and this.
-                    _ => Bounds { low: Rational::zero(), ..Bounds::around(SMALLEST / share.inside, 2.5 * share.error) },
-                };
-                let rest = |part: Rational| Rational::one() - part.min(Rational::one());
-                return Bounds { low: rest(missing.high), high: rest(missing.low) };
+        done(self.parts.len() * (1 + rates.denominator.bits() as usize / 64));
+        // The weights of the parts that hit for sure and of those that hit by chance, and what counts and shares add.
+        let (mut sure, mut by_chance, mut counted) = (0u128, 0u128, BigUint::ZERO);
+        let mut shared = Bounds::exactly(Rational::zero());
+        for ((part, size), rate) in self.parts.iter().zip(&self.sizes).zip(&rates.numerators) {
+            match (&part.set, size) {
+                (PatternSet::Only(list), _) if list.binary_search(&attribute).is_ok() => {}
+                (PatternSet::Hits(list), _) if list.binary_search(&attribute).is_err() => {
+                    by_chance += u128::from(part.weight)
+                }
+                (PatternSet::Only(_) | PatternSet::Hits(_), _) => sure += u128::from(part.weight),
+                (PatternSet::All, _) => by_chance += u128::from(part.weight),
+                (_, Size::Exact(count)) => {
+                    let rate = rate.as_ref().expect("rates of all that were counted");
+                    counted += rate * (&count.inside - &count.missing[attribute]);
+                }
+                (_, Size::Share(share)) => {
+                    let missing = missing_share(share, attribute);
+                    let rest = |part: Rational| Rational::one() - part.min(Rational::one());
+                    shared.low += rest(missing.high) * BigUint::from(part.weight);
+                    shared.high += rest(missing.low) * BigUint::from(part.weight);
+                }
             }
-            (set, Size::Exact(count)) => {
-                let mut choices = self.choices();
-                choices[attribute].miss = BigUint::ZERO;
-                let hits = set.count(&choices).expect("no larger than when the channel was made");
-                Rational::new(hits, count.clone())
-            }
-        })
+        }
+        let whole =
+            (BigUint::from(sure) * axis.categories + BigUint::from(by_chance) * axis.answer) * &rates.denominator;
+        let sum = (whole + counted * axis.categories, &rates.denominator * axis.categories);
+        let with = |shared: Rational| {
+            let numerator = &sum.0 * shared.denom() + &sum.1 * shared.numer();
+            self.resampled_hit(attribute, numerator, &sum.1 * shared.denom())
+        };
+        Bounds { low: with(shared.low), high: with(shared.high) }
+    }
+
+    /// A hit weight after resampling.
+    fn resampled_hit(&self, attribute: usize, numerator: BigUint, denominator: BigUint) -> Rational {
+        let (axis, resampled) = (self.axes[attribute], self.resampling[attribute]);
+        if resampled == 0 {
+            return Rational::new_raw(numerator, denominator);
+        }
+        let random = &denominator * axis.answer * self.total_weight() * resampled;
+        let kept = numerator * (FULL_WEIGHT - u128::from(resampled)) * axis.categories;
+        Rational::new_raw(kept + random, denominator * axis.categories * FULL_WEIGHT)
     }
 
     /// The probability of every pattern before resampling, for few attributes.
@@ -130,7 +166,8 @@ impl Pattern {
                 shares = [hit, miss].iter().flat_map(|way| shares.iter().map(move |share| share * way)).collect();
             }
             // Patterns that cannot occur have no share.
-            Arc::new(self.relative_floats().iter().zip(shares).map(|(relative, share)| relative * share).collect())
+            let all: Vec<usize> = (0..self.axes.len()).collect();
+            Arc::new(self.relative_floats(&all).iter().zip(shares).map(|(relative, share)| relative * share).collect())
         })
     }
 

@@ -18,23 +18,26 @@
 //! epsilon asked for.
 
 mod bounds;
+mod rates;
 mod likelihood;
 mod marginal;
 
 use num_bigint::BigUint;
+use num_integer::Integer;
 use num_traits::Zero;
 
 use super::ChannelError;
+use super::counting::Count;
 use super::epsilon::{Epsilon, Rational, choose};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 use super::threshold::{Measure, measure};
 use crate::schema::MAX_CATEGORIES;
-use likelihood::MAX_EXACT;
+pub(crate) use likelihood::MAX_EXACT;
 pub use marginal::Masses;
 use marginal::Remembered;
 
 /// How one attribute enters a pattern channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
     /// The number of categories, `a`.
     pub categories: usize,
@@ -57,6 +60,14 @@ impl Axis {
     pub(crate) fn shares(self) -> [f64; 2] {
         let (a, q) = (self.categories as f64, self.answer as f64);
         [q / a, (a - q) / a]
+    }
+
+    /// Hits and misses as [`Axis::choices`] up to a factor that both share, so that `C(a-1, q-1) : C(a-1, q)` are the small numbers
+    /// `q : a - q`. The factor cancels in every ratio of likelihoods: certificates need no long binomials, drawing does.
+    fn odds(self) -> Choices {
+        let (hit, miss) = (self.answer, self.categories - self.answer);
+        let shared = hit.gcd(&miss);
+        Choices { hit: (hit / shared).into(), miss: (miss / shared).into() }
     }
 
     fn choices(self) -> Choices {
@@ -89,7 +100,7 @@ pub struct Part {
 pub struct Pattern {
     axes: Vec<Axis>,
     parts: Vec<Part>,
-    /// `N(D)` of each part.
+    /// `N(D)` of each part, up to a factor that all of them share: counted in odds.
     sizes: Vec<Size>,
     /// For each attribute, out of 2^64: how often its answer is replaced by a uniformly random one.
     resampling: Vec<u64>,
@@ -100,7 +111,7 @@ pub struct Pattern {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Size {
     /// As an integer.
-    Exact(BigUint),
+    Exact(Count),
     /// As a share of all answers, in floats with a proven error: a threshold over more than
     /// [`MAX_ENUMERATED`] attributes.
     Share(Measure),
@@ -137,7 +148,7 @@ impl Pattern {
         if parts.len() > MAX_PARTS {
             return Err(ChannelError::TooManyParts(parts.len()));
         }
-        let choices: Vec<Choices> = axes.iter().map(|axis| axis.choices()).collect();
+        let odds: Vec<Choices> = axes.iter().map(|axis| axis.odds()).collect();
         let ways: Vec<[f64; 2]> = axes.iter().map(|axis| axis.shares()).collect();
         let mut sizes = Vec::with_capacity(parts.len());
         for (part, Part { set, weight }) in parts.iter().enumerate() {
@@ -148,15 +159,15 @@ impl Pattern {
             sizes.push(match set {
                 PatternSet::Threshold { weights, limit } if axes.len() > MAX_ENUMERATED => {
                     let share = measure(weights, *limit, &ways).ok_or(ChannelError::TooLarge { part })?;
-                    let drawable = is_common(&share).unwrap_or(false) || set.completions(&choices).is_some();
+                    let drawable = is_common(&share).unwrap_or(false) || set.is_countable(axes.len());
                     if !drawable || is_common(&share).is_none() {
                         return Err(ChannelError::TooLarge { part });
                     }
                     Size::Share(share)
                 }
-                set => Size::Exact(set.count(&choices).ok_or(ChannelError::TooLarge { part })?),
+                set => Size::Exact(set.count(&odds)),
             });
-            if matches!(sizes.last(), Some(Size::Exact(count)) if count.is_zero()) {
+            if matches!(sizes.last(), Some(Size::Exact(count)) if count.inside.is_zero()) {
                 return Err(ChannelError::EmptySet { part });
             }
         }
@@ -214,16 +225,16 @@ impl Pattern {
             return Err(ChannelError::Epsilon(epsilon));
         }
         let all = Pattern::new(axes, vec![Part { set: set.clone(), weight: 1 }])?;
-        let choices = all.choices();
-        let all_answers: BigUint = choices.iter().map(|choice| &choice.hit + &choice.miss).product();
-        let Size::Exact(true_answers) = &all.sizes[0] else { return Err(ChannelError::TooLarge { part: 0 }) };
+        let all_answers = all.all_answers();
+        let Size::Exact(Count { inside: true_answers, .. }) = &all.sizes[0] else {
+            return Err(ChannelError::TooLarge { part: 0 });
+        };
         if *true_answers == all_answers {
             return Pattern::with_weight(all.axes, set, 0);
         }
         let certified = |weight: u64| {
-            let uniform = Rational::new((FULL_WEIGHT - u128::from(weight)).into(), all_answers.clone());
-            let truth = Rational::new(weight.into(), true_answers.clone());
-            Epsilon::of_ratio(&(&uniform + truth), &uniform)
+            let uniform = true_answers * (FULL_WEIGHT - u128::from(weight));
+            Epsilon::of_integers(&(&uniform + &all_answers * weight), &uniform)
         };
         // Kept back so that the certified epsilon of several blocks, rounded upward once more, does
         // not exceed the sum of what was asked of each either.
@@ -289,12 +300,27 @@ impl Pattern {
         self.axes.iter().map(|axis| axis.choices()).collect()
     }
 
-    /// How a part draws a pattern.
-    pub(crate) fn drawing(&self, part: usize) -> Drawing {
+    pub(crate) fn odds(&self) -> Vec<Choices> {
+        self.axes.iter().map(|axis| axis.odds()).collect()
+    }
+
+    /// The number of all answers, counted in odds.
+    pub(crate) fn all_answers(&self) -> BigUint {
+        self.odds().iter().map(|odds| &odds.hit + &odds.miss).product()
+    }
+
+    /// The attributes that can miss and that some part looks at: whether any other misses makes no difference.
+    fn seen(&self) -> Vec<usize> {
+        let seen = |&i: &usize| !self.cannot_miss(i) && self.parts.iter().any(|part| part.set.looks_at(i));
+        (0..self.axes.len()).filter(seen).collect()
+    }
+
+    /// How a part draws a pattern, given the ways to answer each attribute.
+    pub(crate) fn drawing(&self, part: usize, choices: &[Choices]) -> Drawing {
         match &self.sizes[part] {
             Size::Share(share) if is_common(share) == Some(true) => Drawing::Rejection,
             _ => {
-                let completions = self.parts[part].set.completions(&self.choices());
+                let completions = self.parts[part].set.completions(choices);
                 Drawing::Rank(completions.expect("checked when the channel was made"))
             }
         }

@@ -1,0 +1,226 @@
+//! What reading a plan costs at most, from the numbers that its file declares and before anything is computed: a plan may come from
+//! anybody.
+//!
+//! The unit is a step, about a nanosecond: one sum of two machine words. The figure is an upper bound of the work
+//! on counts and certificates (docs/limits.md), up to a factor of a few.
+
+use std::collections::HashSet;
+
+use super::format::{BlockJson, ChannelJson, PartJson, SetJson};
+use crate::channel::{MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
+
+/// The largest cost of a plan that is read unless asked otherwise, in steps: some seconds.
+pub const MAX_COST: u64 = 1 << 33;
+
+/// Up to this cost, it is told what an edited plan guarantees as it stands.
+pub(super) const CHEAP: u64 = 1 << 24;
+
+/// The steps for each category of an answer that is a set: what drawing it prepares fills memory rather than time.
+const SET_STEPS: u64 = 1 << 10;
+
+/// The cost of a plan with these blocks over a schema of so many attributes, in steps.
+pub(super) fn cost(blocks: &[BlockJson], attributes: usize) -> u64 {
+    let channels = || blocks.iter().flat_map(|block| &block.lottery).map(|ticket| &ticket.channel);
+    let mut sets = HashSet::new();
+    for channel in channels() {
+        if let ChannelJson::Pattern { categories, answer_sizes, .. } = channel {
+            sets.extend(categories.iter().zip(answer_sizes).filter(|(_, size)| **size > 1));
+        }
+    }
+    let drawn = |(&categories, &size): (&usize, &usize)| size.min(categories.saturating_sub(size)) as u64;
+    let prepared: u64 =
+        sets.into_iter().map(drawn).map(|drawn| drawn.saturating_mul(SET_STEPS)).fold(0, u64::saturating_add);
+    // Attributes are looked up by name, and looked for in every block.
+    let named = product(&[4, attributes as u64, (attributes + blocks.len()) as u64]);
+    channels().map(of_channel).fold(prepared.saturating_add(named), u64::saturating_add)
+}
+
+fn of_channel(channel: &ChannelJson) -> u64 {
+    match channel {
+        ChannelJson::Matrix { categories, columns, .. } => {
+            let entries = columns.iter().map(Vec::len).fold(0, usize::saturating_add);
+            (entries as u64).saturating_mul(4 + 4 * categories.len() as u64)
+        }
+        ChannelJson::Pattern { categories, answer_sizes, parts, resampling } => {
+            let resampled = resampling.as_ref().is_some_and(|weights| weights.iter().any(|weight| weight.0 > 0));
+            let bits: u64 = categories.iter().map(|&a| u64::from(usize::BITS - a.leading_zeros())).sum();
+            let shape = Shape {
+                attributes: categories.len() as u64,
+                seen: seen(categories, answer_sizes, parts),
+                words: bits / 64 + 1,
+                parts: parts.len() as u64,
+                listed: parts.iter().filter(|part| part.set.is_listed()).count() as u64,
+                resampled,
+            };
+            let counting = parts.iter().map(|part| shape.counting(&part.set)).fold(0, u64::saturating_add);
+            counting.saturating_add(shape.certifying()).saturating_add(shape.marginals())
+        }
+    }
+}
+
+/// How many attributes can miss and are looked at by some part.
+fn seen(categories: &[usize], answer_sizes: &[usize], parts: &[PartJson]) -> u64 {
+    let mut looked_at = vec![false; categories.len()];
+    for part in parts {
+        match &part.set {
+            SetJson::All => {}
+            SetJson::Only(_) | SetJson::Bitmap(_) => looked_at.fill(true),
+            SetJson::Hits(hits) => hits.iter().filter_map(|&i| Some(*looked_at.get_mut(i)? = true)).for_each(drop),
+            SetJson::Threshold { weights, .. } => {
+                looked_at.iter_mut().zip(weights).for_each(|(looked_at, weight)| *looked_at |= weight.0 > 0);
+            }
+        }
+    }
+    let misses = categories.iter().zip(answer_sizes).map(|(categories, size)| categories != size);
+    looked_at.into_iter().zip(misses).filter(|&(looked_at, misses)| looked_at && misses).count() as u64
+}
+
+impl SetJson {
+    /// Whether its patterns are counted one by one.
+    fn is_listed(&self) -> bool {
+        matches!(self, SetJson::Threshold { .. } | SetJson::Bitmap(_))
+    }
+}
+
+/// The numbers of a pattern channel that its cost follows from.
+struct Shape {
+    attributes: u64,
+    seen: u64,
+    /// Machine words of the number of all answers.
+    words: u64,
+    parts: u64,
+    /// Parts whose patterns are counted one by one.
+    listed: u64,
+    resampled: bool,
+}
+
+impl Shape {
+    /// Counting the answers of one part.
+    fn counting(&self, set: &SetJson) -> u64 {
+        let k = self.attributes;
+        match set {
+            SetJson::All | SetJson::Only(_) | SetJson::Hits(_) => product(&[k, self.words]),
+            SetJson::Bitmap(_) if k <= MAX_ENUMERATED as u64 => product(&[k + 4, 1 << k, self.words]),
+            // Refused by its shape.
+            SetJson::Bitmap(_) => 1,
+            SetJson::Threshold { .. } if k <= MAX_ENUMERATED as u64 => {
+                product(&[k + 12, 2 << k.div_ceil(2), self.words])
+            }
+            SetJson::Threshold { .. } if k <= MAX_HALVES as u64 => {
+                product(&[k + 12, 2 << k.div_ceil(2)]).saturating_add(32 * MAX_STATES as u64)
+            }
+            SetJson::Threshold { limit, .. } => {
+                product(&[6, k + 1, limit.0.saturating_add(1).min(1 << 26)]).saturating_add(32 * MAX_STATES as u64)
+            }
+        }
+    }
+
+    /// The likelihoods of all patterns, and what follows from them.
+    fn certifying(&self) -> u64 {
+        let k = self.attributes;
+        if k > MAX_ENUMERATED as u64 {
+            // Every part is looked at for each attribute, and for each part that is one pattern.
+            return product(&[self.parts, self.parts + k, self.words + 2]);
+        }
+        let patterns = 1 << self.seen;
+        if k > MAX_EXACT as u64 || self.resampled {
+            return product(&[self.parts + k, patterns]);
+        }
+        let denominator = product(&[self.parts, self.words]);
+        product(&[self.parts + 2 * k, patterns, denominator + 4])
+    }
+
+    /// How often each attribute hits.
+    fn marginals(&self) -> u64 {
+        product(&[self.attributes, self.parts, 4 + product(&[self.listed, self.words])])
+    }
+}
+
+fn product(factors: &[u64]) -> u64 {
+    factors.iter().fold(1, |product, &factor| product.saturating_mul(factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::work::counted;
+    use crate::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet};
+    use crate::plan::{Block, Plan};
+    use crate::schema::Schema;
+    use proptest::prelude::*;
+
+    fn any_set(k: usize) -> impl Strategy<Value = PatternSet> {
+        let list = move || prop::collection::btree_set(0..k, 0..=k);
+        let bits = prop::collection::vec(any::<bool>(), 97);
+        prop_oneof![
+            Just(PatternSet::All),
+            list().prop_map(|set| PatternSet::Only(set.into_iter().collect())),
+            list().prop_map(|set| PatternSet::Hits(set.into_iter().collect())),
+            (prop::collection::vec(0u64..99, k), 0u64..400)
+                .prop_map(|(weights, limit)| PatternSet::Threshold { weights, limit }),
+            bits.prop_map(move |bits| match k <= MAX_ENUMERATED {
+                true => PatternSet::Bitmap(Bitmap::of(k, |p| bits[p as usize % 97])),
+                false => PatternSet::All,
+            }),
+        ]
+    }
+
+    fn any_channel(axes: Vec<Axis>) -> impl Strategy<Value = Option<Channel>> {
+        let parts = prop::collection::vec((any_set(axes.len()), 1u64..1000), 1..20);
+        (parts, any::<bool>()).prop_map(move |(parts, resampled)| {
+            let parts = parts.into_iter().map(|(set, weight)| Part { set, weight }).collect();
+            let pattern = Pattern::new(axes.clone(), parts).ok()?;
+            let weights = vec![u64::from(resampled); axes.len()];
+            Some(Channel::Pattern(pattern.resampled(weights)))
+        })
+    }
+
+    fn any_plan(attributes: std::ops::Range<usize>) -> impl Strategy<Value = Option<Plan>> {
+        let axes = prop::collection::vec((2usize..40, 1usize..40), attributes);
+        let axes = axes.prop_map(|axes| axes.into_iter().map(|(a, q)| Axis::set(a, q.min(a))).collect::<Vec<Axis>>());
+        axes.prop_flat_map(|axes| (Just(axes.clone()), prop::collection::vec(any_channel(axes), 1..4))).prop_map(
+            |(axes, channels)| {
+                let sizes: Vec<usize> = axes.iter().map(|axis| axis.categories).collect();
+                let lottery = channels.into_iter().map(|channel| Some((1, channel?))).collect::<Option<Vec<_>>>()?;
+                Plan::new(Schema::of_sizes(&sizes).ok()?, vec![Block::lottery((0..sizes.len()).collect(), lottery)])
+                    .ok()
+            },
+        )
+    }
+
+    /// What reading the plan did, and what it was declared to do at most.
+    fn done_and_declared(plan: &Plan) -> (u64, u64) {
+        let text = plan.to_json();
+        let (read, done) = counted(|| Plan::from_json_within(&text, u64::MAX));
+        assert_eq!(read.as_ref(), Ok(plan));
+        let declared = match Plan::from_json_within(&text, 0) {
+            Err(crate::plan::PlanError::TooCostly { cost, .. }) => cost,
+            other => panic!("{other:?}"),
+        };
+        (done, declared)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn reading_does_no_more_than_declared(plan in any_plan(1..14), larger in any_plan(14..34)) {
+            for plan in [plan, larger].into_iter().flatten() {
+                let (done, declared) = done_and_declared(&plan);
+                prop_assert!(done <= declared, "{done} steps, {declared} declared");
+            }
+        }
+    }
+
+    #[test]
+    fn the_cost_of_ordinary_plans_is_far_below_the_limit() {
+        let threshold =
+            |part: u64| PatternSet::Threshold { weights: (1..21).map(|i| i * (part + 7) % 101).collect(), limit: 300 };
+        let parts = |n: u64| (0..n).map(|part| Part { set: threshold(part), weight: 1 + part }).collect();
+        let plan = |n: u64| {
+            let channel = Pattern::new(vec![Axis::single(4); 20], parts(n)).unwrap();
+            Plan::new(Schema::of_sizes(&[4; 20]).unwrap(), vec![Block::new((0..20).collect(), channel)]).unwrap()
+        };
+        let (done, declared) = done_and_declared(&plan(10));
+        assert!(done <= declared && declared < MAX_COST / 100, "{done} of {declared}");
+    }
+}
