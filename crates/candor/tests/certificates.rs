@@ -71,7 +71,7 @@ fn holds(set: &PatternSet, pattern: usize, k: usize) -> bool {
     match set {
         PatternSet::All => true,
         PatternSet::Only(missing) => (0..k).all(|i| misses(&i) == missing.contains(&i)),
-        PatternSet::Hits(hits) => !hits.iter().any(|i| misses(i)),
+        PatternSet::Hits(hits) => !hits.iter().any(misses),
         PatternSet::Threshold { weights, limit } => (0..k).filter(misses).map(|i| weights[i]).sum::<u64>() <= *limit,
         PatternSet::Bitmap(bitmap) => bitmap.contains(pattern as u32),
     }

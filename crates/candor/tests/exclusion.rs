@@ -29,14 +29,13 @@ fn by_definition(channel: &Channel) -> Exclusion {
         for truth in truths.iter().filter(|truth| truth[i] == 0) {
             let alike = |other: &Vec<usize>| (0..sizes.len()).all(|j| j == i || other[j] == truth[j]);
             let members: Vec<usize> = (0..truths.len()).filter(|&t| alike(&truths[t])).collect();
-            for z in 0..possible[0].len() {
-                most = most.max(match members.iter().filter(|&&t| possible[t][z]).count() {
-                    0 => Exclusion::Nothing,
-                    1 => Exclusion::AllButOne,
-                    left if left < sizes[i] => Exclusion::Some,
-                    _ => Exclusion::Nothing,
-                });
-            }
+            let left = |z: usize| members.iter().filter(|&&t| possible[t][z]).count();
+            let settled = |z: usize| match left(z) {
+                1 => Exclusion::AllButOne,
+                left if left == 0 || left == sizes[i] => Exclusion::Nothing,
+                _ => Exclusion::Some,
+            };
+            most = (0..possible[0].len()).map(settled).fold(most, Exclusion::max);
         }
     }
     most
