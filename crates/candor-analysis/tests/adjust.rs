@@ -269,7 +269,7 @@ fn answers_that_are_the_truth_keep_their_shares() {
 #[test]
 fn plans_that_do_not_answer_with_records_are_refused_with_an_alternative() {
     let plan = |name: &str| {
-        let path = format!("{}/tests/plans/good/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let path = format!("{}/../candor/tests/plans/good/{name}.json", env!("CARGO_MANIFEST_DIR"));
         Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
     };
     for good in ["independent", "joint", "k-ary", "public", "resampled", "general-patterns", "many-attributes"] {
