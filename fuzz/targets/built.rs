@@ -121,9 +121,7 @@ enum Column {
 impl Column {
     fn of(plan: &Plan, content: &Content) -> Column {
         match content {
-            Content::Public { attribute } => {
-                Column::Public { categories: plan.schema().attributes()[*attribute].categories().len() }
-            }
+            Content::Public { attribute } => Column::Public { categories: plan.schema().size(*attribute) },
             Content::Tag { block } => Column::Tag { block: *block },
             Content::Answer { block, place, labels, set } => {
                 let size = |channel: &Channel| match channel {

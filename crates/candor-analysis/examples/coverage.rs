@@ -74,7 +74,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
 
 /// The share of intervals that hold the truth, and of surveys in which all of a table do.
 fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> Option<(f64, f64)> {
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let table: Vec<usize> = (0..sizes.len()).collect();
     let shares = population(sizes.iter().product());
     let randomizer = Randomizer::new(plan);

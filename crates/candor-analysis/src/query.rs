@@ -61,8 +61,7 @@ pub fn share_where(
     tallies: &[&TableTally],
     target: Target,
 ) -> Result<Linear, EstimateError> {
-    let sizes: Vec<usize> =
-        condition.attributes().iter().map(|&a| plan.schema().attributes()[a].categories().len()).collect();
+    let shape = plan.schema().shape(condition.attributes());
     let place = |attribute: usize| condition.attributes().iter().position(|&a| a == attribute);
     // For each part where its attributes stand in the condition.
     let places: Vec<Vec<usize>> = tallies
@@ -71,23 +70,15 @@ pub fn share_where(
             tally.layout().attributes.iter().map(|&a| place(a).expect("an attribute of the condition")).collect()
         })
         .collect();
-    let cells = sizes.iter().fold(1, |cells: usize, &size| cells.saturating_mul(size));
+    let cells = shape.cells();
     assert!(cells <= MAX_CELLS, "a condition on at most {MAX_CELLS} combinations");
-    let record = |cell: usize| {
-        let mut record = vec![0; sizes.len()];
-        let mut rest = cell;
-        for (category, &size) in record.iter_mut().zip(&sizes).rev() {
-            *category = rest % size;
-            rest /= size;
-        }
-        record
-    };
-    let holds = |record: &[usize]| condition.holds(|attribute| place(attribute).map_or(0, |at| record[at] as u16));
+    let holds =
+        |cell: &usize| condition.holds(|attribute| place(attribute).map_or(0, |at| shape.code(*cell, at) as u16));
     if let ([tally], [part]) = (tallies, &places[..]) {
         let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
         let mut coefficients = vec![0.0; cells];
-        for record in (0..cells).map(record).filter(|record| holds(record)) {
-            coefficients[part.iter().fold(0, |cell, &at| cell * sizes[at] + record[at])] = 1.0;
+        for cell in (0..cells).filter(holds) {
+            coefficients[shape.cell_of(cell, part)] = 1.0;
         }
         return estimator.linear(tally, &coefficients, target);
     }
@@ -95,13 +86,11 @@ pub fn share_where(
     for tally in tallies {
         tables.push(TableEstimator::new(plan, &tally.layout().attributes)?.estimate(tally, target)?.shares);
     }
-    let product = |record: &[usize]| {
-        let share = |(part, table): (&Vec<usize>, &Vec<f64>)| {
-            table[part.iter().fold(0, |cell, &at| cell * sizes[at] + record[at])]
-        };
+    let product = |cell: usize| {
+        let share = |(part, table): (&Vec<usize>, &Vec<f64>)| table[shape.cell_of(cell, part)];
         places.iter().zip(&tables).map(share).product::<f64>()
     };
-    let value = (0..cells).map(record).filter(|record| holds(record)).map(|record| product(&record)).sum();
+    let value = (0..cells).filter(holds).map(product).sum();
     Ok(Linear { value, standard_error: None })
 }
 

@@ -85,17 +85,14 @@ pub fn estimated_tables<'a>(
 /// # Panics
 /// If the parts do not hold every attribute exactly once, or their shares are not distributions over their cells.
 pub fn from_tables<R: CryptoRng + ?Sized>(schema: &Schema, parts: &[Part], records: u64, rng: &mut R) -> Vec<Vec<u16>> {
-    let attributes = schema.attributes();
-    let mut columns: Vec<Vec<u16>> = vec![Vec::new(); attributes.len()];
+    let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];
     for Part { attributes: table, shares } in parts {
-        let sizes: Vec<usize> = table.iter().map(|&attribute| attributes[attribute].categories().len()).collect();
-        assert_eq!(sizes.iter().product::<usize>(), shares.len(), "a share for each cell");
+        let shape = schema.shape(table);
+        assert_eq!(shape.cells(), shares.len(), "a share for each cell");
         let cells = shuffled(&systematic_counts(shares, records), rng);
-        let mut inner = shares.len();
-        for (&attribute, size) in table.iter().zip(sizes) {
-            inner /= size;
+        for (place, &attribute) in table.iter().enumerate() {
             assert!(columns[attribute].is_empty(), "every attribute is in one part");
-            columns[attribute] = cells.iter().map(|&cell| (cell as usize / inner % size) as u16).collect();
+            columns[attribute] = cells.iter().map(|&cell| shape.code(cell as usize, place) as u16).collect();
         }
     }
     assert!(columns.iter().all(|column| column.len() as u64 == records), "every attribute is in a part");

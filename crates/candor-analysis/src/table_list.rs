@@ -134,10 +134,10 @@ fn subsets(of: &[usize], size: usize) -> Vec<Vec<usize>> {
 }
 
 fn check_size(table: &[usize], schema: &Schema) -> Result<(), TableListError> {
-    let sizes = table.iter().map(|&attribute| schema.attributes()[attribute].categories().len());
+    let sizes = table.iter().map(|&attribute| schema.size(attribute));
     let cells = sizes.fold(1usize, usize::saturating_mul);
     if cells > MAX_CELLS || table.len() > MAX_ATTRIBUTES {
-        let names: Vec<&str> = table.iter().map(|&attribute| schema.attributes()[attribute].name()).collect();
+        let names: Vec<&str> = table.iter().map(|&attribute| schema.name(attribute)).collect();
         return Err(TableListError::TooLarge { table: names.join(","), cells, attributes: table.len() });
     }
     Ok(())

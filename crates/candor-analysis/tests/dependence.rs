@@ -13,7 +13,7 @@ const MEASURES: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::Mu
 
 /// Answers of `people` drawn from a two-way table, counted: one-way, one-way, two-way.
 fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableTally; 3] {
-    let columns = plan.schema().attributes()[1].categories().len();
+    let columns = plan.schema().size(1);
     let mut rng = Source::from_seed(seed).stream(0);
     let mut truths = vec![Vec::new(); 2];
     for _ in 0..people {

@@ -254,7 +254,7 @@ fn truths(plan: &Plan) -> Vec<Vec<u16>> {
 }
 
 fn cell(plan: &Plan, table: &[usize], truth: &[u16]) -> usize {
-    table.iter().fold(0, |cell, &a| cell * plan.schema().attributes()[a].categories().len() + usize::from(truth[a]))
+    table.iter().fold(0, |cell, &a| cell * plan.schema().size(a) + usize::from(truth[a]))
 }
 
 /// Unbiased: the exact law of the responses to one truth gives exactly that truth.

@@ -14,7 +14,7 @@ fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
 
 /// Answers of `people` drawn from a two-way table, counted.
 fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> TableTally {
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let mut rng = Source::from_seed(seed).stream(0);
     let mut columns = vec![Vec::new(); 2];
     for _ in 0..people {

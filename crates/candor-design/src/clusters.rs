@@ -79,7 +79,7 @@ pub fn clusters(
 
 /// Every attribute that is randomized in exactly one cluster; each in the schema's order, and by their first attributes.
 fn complete(schema: &Schema, clusters: &[Vec<usize>]) -> Result<Vec<Vec<usize>>, DesignError> {
-    let name = |attribute: usize| schema.attributes()[attribute].name().to_owned();
+    let name = |attribute: usize| schema.name(attribute).to_owned();
     let mut complete: Vec<Vec<usize>> = Vec::new();
     for cluster in clusters.iter().filter(|cluster| !cluster.is_empty()) {
         let mut members = cluster.clone();

@@ -31,7 +31,7 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
     let private = private(schema)?;
     let l = repeated("--l", l, private.len())?;
     let block = |(&(attribute, categories), &l): (&(usize, usize), &usize)| {
-        let name = schema.attributes()[attribute].name();
+        let name = schema.name(attribute);
         let wrong = |why: String| DesignError::Parameter { name: "--l", value: l as f64, range: why };
         if l < 2 {
             return Err(wrong("it must be 2 or more: a single category would be the truth itself".to_owned()));
@@ -60,7 +60,7 @@ pub fn l_diversity_at(schema: &Schema, variances: &[f64]) -> Result<Plan, Design
     let variances = repeated("variances", variances, private.len())?;
     let nearest = |(&(attribute, categories), &variance): (&(usize, usize), &f64)| {
         if categories < 3 {
-            let attribute = schema.attributes()[attribute].name().to_owned();
+            let attribute = schema.name(attribute).to_owned();
             return Err(DesignError::TwoCategories { method: "l-diversity", attribute });
         }
         let ideal = if variance.is_finite() { l_at(categories, variance) } else { categories as f64 };

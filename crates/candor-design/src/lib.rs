@@ -138,7 +138,7 @@ pub enum DesignError {
 
 /// The attributes to be randomized: their positions and sizes.
 fn private(schema: &Schema) -> Result<Vec<(usize, usize)>, DesignError> {
-    let size = |attribute: usize| (attribute, schema.attributes()[attribute].categories().len());
+    let size = |attribute: usize| (attribute, schema.size(attribute));
     let private: Vec<(usize, usize)> = schema.private().into_iter().map(size).collect();
     if private.is_empty() { Err(DesignError::NothingPrivate) } else { Ok(private) }
 }

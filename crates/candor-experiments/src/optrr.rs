@@ -112,7 +112,7 @@ fn gamma() -> Subject {
 fn education() -> Result<Prior, FrontError> {
     let adult = Adult::load();
     let place = adult.schema.position("Education").expect("an attribute of Adult");
-    let mut counts = vec![0.0; adult.schema.attributes()[place].categories().len()];
+    let mut counts = vec![0.0; adult.schema.size(place)];
     adult.columns[place].iter().for_each(|&code| counts[usize::from(code)] += 1.0);
     Prior::from_counts(&counts)
 }

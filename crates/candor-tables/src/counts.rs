@@ -65,7 +65,7 @@ pub fn tally_counts(
     for table in tables.lists() {
         let layout = CountLayout::new(plan, table);
         let needed = layout.columns(plan);
-        let attributes: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        let attributes: Vec<&str> = table.iter().map(|&a| plan.schema().name(a)).collect();
         let mut tally = TableTally::new(layout);
         let mut missing = None;
         let mut total = 0u128;

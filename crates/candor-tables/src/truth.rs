@@ -36,7 +36,7 @@ impl Records<'_> {
     /// # Errors
     /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records.
     pub fn count(&self, tables: &TableList, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
-        let sizes: Vec<usize> = self.schema.attributes().iter().map(|a| a.categories().len()).collect();
+        let sizes = self.schema.sizes();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
         let mut counts: Vec<Vec<u64>> = tables.lists().iter().map(|table| vec![0; cells(table)]).collect();
         let count = |columns: Vec<Vec<u16>>| {

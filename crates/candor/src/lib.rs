@@ -4,6 +4,8 @@
 
 mod nearest;
 
+pub mod shape;
+
 pub mod schema;
 
 pub mod randomness;

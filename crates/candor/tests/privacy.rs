@@ -148,7 +148,7 @@ fn detail(findings: &[Finding], name: &str, about: &str) -> Option<f64> {
 
 /// The columns of one attribute when the others are uniform.
 fn marginal(plan: &Plan, columns: &[Vec<f64>], attribute: usize) -> Vec<Vec<f64>> {
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let stride: usize = sizes[attribute + 1..].iter().product();
     let mut sums = vec![vec![0.0; columns[0].len()]; sizes[attribute]];
     for (record, column) in columns.iter().enumerate() {
@@ -226,7 +226,7 @@ fn every_criterion_is_its_definition_on_the_full_matrix() {
 /// Criteria about single attributes. Their own answers tell no more than the whole response when the others are
 /// uniform, and in these plans no less.
 fn by_attribute(name: &str, plan: &Plan, columns: &[Vec<f64>], findings: &[Finding]) {
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let (mut diversity, mut guessing) = (usize::MAX, 0.0f64);
     for (attribute, &size) in sizes.iter().enumerate() {
         let about = format!("a{}", attribute + 1);

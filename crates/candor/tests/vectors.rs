@@ -156,7 +156,7 @@ fn answer(plan: &Plan, record: &[u16], bytes: &[u8]) -> (Value, usize) {
 
 fn write(name: &str, plan: &Plan) {
     fs::write(folder("plans/good").join(format!("{name}.json")), plan.to_json()).unwrap();
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let mut rng = Source::from_seed(2026).stream(0);
     let case = |case: usize| {
         let record: Vec<u16> = sizes.iter().map(|&size| (rng.next_u32() as usize % size) as u16).collect();

@@ -78,7 +78,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
             Content::Answer { block, place, labels, .. } => {
                 let block = &plan.blocks()[*block];
                 let categories = plan.schema().attributes()[block.attributes()[*place]].categories();
-                if column.name.as_str() != plan.schema().attributes()[block.attributes()[*place]].name() {
+                if column.name.as_str() != plan.schema().name(block.attributes()[*place]) {
                     return Err(AdjustError::Crossed(column.name));
                 }
                 if labels != categories {

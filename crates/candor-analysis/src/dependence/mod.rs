@@ -35,7 +35,7 @@ pub fn counted<'a>(
     measure: impl Fn([usize; 2]) -> Measure,
 ) -> Vec<Dependence> {
     let one = |(attributes, counts): ([usize; 2], &'a Vec<u64>)| {
-        let [rows, columns] = attributes.map(|attribute| schema.attributes()[attribute].categories().len());
+        let [rows, columns] = attributes.map(|attribute| schema.size(attribute));
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         let measure = measure(attributes);
         Dependence { attributes, measure, value: measure.of_table(rows, columns, &counts), standard_error: None }

@@ -154,7 +154,7 @@ impl Parties<'_> {
     }
 
     fn sizes(&self, attributes: [usize; 2]) -> [usize; 2] {
-        attributes.map(|attribute| self.schema.attributes()[attribute].categories().len())
+        attributes.map(|attribute| self.schema.size(attribute))
     }
 
     /// One secure sum of all pair tables: each party's vector marks its cell of each.

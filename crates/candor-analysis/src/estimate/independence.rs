@@ -68,7 +68,7 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     let kept: Vec<usize> = (0..r * c).filter(|cell| cell / c < r - 1 && cell % c < c - 1).collect();
     let small = DMatrix::from_fn(kept.len(), kept.len(), |a, b| spread[(kept[a], kept[b])]);
     let part = DVector::from_fn(kept.len(), |a, _| d[kept[a]]);
-    let name = |&attribute: &usize| plan.schema().attributes()[attribute].name().to_owned();
+    let name = |&attribute: &usize| plan.schema().name(attribute).to_owned();
     let erased = || EstimateError::NotIdentifiable(estimate.attributes.iter().map(name).collect());
     let solved = small.lu().solve(&part).ok_or_else(erased)?;
     let corrected = chi_square(part.dot(&solved).max(0.0), kept.len());

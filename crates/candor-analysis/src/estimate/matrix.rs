@@ -6,6 +6,7 @@
 
 use candor::channel::Channel;
 use candor::plan::Plan;
+use candor::shape::Shape;
 use nalgebra::DMatrix;
 
 use super::EstimateError;
@@ -36,7 +37,7 @@ impl MatrixAxis {
         observed: Option<&[f64]>,
     ) -> Result<MatrixAxis, EstimateError> {
         let content = &plan.blocks()[block];
-        let name = |&attribute: &usize| plan.schema().attributes()[attribute].name().to_owned();
+        let name = |&attribute: &usize| plan.schema().name(attribute).to_owned();
         let hopeless = || EstimateError::NotIdentifiable(content.attributes().iter().map(name).collect());
         let total: f64 = content.channels().iter().map(|&(weight, _)| weight as f64).sum();
         let mut rows: Vec<Vec<f64>> = Vec::new();
@@ -54,32 +55,23 @@ impl MatrixAxis {
         let (inverse, condition) = invert(&channel, observed.unwrap_or(&uniform)).ok_or_else(hopeless)?;
 
         // Sum out the attributes of the block that the table does not ask for.
-        let sizes = content.channels()[0].1.sizes();
+        let shape = Shape::new(content.channels()[0].1.sizes());
         let wanted: Vec<usize> = table.iter().copied().filter(|a| content.attributes().contains(a)).collect();
         let places: Vec<usize> =
             wanted.iter().filter_map(|a| content.attributes().iter().position(|b| b == a)).collect();
-        let cells: usize = places.iter().map(|&place| sizes[place]).product();
+        let table_shape = shape.of(&places);
+        let cells = table_shape.cells();
         let mut reduced = DMatrix::zeros(cells, channel.nrows());
         for input in 0..inputs {
-            let category = |place: usize| {
-                let stride: usize = sizes[place + 1..].iter().product();
-                input / stride % sizes[place]
-            };
-            let cell = places.iter().fold(0, |cell, &place| cell * sizes[place] + category(place));
-            let mut row = reduced.row_mut(cell);
+            let mut row = reduced.row_mut(shape.cell_of(input, &places));
             row += inverse.row(input);
         }
         let squared = reduced.map(|entry| entry * entry);
         // With all attributes, cells are inputs in another order.
-        let whole = (wanted.len() == sizes.len()).then(|| {
-            let input = |cell: usize| {
-                let (mut rest, mut categories) = (cell, vec![0; sizes.len()]);
-                for &place in places.iter().rev() {
-                    categories[place] = rest % sizes[place];
-                    rest /= sizes[place];
-                }
-                categories.iter().zip(&sizes).fold(0, |input, (category, size)| input * size + category)
-            };
+        let whole = (wanted.len() == shape.sizes().len()).then(|| {
+            let order: Vec<usize> =
+                (0..places.len()).filter_map(|p| places.iter().position(|&place| place == p)).collect();
+            let input = |cell: usize| table_shape.cell_of(cell, &order);
             DMatrix::from_fn(channel.nrows(), cells, |output, cell| channel[(output, input(cell))])
         });
         Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole, condition })

@@ -29,6 +29,7 @@ pub use linear::Linear;
 
 use candor::channel::Channel;
 use candor::plan::Plan;
+use candor::shape::Shape;
 
 use crate::tally::{CountAxis, CountLayout, Group, TableTally};
 use components::{coefficients, join, pattern_function, scale, split};
@@ -78,9 +79,10 @@ impl Estimate {
         if self.dims.len() < 2 || self.shares.iter().all(|share| *share >= 0.0) {
             return projected;
         }
-        let one_way = |axis: usize| simplex::project(&simplex::margin(&self.shares, &self.dims, axis));
+        let shape = Shape::new(self.dims.clone());
+        let one_way = |axis: usize| simplex::project(&shape.margin(&self.shares, axis));
         let margins: Vec<Vec<f64>> = (0..self.dims.len()).map(one_way).collect();
-        simplex::fitted(&projected, &self.dims, &margins)
+        simplex::fitted(&projected, &shape, &margins)
     }
 
     /// The largest standard error.
@@ -174,7 +176,7 @@ impl<'a> TableEstimator<'a> {
                 CountAxis::Outputs { block, .. } => matrices.push(MatrixAxis::new(plan, block, table, None)?),
             }
         }
-        let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
+        let size = |&attribute: &usize| plan.schema().size(attribute);
         let dims = attributes.iter().map(size).chain(matrices.iter().map(MatrixAxis::cells)).collect();
         let mut blocks = Vec::new();
         for (number, block) in plan.blocks().iter().enumerate() {
@@ -209,16 +211,13 @@ impl<'a> TableEstimator<'a> {
     /// # Errors
     /// If a matrix has no inverse with these weights.
     pub fn with_plug_in_weights(mut self, tally: &TableTally) -> Result<TableEstimator<'a>, EstimateError> {
-        let dims = self.layout.dims();
+        let shape = Shape::new(self.layout.dims());
         let mut matrices = Vec::with_capacity(self.matrices.len());
         for (axis, described) in self.layout.axes.iter().enumerate() {
             let CountAxis::Outputs { block, outputs } = *described else { continue };
-            let inner: usize = dims[axis + 1..].iter().product();
             let mut shares = vec![0.0; outputs];
             for group in tally.groups().values() {
-                for (cell, count) in group.counts.iter().enumerate() {
-                    shares[cell / inner % outputs] += count;
-                }
+                shares.iter_mut().zip(shape.margin(&group.counts, axis)).for_each(|(sum, count)| *sum += count);
             }
             let total: f64 = shares.iter().sum();
             shares.iter_mut().for_each(|share| *share /= total);
@@ -368,7 +367,7 @@ impl<'a> TableEstimator<'a> {
         let erased = |&u: &usize| information[u] <= respondents * NO_INFORMATION * NO_INFORMATION;
         if let Some(component) = (0..information.len()).filter(erased).min_by_key(|u| u.count_ones()) {
             let inside = self.attributes.iter().enumerate().filter(|(i, _)| component >> i & 1 == 1);
-            let names = inside.map(|(_, &a)| self.plan.schema().attributes()[a].name().to_owned()).collect();
+            let names = inside.map(|(_, &a)| self.plan.schema().name(a).to_owned()).collect();
             return Err(EstimateError::NotIdentifiable(names));
         }
         let weights = |(law, n): (&GroupLaw, f64)| {
@@ -527,7 +526,7 @@ impl<'a> TableEstimator<'a> {
 
     /// The estimate, in the order of the table's own attributes.
     fn in_order(&self, shares: Vec<f64>, standard_errors: Vec<f64>, respondents: f64) -> Estimate {
-        let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
+        let size = |attribute: &usize| self.plan.schema().size(*attribute);
         Estimate {
             attributes: self.layout.attributes.clone(),
             dims: self.layout.attributes.iter().map(size).collect(),
@@ -558,30 +557,11 @@ impl<'a> TableEstimator<'a> {
         if from == to || cells.is_empty() {
             return cells;
         }
-        let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
-        let dims: Vec<usize> = from.iter().map(size).collect();
         let order: Vec<usize> = to.iter().filter_map(|a| from.iter().position(|f| f == a)).collect();
-        transposed(&cells, &dims, &order)
+        self.plan.schema().shape(from).rearranged(&cells, &order)
     }
 }
 
 fn frequencies(counts: &[f64], total: f64) -> Vec<f64> {
     counts.iter().map(|count| count / total).collect()
-}
-
-/// A table with its axes in another order: axis `i` of the result is axis `order[i]` of the table.
-fn transposed(table: &[f64], dims: &[usize], order: &[usize]) -> Vec<f64> {
-    let mut strides = vec![1; dims.len()];
-    for i in (0..dims.len().saturating_sub(1)).rev() {
-        strides[i] = strides[i + 1] * dims[i + 1];
-    }
-    let mut cells = vec![0usize];
-    for &axis in order {
-        cells = cells
-            .iter()
-            .flat_map(|cell| (0..dims[axis]).map(move |j| (cell, j)))
-            .map(|(cell, j)| cell + j * strides[axis])
-            .collect();
-    }
-    cells.into_iter().map(|cell| table[cell]).collect()
 }

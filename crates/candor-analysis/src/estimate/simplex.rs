@@ -1,5 +1,7 @@
 //! From an unbiased estimate to a proper distribution. Neither of these is unbiased.
 
+use candor::shape::Shape;
+
 /// The closest distribution in Euclidean distance: subtract a constant and cut off below zero
 /// (sort and threshold). Cost: one sort.
 pub fn project(shares: &[f64]) -> Vec<f64> {
@@ -24,14 +26,6 @@ pub fn clip(shares: &[f64]) -> Vec<f64> {
     shares.iter().map(|share| share.max(0.0) * scale).collect()
 }
 
-/// The sums of a table (first axis slowest) over all axes but one.
-pub fn margin(table: &[f64], dims: &[usize], axis: usize) -> Vec<f64> {
-    let inner: usize = dims[axis + 1..].iter().product();
-    let mut sums = vec![0.0; dims[axis]];
-    table.iter().enumerate().for_each(|(cell, share)| sums[cell / inner % dims[axis]] += share);
-    sums
-}
-
 /// How much of the independent table is mixed in, so that every category that should have a share can get it.
 const MIXED_IN: f64 = 1e-3;
 
@@ -43,26 +37,25 @@ const STEPS: usize = 1 << 30;
 
 /// A distribution over a table fitted to one-way shares by iterative proportional fitting, with a thousandth of the independent table mixed in.
 /// One-way shares agree to 1e-6, or as nearly as some thirty sweeps bring them where there are millions of cells.
-pub(crate) fn fitted(shares: &[f64], dims: &[usize], margins: &[Vec<f64>]) -> Vec<f64> {
-    let category = |cell: usize, axis: usize| cell / dims[axis + 1..].iter().product::<usize>() % dims[axis];
-    let independent = |cell: usize| (0..dims.len()).map(|axis| margins[axis][category(cell, axis)]).product::<f64>();
+pub(crate) fn fitted(shares: &[f64], shape: &Shape, margins: &[Vec<f64>]) -> Vec<f64> {
+    let axes = margins.len();
+    let independent = |cell: usize| (0..axes).map(|axis| margins[axis][shape.code(cell, axis)]).product::<f64>();
     let mix = |(cell, share): (usize, &f64)| (1.0 - MIXED_IN) * share + MIXED_IN * independent(cell);
     let mut table: Vec<f64> = shares.iter().enumerate().map(mix).collect();
-    let sweeps = (STEPS / (table.len() * dims.len())).clamp(30, 10_000);
+    let sweeps = (STEPS / (table.len() * axes)).clamp(30, 10_000);
     let off = |table: &[f64], axis: usize| {
-        let sums = margin(table, dims, axis);
+        let sums = shape.margin(table, axis);
         sums.iter().zip(&margins[axis]).map(|(sum, wanted)| (sum - wanted).abs()).fold(0.0, f64::max)
     };
     for _ in 0..sweeps {
-        if (0..dims.len()).all(|axis| off(&table, axis) <= CLOSE) {
+        if (0..axes).all(|axis| off(&table, axis) <= CLOSE) {
             break;
         }
         for (axis, wanted) in margins.iter().enumerate() {
-            let inner: usize = dims[axis + 1..].iter().product();
-            let sums = margin(&table, dims, axis);
+            let sums = shape.margin(&table, axis);
             let factors: Vec<f64> =
                 wanted.iter().zip(&sums).map(|(wanted, sum)| if *sum > 0.0 { wanted / sum } else { 0.0 }).collect();
-            table.iter_mut().enumerate().for_each(|(cell, share)| *share *= factors[cell / inner % dims[axis]]);
+            table.iter_mut().enumerate().for_each(|(cell, share)| *share *= factors[shape.code(cell, axis)]);
         }
     }
     table
@@ -75,7 +68,7 @@ mod tests {
     /// Over a thousand cells of which noise leaves few: those that are left must still get every one-way share right.
     #[test]
     fn sparse_tables_are_fitted_to_the_end() {
-        let dims = [5, 4, 6, 5, 2];
+        let shape = Shape::new(vec![5, 4, 6, 5, 2]);
         let mut state = 1u64;
         let mut noise = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -85,12 +78,12 @@ mod tests {
             (0..1200).map(|cell| [0.6, 0.2, 0.1, 0.06, 0.04][cell / 240] / 240.0 + 0.02 * noise()).collect();
         let total: f64 = raw.iter().sum();
         let raw: Vec<f64> = raw.iter().map(|share| share + (1.0 - total) / 1200.0).collect();
-        let wanted: Vec<Vec<f64>> = (0..5).map(|axis| project(&margin(&raw, &dims, axis))).collect();
+        let wanted: Vec<Vec<f64>> = (0..5).map(|axis| project(&shape.margin(&raw, axis))).collect();
         let projected = project(&raw);
         assert!(projected.iter().filter(|share| **share == 0.0).count() > 600);
-        let table = fitted(&projected, &dims, &wanted);
+        let table = fitted(&projected, &shape, &wanted);
         for (axis, wanted) in wanted.iter().enumerate() {
-            assert!(close(&margin(&table, &dims, axis), wanted), "{axis}");
+            assert!(close(&shape.margin(&table, axis), wanted), "{axis}");
         }
     }
 
@@ -100,14 +93,15 @@ mod tests {
         let noise = |cell: usize| if cell.is_multiple_of(2) { 0.05 } else { -0.05 };
         let truth = [0.5, 0.3, 0.2];
         let raw: Vec<f64> = (0..60).map(|cell| truth[cell / 20] / 20.0 + noise(cell)).collect();
-        let one_way = [margin(&raw, &[3, 20], 0), project(&margin(&raw, &[3, 20], 1))];
+        let shape = Shape::new(vec![3, 20]);
+        let one_way = [shape.margin(&raw, 0), project(&shape.margin(&raw, 1))];
         let projected = project(&raw);
-        let moved = margin(&projected, &[3, 20], 0).iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let moved = shape.margin(&projected, 0).iter().zip(&truth).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(moved > 0.05, "{moved}");
-        let table = fitted(&projected, &[3, 20], &one_way);
+        let table = fitted(&projected, &shape, &one_way);
         assert!((table.iter().sum::<f64>() - 1.0).abs() < 1e-12 && table.iter().all(|share| *share >= 0.0));
         for (axis, wanted) in one_way.iter().enumerate() {
-            assert!(close(&margin(&table, &[3, 20], axis), wanted), "{axis}");
+            assert!(close(&shape.margin(&table, axis), wanted), "{axis}");
         }
     }
 

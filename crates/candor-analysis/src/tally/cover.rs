@@ -3,6 +3,8 @@
 //! Counting costs one addition per record and table; eight attributes have twenty-eight pairs, but half
 //! a dozen tables of four attributes, each small enough for the cache, hold them all.
 
+use candor::shape::Shape;
+
 /// The largest table that is counted for the sake of smaller ones: its counts stay in the cache.
 const MAX_COVER_CELLS: usize = 1 << 14;
 
@@ -98,21 +100,10 @@ fn count_one(sizes: &[usize], columns: &[&[u16]], table: &[usize]) -> Vec<u64> {
 
 /// The counts of the columns of `table` from those of all columns of `cover`.
 fn summed_out(sizes: &[usize], cover: &[usize], counts: &[u64], table: &[usize]) -> Vec<u64> {
-    let cells: usize = table.iter().map(|&c| sizes[c]).product();
-    let mut result = vec![0; cells];
-    let mut categories = vec![0usize; cover.len()];
+    let shape = Shape::new(cover.iter().map(|&column| sizes[column]).collect());
     let places: Vec<usize> = table.iter().filter_map(|c| cover.iter().position(|held| held == c)).collect();
-    for &count in counts {
-        let cell = places.iter().zip(table).fold(0, |cell, (&place, &c)| cell * sizes[c] + categories[place]);
-        result[cell] += count;
-        for place in (0..cover.len()).rev() {
-            categories[place] += 1;
-            if categories[place] < sizes[cover[place]] {
-                break;
-            }
-            categories[place] = 0;
-        }
-    }
+    let mut result = vec![0; shape.of(&places).cells()];
+    shape.cells_of(&places).zip(counts).for_each(|(cell, count)| result[cell] += count);
     result
 }
 

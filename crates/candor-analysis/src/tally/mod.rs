@@ -58,7 +58,7 @@ impl CountLayout {
     pub fn new(plan: &Plan, attributes: &[usize]) -> CountLayout {
         let (mut axes, mut outputs, mut tagged) = (Vec::new(), Vec::new(), Vec::new());
         for &attribute in attributes {
-            let categories = plan.schema().attributes()[attribute].categories().len();
+            let categories = plan.schema().size(attribute);
             let block = plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
             match block.map(|number| (number, &plan.blocks()[number])) {
                 Some((number, block)) if matches!(block.channels()[0].1, Channel::Matrix(_)) => {

@@ -229,7 +229,7 @@ fn unattainable(plan: &Plan, adjusted: &Adjusted) -> Vec<(String, f64)> {
 fn describe_json(plan: &Plan, weighted: &Weighted, raking: &RakingArgs) -> Value {
     let Weighted { records, adjusted, read } = weighted;
     let raked = &adjusted.raked;
-    let name = |&attribute: &usize| plan.schema().attributes()[attribute].name();
+    let name = |&attribute: &usize| plan.schema().name(attribute);
     let margins = adjusted.tables.iter().map(|table| table.iter().map(name).collect::<Vec<_>>()).collect::<Vec<_>>();
     let missing = unattainable(plan, adjusted);
     json!({

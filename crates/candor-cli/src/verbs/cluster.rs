@@ -161,7 +161,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         }
     };
     check_measure(&args, &schema);
-    let size = |attribute: usize| (attribute, schema.attributes()[attribute].categories().len());
+    let size = |attribute: usize| (attribute, schema.size(attribute));
     let attributes: Vec<(usize, usize)> = schema.private().into_iter().map(size).collect();
     let limits = Limits { cells: args.max_cells, dependence: args.min_dependence };
     let clustering = cluster(&attributes, &learned.dependences, limits);
@@ -183,7 +183,7 @@ fn check_measure(args: &ClusterArgs, schema: &Schema) {
     {
         remark(&format!(
             "note: \"{}\" is nominal, and pearson takes its categories in the order of the schema; auto does not",
-            schema.attributes()[attribute].name()
+            schema.name(attribute)
         ));
     }
 }
@@ -265,7 +265,7 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let tallied = read_responses(plan, &args.tables, args.delimiter, &tables)?;
     let (one_way, two_way) = tallied.groups.values().next().expect("tables were counted").split_at(private.len());
     let tally_of = |attribute: usize| &one_way[private.iter().position(|&a| a == attribute).expect("it is private")];
-    let name = |attribute: usize| schema.attributes()[attribute].name();
+    let name = |attribute: usize| schema.name(attribute);
     let dependences = pairs
         .iter()
         .zip(two_way)
@@ -288,7 +288,7 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
 }
 
 fn names<'a>(schema: &'a Schema, cluster: &[usize]) -> Vec<&'a str> {
-    cluster.iter().map(|&attribute| schema.attributes()[attribute].name()).collect()
+    cluster.iter().map(|&attribute| schema.name(attribute)).collect()
 }
 
 fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: &Clustering) -> String {
@@ -325,7 +325,7 @@ fn describe(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: 
         args.min_dependence
     );
     let cells = |cluster: &[usize]| {
-        let sizes = cluster.iter().map(|&attribute| schema.attributes()[attribute].categories().len() as u64);
+        let sizes = cluster.iter().map(|&attribute| schema.size(attribute) as u64);
         sizes.fold(1, u64::saturating_mul)
     };
     let row = |cluster: &Vec<usize>| vec![names(schema, cluster).join(", "), count(cells(cluster))];
@@ -399,7 +399,7 @@ fn reason(args: &ClusterArgs, schema: &Schema, step: &Step) -> String {
 }
 
 fn describe_json(args: &ClusterArgs, schema: &Schema, learned: &Learned, clustering: &Clustering) -> Value {
-    let name = |attribute: usize| schema.attributes()[attribute].name();
+    let name = |attribute: usize| schema.name(attribute);
     let dependence = |d: &Dependence| {
         json!({
             "a": name(d.attributes[0]),

@@ -200,7 +200,7 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
             all += 1;
             covered += usize::from(uncertainty.low <= share && share <= uncertainty.high);
             if let &[attribute] = &tally.layout().attributes[..]
-                && schema.attributes()[attribute].name() == "Education"
+                && schema.name(attribute) == "Education"
             {
                 let label = schema.attributes()[attribute].categories()[cell].clone();
                 let numbers = [share, estimated.estimate, uncertainty.standard_error];

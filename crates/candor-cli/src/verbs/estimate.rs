@@ -296,7 +296,7 @@ fn word(value: &impl ValueEnum) -> String {
 }
 
 pub fn names(plan: &Plan, analysis: &Analysis) -> Vec<String> {
-    analysis.attributes.iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect()
+    analysis.attributes.iter().map(|&a| plan.schema().name(a).to_owned()).collect()
 }
 
 /// The categories of each cell, in order.

@@ -114,7 +114,7 @@ fn trimmed(x: f64) -> String {
 }
 
 fn name(plan: &Plan, block: &Block, place: usize) -> String {
-    quoted(plan.schema().attributes()[block.attributes()[place]].name())
+    quoted(plan.schema().name(block.attributes()[place]))
 }
 
 fn categories<'a>(plan: &'a Plan, block: &Block, place: usize) -> &'a [String] {

@@ -101,7 +101,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
 
 /// The pairs whose dependence can be shown.
 fn pairs(plan: &Plan, private: &[usize]) -> Vec<Vec<usize>> {
-    let size = |attribute: usize| plan.schema().attributes()[attribute].categories().len();
+    let size = |attribute: usize| plan.schema().size(attribute);
     let all = private.iter().enumerate().flat_map(|(i, &a)| private[..i].iter().map(move |&b| vec![b, a]));
     all.filter(|pair| size(pair[0]) * size(pair[1]) <= MOST_PAIR_CELLS).collect()
 }
@@ -253,7 +253,7 @@ fn what_depends_on_what(plan: &Plan, pairs: &[Pair]) -> Vec<Part> {
     if pairs.is_empty() {
         return Vec::new();
     }
-    let names: Vec<String> = private.iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect();
+    let names: Vec<String> = private.iter().map(|&a| plan.schema().name(a).to_owned()).collect();
     let find = |a: usize, b: usize| pairs.iter().find(|pair| pair.places == [b, a]);
     let cell = |a: usize, b: usize| match find(a, b) {
         Some(pair) if pair.p_value.is_some_and(|p| p >= 0.05) => (format!("({:.2})", pair.value), 0.0),

@@ -47,7 +47,7 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
     let (mut rows, mut sizes) = (Vec::new(), Vec::new());
     for attributes in tables.lists() {
-        let names: Vec<&str> = attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        let names: Vec<&str> = attributes.iter().map(|&a| plan.schema().name(a)).collect();
         let predicted =
             TableEstimator::new(&plan, attributes).and_then(|estimator| estimator.predict(1.0, Target::Population));
         let (shown, needed, reason) = match predicted {

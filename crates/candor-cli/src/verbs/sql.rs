@@ -86,7 +86,7 @@ fn query(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect) -> Resul
     let own = CountColumns::of(plan);
     let mut selects = Vec::new();
     for (table, needed) in tables.lists().iter().zip(&needed) {
-        let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        let names: Vec<&str> = table.iter().map(|&a| plan.schema().name(a)).collect();
         let column = |&at: &usize| {
             let name = dialect.name(&columns[at].name);
             let value = if needed.contains(&at) { name.clone() } else { "NULL".to_owned() };

@@ -71,7 +71,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
         }
         return emit_json(&json);
     }
-    let names: Vec<&str> = table.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+    let names: Vec<&str> = table.iter().map(|&a| plan.schema().name(a)).collect();
     let line = |test: &ChiSquareTest| {
         format!(
             "chi-square {:.3} with {} of freedom, p = {}",

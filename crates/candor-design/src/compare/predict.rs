@@ -56,7 +56,7 @@ pub(super) fn errors_within(
     respondents: f64,
     deadline: Option<Instant>,
 ) -> Result<Vec<Option<f64>>, Skipped> {
-    let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
+    let size = |&attribute: &usize| plan.schema().size(attribute);
     let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
     let cells = lists.iter().flat_map(TableList::lists).map(cells).fold(0, usize::saturating_add);
     let channels = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);

@@ -33,7 +33,7 @@ pub fn simulated_errors(
     simulation: &Simulation<'_>,
 ) -> Result<Vec<Option<f64>>, RandomizeError> {
     let tables: Vec<Vec<usize>> = lists.iter().flat_map(|list| list.lists()).cloned().collect();
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let (found, expected) = (simulation.truths.len(), sizes.len());
     if found != expected {
         return Err(RandomizeError::Columns { found, expected });

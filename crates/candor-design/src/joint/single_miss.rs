@@ -73,7 +73,7 @@ pub fn heuristic_outcome(levels: &Levels, order: &[usize]) -> (f64, Vec<(usize, 
 /// The randomized attributes by decreasing need: the first two fix what the others can have, so the neediest come first.
 pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
     let private = schema.private();
-    let need = |i: usize| epsilons[i].exp_m1() / schema.attributes()[private[i]].categories().len() as f64;
+    let need = |i: usize| epsilons[i].exp_m1() / schema.size(private[i]) as f64;
     let mut order: Vec<usize> = (0..epsilons.len().min(private.len())).collect();
     order.sort_by(|&a, &b| need(b).total_cmp(&need(a)));
     order

@@ -84,7 +84,7 @@ const TABLE_2: [[&str; 3]; 12] = [
 
 /// Cramer's V of all pairs of the true records.
 fn true_dependences(adult: &Adult) -> Vec<Dependence> {
-    let sizes: Vec<usize> = adult.schema.attributes().iter().map(|a| a.categories().len()).collect();
+    let sizes = adult.schema.sizes();
     let columns: Vec<&[u16]> = adult.columns.iter().map(Vec::as_slice).collect();
     let pairs = pairs(&adult.schema);
     let tables: Vec<Vec<usize>> = pairs.iter().map(|pair| pair.to_vec()).collect();
@@ -146,7 +146,7 @@ fn figure_1(_: &Settings) -> Outcome {
 
 fn dependences(_: &Settings) -> Outcome {
     let adult = Adult::load();
-    let name = |attribute: usize| adult.schema.attributes()[attribute].name().to_owned();
+    let name = |attribute: usize| adult.schema.name(attribute).to_owned();
     let mut found = true_dependences(&adult);
     found.sort_by(|x, y| y.value.total_cmp(&x.value));
     let rows = found.iter().map(|d| vec![name(d.attributes[0]), name(d.attributes[1]), format!("{:.6}", d.value)]);
@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     fn names(adult: &Adult, cluster: &[usize]) -> Vec<String> {
-        cluster.iter().map(|&a| adult.schema.attributes()[a].name()[..3].to_owned()).collect()
+        cluster.iter().map(|&a| adult.schema.name(a)[..3].to_owned()).collect()
     }
 
     /// All 28 golden values.

@@ -7,6 +7,7 @@ use candor::plan::{Block, Plan};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
+use candor::shape::Shape;
 use candor_analysis::adjust::{DistinctRecords, Margin, Options, rake};
 use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
@@ -120,7 +121,7 @@ fn run_once(
     seed: u64,
 ) -> Vec<Vec<[f64; 2]>> {
     let source = Source::from_seed(seed);
-    let sizes: Vec<usize> = schema.attributes().iter().map(|attribute| attribute.categories().len()).collect();
+    let sizes = schema.sizes();
     let slices: Vec<&[u16]> = columns.iter().map(Vec::as_slice).collect();
     let mut rng = source.stream(0);
     let mut questions = Vec::with_capacity(coverages.len());
@@ -166,7 +167,7 @@ fn by_plan<'a>(ways: &[(&'a Plan, Way)]) -> Vec<(&'a Plan, Vec<(usize, Way)>)> {
 
 /// The estimated share of each question's set.
 fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question, f64)]) -> Vec<f64> {
-    let sizes: Vec<usize> = plan.schema().attributes().iter().map(|attribute| attribute.categories().len()).collect();
+    let sizes = plan.schema().sizes();
     let estimate_all = |tables: &[Vec<usize>]| -> Vec<Vec<f64>> {
         let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
         let tallies = count_tables(plan, &layouts, codes, Rows::Single);
@@ -248,14 +249,10 @@ fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question,
 
 /// A table of `attributes` summed to those in `of`.
 fn summed(table: &[f64], attributes: &[usize], sizes: &[usize], of: &[usize]) -> Vec<f64> {
-    let cells: usize = of.iter().map(|&attribute| sizes[attribute]).product();
-    let mut sums = vec![0.0; cells];
-    for (cell, share) in table.iter().enumerate() {
-        let category = |wanted: usize| {
-            let place = attributes.iter().position(|&a| a == wanted).expect("an attribute of the table");
-            cell / attributes[place + 1..].iter().map(|&a| sizes[a]).product::<usize>() % sizes[wanted]
-        };
-        sums[of.iter().fold(0, |sum, &attribute| sum * sizes[attribute] + category(attribute))] += share;
-    }
+    let shape = Shape::new(attributes.iter().map(|&attribute| sizes[attribute]).collect());
+    let place = |wanted: &usize| attributes.iter().position(|a| a == wanted).expect("an attribute of the table");
+    let places: Vec<usize> = of.iter().map(place).collect();
+    let mut sums = vec![0.0; shape.of(&places).cells()];
+    shape.cells_of(&places).zip(table).for_each(|(cell, share)| sums[cell] += share);
     sums
 }

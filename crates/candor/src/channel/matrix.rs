@@ -11,6 +11,7 @@ use num_traits::One;
 use super::ChannelError;
 use super::epsilon::{Epsilon, Rational, nearest, parity};
 use crate::schema::MAX_CATEGORIES;
+use crate::shape::Shape;
 
 /// The largest power of two that columns may sum to, as an exponent.
 const MAX_BITS: u32 = 64;
@@ -32,7 +33,7 @@ pub const COLUMN_TOLERANCE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
-    sizes: Vec<usize>,
+    shape: Shape,
     labels: Vec<String>,
     bits: u32,
     columns: Vec<Vec<u64>>,
@@ -60,7 +61,7 @@ impl Matrix {
                 return Err(ChannelError::ColumnSum { column, sum, expected: 1 << bits });
             }
         }
-        Ok(Matrix { sizes, labels, bits, columns })
+        Ok(Matrix { shape: Shape::new(sizes), labels, bits, columns })
     }
 
     /// The nearest channel with columns that sum to `2^64` (2^63 if some input has one output only)
@@ -101,7 +102,12 @@ impl Matrix {
 
     /// The sizes of the attributes of which the input is a cross-classification.
     pub fn sizes(&self) -> &[usize] {
-        &self.sizes
+        self.shape.sizes()
+    }
+
+    /// The shape of which the inputs are the cells.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// The labels of the outputs.
@@ -142,18 +148,15 @@ impl Matrix {
 
     /// Certified epsilon of each attribute, between inputs that differ in that one only.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
-        (0..self.sizes.len()).map(|attribute| self.conditional_epsilon(attribute)).collect()
+        (0..self.sizes().len()).map(|attribute| self.conditional_epsilon(attribute)).collect()
     }
 
     fn conditional_epsilon(&self, attribute: usize) -> Epsilon {
-        let stride: usize = self.sizes[attribute + 1..].iter().product();
-        let size = self.sizes[attribute];
-        let fixed = (0..self.columns.len()).filter(|input| (input / stride).is_multiple_of(size));
         // Compared as products: a logarithm for each would take longer than all the rest.
         let (mut larger, mut smaller) = (1u64, 1u64);
-        for base in fixed {
+        for inputs in self.shape.lines(attribute) {
             for output in 0..self.labels.len() {
-                let entries = || (0..size).map(|category| self.columns[base + category * stride][output]);
+                let entries = || inputs.clone().map(|input| self.columns[input][output]);
                 let (most, least) = (entries().max().unwrap_or(0), entries().min().unwrap_or(0));
                 if most > 0 && u128::from(most) * u128::from(smaller) > u128::from(larger) * u128::from(least) {
                     (larger, smaller) = (most, least);

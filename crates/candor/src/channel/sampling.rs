@@ -76,7 +76,7 @@ impl<'a> Sampler<'a> {
         match &self.0 {
             Ready::Matrix(matrix) => {
                 assert_eq!(truth.len(), matrix.sizes().len(), "one category per attribute");
-                let column = &matrix.columns()[cell(matrix.sizes(), truth)];
+                let column = &matrix.columns()[matrix.shape().cell(truth)];
                 let ball = u128::from(below_u64(1u128 << matrix.bits(), rng)?);
                 Ok(vec![Answer::One(choose_by_weight(column.iter().copied(), ball) as u16)])
             }
@@ -118,14 +118,6 @@ fn preparation(channel: &Channel) -> usize {
         Channel::Matrix(_) => 0,
         Channel::Pattern(pattern) => pattern.parts().len() * pattern.axes().len(),
     }
-}
-
-/// The column of a cross-classification: first attribute slowest.
-pub(crate) fn cell(sizes: &[usize], categories: &[u16]) -> usize {
-    sizes.iter().zip(categories).fold(0, |cell, (&size, &category)| {
-        assert!((category as usize) < size, "category out of range");
-        cell * size + category as usize
-    })
 }
 
 /// The first index whose cumulated weight exceeds `ball`.

@@ -217,7 +217,7 @@ impl<'de> Deserialize<'de> for Integer {
 
 impl BlockJson {
     fn of(schema: &Schema, block: &Block) -> BlockJson {
-        let name = |&attribute: &usize| schema.attributes()[attribute].name().to_owned();
+        let name = |&attribute: &usize| schema.name(attribute).to_owned();
         let ticket = |(weight, channel): &(u64, Channel)| TicketJson {
             weight: Integer(*weight),
             channel: channel_json(channel),
@@ -324,7 +324,7 @@ impl PartJson {
 impl GuaranteeJson {
     fn of(schema: &Schema, guarantee: &Guarantee, for_prior: Option<&ForPrior>) -> GuaranteeJson {
         let attribute = |a: &super::AttributeGuarantee| AttributeGuaranteeJson {
-            name: schema.attributes()[a.attribute].name().to_owned(),
+            name: schema.name(a.attribute).to_owned(),
             marginal_epsilon: a.marginal.and_then(Epsilon::decimal),
             conditional_epsilon: a.conditional.decimal(),
         };

@@ -241,7 +241,7 @@ fn answer_column(schema: &Schema, content: &Block, block: usize, place: usize) -
     });
     // A lottery of matrices shares its outputs (checked), so the first one speaks for all.
     if let Some(matrix) = { matrices }.next() {
-        let names = content.attributes.iter().map(|&a| schema.attributes()[a].name());
+        let names = content.attributes.iter().map(|&a| schema.name(a));
         let name = names.collect::<Vec<&str>>().join(&CROSS.to_string());
         let answer = Content::Answer { block, place: 0, labels: matrix.labels().to_vec(), set: false };
         return (place == 0).then_some(ResponseColumn { name, content: answer });
@@ -264,7 +264,7 @@ fn check(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
 }
 
 fn check_attributes(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
-    let name = |attribute: usize| schema.attributes()[attribute].name().to_owned();
+    let name = |attribute: usize| schema.name(attribute).to_owned();
     let mut seen = vec![false; schema.attributes().len()];
     for (block, content) in blocks.iter().enumerate() {
         for &attribute in &content.attributes {

@@ -22,7 +22,7 @@ pub fn compose(plans: &[&Plan]) -> Composition {
     let mut attributes: Vec<(String, Epsilon, usize)> = Vec::new();
     for plan in plans {
         for guarantee in plan.guarantee().attributes() {
-            let name = plan.schema().attributes()[guarantee.attribute].name();
+            let name = plan.schema().name(guarantee.attribute);
             match attributes.iter_mut().find(|(held, ..)| held == name) {
                 Some((_, epsilon, times)) => {
                     *epsilon = epsilon.plus(guarantee.conditional);

@@ -14,7 +14,7 @@ pub(super) fn guessing(question: &Question<'_>) -> Finding {
     let mut largest: f64 = 0.0;
     for block in plan.blocks() {
         for (place, &attribute) in block.attributes().iter().enumerate() {
-            let name = plan.schema().attributes()[attribute].name();
+            let name = plan.schema().name(attribute);
             let own = mean(block, |channel| own_answer(channel, place));
             let knowing = mean(block, |channel| knowing_others(channel, place));
             let mut push = |about: String, value: f64| details.push(Detail { about, value: Some(value) });
@@ -83,16 +83,12 @@ fn knowing_others(channel: &Channel, place: usize) -> Option<f64> {
 
 /// The largest over what the other attributes may be.
 fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
-    let stride: usize = matrix.sizes()[place + 1..].iter().product();
     let size = matrix.sizes()[place];
-    let bases = (0..matrix.columns().len()).filter(|input| (input / stride).is_multiple_of(size));
-    let of_base = |base: usize| {
-        let most = |output: usize| {
-            (0..size).map(|category| matrix.probability(output, base + category * stride)).fold(0.0, f64::max)
-        };
+    let of_line = |inputs: Vec<usize>| {
+        let most = |output: usize| inputs.iter().map(|&input| matrix.probability(output, input)).fold(0.0, f64::max);
         (0..matrix.labels().len()).map(most).sum::<f64>() / size as f64
     };
-    bases.map(of_base).fold(0.0, f64::max)
+    matrix.shape().lines(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
 }
 
 /// Blocks are independent, so their probabilities multiply.

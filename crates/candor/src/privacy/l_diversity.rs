@@ -36,7 +36,7 @@ fn of_attributes(plan: &Plan) -> Vec<(String, usize)> {
                 Channel::Matrix(matrix) => of_matrix(matrix, place),
             };
             let least = block.channels().iter().map(of_channel).min().unwrap_or(1);
-            found.push((plan.schema().attributes()[attribute].name().to_owned(), least));
+            found.push((plan.schema().name(attribute).to_owned(), least));
         }
     }
     found
@@ -66,14 +66,13 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
 }
 
 fn of_matrix(matrix: &Matrix, place: usize) -> usize {
-    let stride: usize = matrix.sizes()[place + 1..].iter().product();
     let size = matrix.sizes()[place];
-    let bases = (0..matrix.columns().len()).filter(|input| (input / stride).is_multiple_of(size));
-    let tied = |base: usize, output: usize| {
-        let entries = || (0..size).map(|category| matrix.columns()[base + category * stride][output]);
+    let tied = |inputs: &[usize], output: usize| {
+        let entries = || inputs.iter().map(|&input| matrix.columns()[input][output]);
         let most = entries().max().unwrap_or(0);
         // An output that cannot occur says nothing.
         if most == 0 { size } else { entries().filter(|&entry| entry == most).count() }
     };
-    bases.flat_map(|base| (0..matrix.labels().len()).map(move |output| tied(base, output))).min().unwrap_or(size)
+    let fewest = |inputs: Vec<usize>| (0..matrix.labels().len()).map(|output| tied(&inputs, output)).min();
+    matrix.shape().lines(place).filter_map(|inputs| fewest(inputs.collect())).min().unwrap_or(size)
 }

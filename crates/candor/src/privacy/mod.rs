@@ -85,7 +85,7 @@ impl<'a> Question<'a> {
         let position = self.plan.schema().position(attribute).ok();
         let position = position.filter(|position| self.plan.schema().private().contains(position));
         let position = position.ok_or_else(|| RequirementError::NoAttribute(attribute.to_owned()))?;
-        let categories = self.plan.schema().attributes()[position].categories().len();
+        let categories = self.plan.schema().size(position);
         let refuse = |problem| Err(RequirementError::Prior { attribute: attribute.to_owned(), problem });
         if prior.len() != categories {
             return refuse(format!("{} probabilities for {categories} categories", prior.len()));

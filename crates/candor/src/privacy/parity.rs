@@ -39,7 +39,7 @@ pub(super) fn at_most(question: &Question<'_>, factor: f64) -> bool {
 fn row_parities(plan: &Plan) -> Vec<Detail> {
     let mut details = Vec::new();
     for block in plan.blocks() {
-        let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().name(a)).collect();
         let names = names.join(&crate::schema::CROSS.to_string());
         let patterns = block.channels().iter().map(|(_, channel)| match channel {
             Channel::Pattern(pattern) => Some(factor(pattern.record_epsilon())),

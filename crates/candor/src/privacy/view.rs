@@ -35,7 +35,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
     let views = |view: &dyn Fn(&Channel) -> View| {
         block.channels().iter().map(|(weight, channel)| (*weight as f64 / total, view(channel))).collect()
     };
-    let name = |place: usize| plan.schema().attributes()[block.attributes()[place]].name();
+    let name = |place: usize| plan.schema().name(block.attributes()[place]);
     let prior = |place: usize| &priors[block.attributes()[place]];
     let places = 0..block.attributes().len();
     let mut variables: Vec<Variable> = places
@@ -75,18 +75,12 @@ fn probabilities(matrix: &Matrix) -> Vec<Vec<f64>> {
 
 /// The columns of one attribute of a cross-classification, the others being as their priors say.
 fn seen_of_one<'a>(matrix: &Matrix, place: usize, prior: &dyn Fn(usize) -> &'a Vec<f64>) -> Vec<Vec<f64>> {
-    let sizes = matrix.sizes();
-    let mut columns = vec![vec![0.0; matrix.labels().len()]; sizes[place]];
+    let shape = matrix.shape();
+    let mut columns = vec![vec![0.0; matrix.labels().len()]; shape.sizes()[place]];
     for input in 0..matrix.columns().len() {
-        let (mut rest, mut weight, mut category) = (input, 1.0, 0);
-        for (at, &size) in sizes.iter().enumerate().rev() {
-            match at == place {
-                true => category = rest % size,
-                false => weight *= prior(at)[rest % size],
-            }
-            rest /= size;
-        }
-        for (output, sum) in columns[category].iter_mut().enumerate() {
+        let others = (0..shape.sizes().len()).rev().filter(|&at| at != place);
+        let weight: f64 = others.map(|at| prior(at)[shape.code(input, at)]).product();
+        for (output, sum) in columns[shape.code(input, place)].iter_mut().enumerate() {
             *sum += weight * matrix.probability(output, input);
         }
     }

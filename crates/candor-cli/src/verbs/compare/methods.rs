@@ -179,7 +179,7 @@ impl Comparison<'_> {
 
     /// The clusters of several attributes, as the user writes them.
     fn clusters(&self) -> String {
-        let name = |&attribute: &usize| self.schema.attributes()[attribute].name();
+        let name = |&attribute: &usize| self.schema.name(attribute);
         let several = self.together.iter().filter(|cluster| cluster.len() > 1);
         several.map(|cluster| joined(cluster.iter().map(name))).collect::<Vec<_>>().join(";")
     }

@@ -204,7 +204,7 @@ fn own_epsilons(args: &DesignArgs, schema: &Schema) -> Result<Vec<f64>, Failure>
             Ok(budget::share(total, &ratio)?)
         }
         (None, None, Some(q)) => {
-            let size = |attribute: usize| schema.attributes()[attribute].categories().len();
+            let size = |attribute: usize| schema.size(attribute);
             Ok(attributes.into_iter().map(|a| k_ary::up_epsilon(size(a), q)).collect::<Result<_, _>>()?)
         }
         (None, None, None) => Err(Failure::Usage(
@@ -265,7 +265,7 @@ fn deadline(seconds: f64) -> Instant {
 
 /// What the same attribute epsilons would cost otherwise.
 fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<Alternative> {
-    let sizes = schema.private().into_iter().map(|a| schema.attributes()[a].categories().len() as f64);
+    let sizes = schema.private().into_iter().map(|a| schema.size(a) as f64);
     let positive: Vec<(f64, f64)> = sizes.zip(epsilons.iter().copied()).filter(|(_, e)| *e > 0.0).collect();
     // {no miss} must gain what the neediest attribute needs: exp(epsilon) - 1 = max b / P(no miss).
     let need = positive.iter().map(|(a, e)| e.exp_m1() / a).fold(0.0, f64::max);
@@ -304,7 +304,7 @@ fn heuristic(args: &DesignArgs, schema: &Schema, epsilons: &[f64]) -> Result<Des
         }
     };
     let found = single_miss::heuristic(schema, epsilons, &order)?;
-    let name = |i: usize| schema.attributes()[private[i]].name();
+    let name = |i: usize| schema.name(private[i]);
     let raised: Vec<String> = found
         .altered
         .iter()

@@ -51,7 +51,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
 /// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none.
 pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
     let known = plan.for_prior()?;
-    let name = name(plan.schema().attributes()[known.attribute].name());
+    let name = name(plan.schema().name(known.attribute));
     let mut sentences = vec![
         // Rounded outward, like the certificate.
         format!(
@@ -135,8 +135,7 @@ pub fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents:
 
 pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Option<&Pairs>, seconds: f64) -> Value {
     let plan = &designed.plan;
-    let names =
-        |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect() };
+    let names = |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().name(a)).collect() };
     let expectation = |e: &Expectation| {
         let error = e.standard_error.as_ref().ok();
         json!({
@@ -156,7 +155,7 @@ pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Optio
         "pairs": pairs.map(|pairs| pairs.json(plan)),
         "attributes": attributes_json(plan),
         "for_prior": plan.for_prior().map(|known| json!({
-            "attribute": plan.schema().attributes()[known.attribute].name(),
+            "attribute": plan.schema().name(known.attribute),
             "prior": known.prior,
             "map_privacy": known.map_privacy,
             "worst_posterior": known.worst_posterior,

@@ -23,7 +23,7 @@ impl Expectation {
 /// What to expect of each table, if the truth is uniform.
 pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
     let one = |table: &Vec<usize>| {
-        let sizes = table.iter().map(|&attribute| plan.schema().attributes()[attribute].categories().len());
+        let sizes = table.iter().map(|&attribute| plan.schema().size(attribute));
         let estimator = TableEstimator::new(plan, table);
         let answer_errors = estimator.as_ref().ok().and_then(|e| e.answer_errors(respondents, 0.95));
         let predicted = estimator.and_then(|estimator| estimator.predict(respondents, Target::Population));
@@ -39,5 +39,5 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
 
 /// The names of the attributes, as `--tables` takes them.
 pub fn table_name(plan: &Plan, attributes: &[usize]) -> String {
-    attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect::<Vec<_>>().join(",")
+    attributes.iter().map(|&a| plan.schema().name(a)).collect::<Vec<_>>().join(",")
 }

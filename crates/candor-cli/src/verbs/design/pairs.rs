@@ -49,9 +49,7 @@ impl Pairs {
         let eigenvalues = pairs.iter().map(|pair| (information(plan, pair).sqrt(), pair));
         let (eigenvalue, weakest) = eigenvalues.min_by(|a, b| a.0.total_cmp(&b.0))?;
         // Tables beyond the limits of estimation are not looked at.
-        let fits = |pair: &&Vec<usize>| {
-            pair.iter().map(|&a| plan.schema().attributes()[a].categories().len()).product::<usize>() <= MAX_CELLS
-        };
+        let fits = |pair: &&Vec<usize>| pair.iter().map(|&a| plan.schema().size(a)).product::<usize>() <= MAX_CELLS;
         let tables: Vec<Vec<usize>> = pairs.iter().filter(fits).cloned().collect();
         let errors: Option<Vec<f64>> =
             expectations(plan, &tables, respondents).iter().map(|expectation| expectation.error()).collect();
@@ -90,7 +88,7 @@ impl Pairs {
     }
 
     pub fn json(&self, plan: &Plan) -> Value {
-        let names: Vec<&str> = self.weakest.iter().map(|&a| plan.schema().attributes()[a].name()).collect();
+        let names: Vec<&str> = self.weakest.iter().map(|&a| plan.schema().name(a)).collect();
         json!({
             "smallest_eigenvalue": self.eigenvalue,
             "attributes": names,

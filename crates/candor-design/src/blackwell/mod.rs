@@ -9,6 +9,7 @@
 
 use candor::channel::{Axis, Channel, Pattern};
 use candor::plan::{Block, Plan};
+use candor::shape::Shape;
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 
 /// How far a proof may be from exact: solvers compute in floating point.
@@ -116,8 +117,7 @@ pub struct BlockComparison {
 pub fn compare(first: &Plan, second: &Plan) -> Result<Vec<BlockComparison>, BlackwellError> {
     check_attributes(first, second)?;
     let names = |plan: &Plan, block: &Block| {
-        let mut names: Vec<String> =
-            block.attributes().iter().map(|&a| plan.schema().attributes()[a].name().to_owned()).collect();
+        let mut names: Vec<String> = block.attributes().iter().map(|&a| plan.schema().name(a).to_owned()).collect();
         names.sort();
         names
     };
@@ -168,7 +168,7 @@ fn compare_blocks(first: &Plan, a: &[&Block], second: &Plan, b: &[&Block]) -> Re
     let mut attributes: Vec<String> = a
         .iter()
         .flat_map(|block| block.attributes())
-        .map(|&attribute| first.schema().attributes()[attribute].name().to_owned())
+        .map(|&attribute| first.schema().name(attribute).to_owned())
         .collect();
     attributes.sort_by_key(|name| position(first, name));
     let without_program = |first_to_second, second_to_first| BlockComparison {
@@ -182,8 +182,8 @@ fn compare_blocks(first: &Plan, a: &[&Block], second: &Plan, b: &[&Block]) -> Re
         && x.channels() == y.channels()
         && x.attributes()
             .iter()
-            .map(|&i| first.schema().attributes()[i].name())
-            .eq(y.attributes().iter().map(|&i| second.schema().attributes()[i].name()))
+            .map(|&i| first.schema().name(i))
+            .eq(y.attributes().iter().map(|&i| second.schema().name(i)))
     {
         return Ok(without_program(Verdict::Same, Verdict::Same));
     }
@@ -231,10 +231,10 @@ fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
 
 /// The blocks of a plan as one matrix over the records of these attributes, with a label for each answer.
 fn written_out(plan: &Plan, blocks: &[&Block], attributes: &[String]) -> Result<(Design, Vec<String>), BlackwellError> {
-    let size =
-        |name: &String| plan.schema().position(name).map_or(1, |a| plan.schema().attributes()[a].categories().len());
+    let size = |name: &String| plan.schema().position(name).map_or(1, |a| plan.schema().size(a));
+    let shape = Shape::new(attributes.iter().map(size).collect());
     let too_large = |size: usize| BlackwellError::TooLarge { what: attributes.join(", "), size };
-    let records = attributes.iter().map(size).try_fold(1usize, |n, m| n.checked_mul(m)).unwrap_or(usize::MAX);
+    let records = shape.cells();
     if records > MAX_ANSWERS {
         return Err(too_large(records));
     }
@@ -245,19 +245,9 @@ fn written_out(plan: &Plan, blocks: &[&Block], attributes: &[String]) -> Result<
         if labels.len().saturating_mul(answers.len()) > MAX_ANSWERS {
             return Err(too_large(labels.len().saturating_mul(answers.len())));
         }
-        let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().attributes()[a].name()).collect();
-        for (record, column) in design.iter_mut().enumerate() {
-            // The record's categories, then the block's column for them.
-            let mut rest = record;
-            let mut categories = vec![0; attributes.len()];
-            for (at, name) in attributes.iter().enumerate().rev() {
-                categories[at] = rest % size(name);
-                rest /= size(name);
-            }
-            let input = names.iter().fold(0, |input, name| {
-                let at = attributes.iter().position(|a| a == name).unwrap_or(0);
-                input * size(&attributes[at]) + categories[at]
-            });
+        let place = |&a: &usize| attributes.iter().position(|name| name == plan.schema().name(a)).unwrap_or(0);
+        let places: Vec<usize> = block.attributes().iter().map(place).collect();
+        for (input, column) in shape.cells_of(&places).zip(&mut design) {
             *column = column.iter().flat_map(|p| columns[input].iter().map(move |q| p * q)).collect();
         }
         let join = |label: &String| {
@@ -274,8 +264,8 @@ fn written_out(plan: &Plan, blocks: &[&Block], attributes: &[String]) -> Result<
 /// One block as a matrix, tags included; the number of answers if too many.
 fn of_block(plan: &Plan, block: &Block) -> Result<(Design, Vec<String>), usize> {
     let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-    let sizes = block.channels()[0].1.sizes();
-    let mut design: Design = vec![Vec::new(); sizes.iter().product()];
+    let shape = Shape::new(block.channels()[0].1.sizes());
+    let mut design: Design = vec![Vec::new(); shape.cells()];
     let mut labels = Vec::new();
     for (tag, (weight, channel)) in block.channels().iter().enumerate() {
         let weight = *weight as f64 / total;
@@ -299,12 +289,7 @@ fn of_block(plan: &Plan, block: &Block) -> Result<(Design, Vec<String>), usize> 
                 };
                 labels.extend(answers.iter().map(label));
                 for (input, column) in design.iter_mut().enumerate() {
-                    let mut rest = input;
-                    let mut truth = vec![0; sizes.len()];
-                    for (at, &size) in sizes.iter().enumerate().rev() {
-                        truth[at] = rest % size;
-                        rest /= size;
-                    }
+                    let truth = shape.codes(input);
                     let misses = |answer: &Vec<Vec<usize>>| {
                         (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).map(|i| 1usize << i).sum::<usize>()
                     };

@@ -13,6 +13,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use crate::nearest::nearest;
+use crate::shape::Shape;
 
 /// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
 pub const MAX_CATEGORIES: usize = 65_535;
@@ -372,6 +373,36 @@ impl Schema {
     /// All attributes, public ones too.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
+    }
+
+    /// The name of an attribute, by its position.
+    ///
+    /// # Panics
+    /// If there is none at that position.
+    pub fn name(&self, attribute: usize) -> &str {
+        self.attributes[attribute].name()
+    }
+
+    /// How many categories an attribute has, by its position.
+    ///
+    /// # Panics
+    /// If there is none at that position.
+    #[inline]
+    pub fn size(&self, attribute: usize) -> usize {
+        self.attributes[attribute].categories().len()
+    }
+
+    /// How many categories every attribute has.
+    pub fn sizes(&self) -> Vec<usize> {
+        (0..self.attributes.len()).map(|attribute| self.size(attribute)).collect()
+    }
+
+    /// The shape of the table of some attributes, by their positions.
+    ///
+    /// # Panics
+    /// If there is none at a position.
+    pub fn shape(&self, attributes: &[usize]) -> Shape {
+        Shape::new(attributes.iter().map(|&attribute| self.size(attribute)).collect())
     }
 
     /// The positions of the attributes that are randomized.
