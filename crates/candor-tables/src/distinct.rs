@@ -1,11 +1,12 @@
 //! The different responses in files, with how often each occurs: in one pass, on all cores.
 
 use candor::plan::Plan;
+use candor::randomize::AnswerColumn;
 use candor_analysis::adjust::DistinctRecords;
 
 use crate::TableError;
 use crate::input::Location;
-use crate::responses::{Read, ResponseBatch, ResponseCodes, read_batches};
+use crate::responses::{Read, ResponseBatch, read_batches};
 
 /// Counts the different responses of tables made under a plan that [answers with records](candor_analysis::adjust::check_plan): one column per
 /// attribute, in the order of the schema. Memory is proportional to their number, not to that of the responses.
@@ -26,7 +27,7 @@ pub fn distinct_responses(
     let count = |batch: ResponseBatch| {
         let mut columns: Vec<&[u16]> = Vec::with_capacity(width);
         for codes in &batch.columns {
-            let ResponseCodes::One(codes) = codes else { panic!("answers are single categories") };
+            let AnswerColumn::One(codes) = codes else { panic!("answers are single categories") };
             columns.push(codes);
         }
         let mut records = DistinctRecords::new(width);

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use candor::plan::{Content, Plan};
+use candor::randomize::AnswerColumn;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 
 use crate::TableError;
 use crate::input::Location;
-use crate::responses::{ResponseBatch, ResponseCodes, read_batches};
+use crate::responses::{ResponseBatch, read_batches};
 
 /// What to count.
 pub struct Job<'a> {
@@ -107,13 +108,7 @@ fn merge(groups: &mut Groups, more: Groups) {
 
 fn count(job: &Job<'_>, keep: Keep, layouts: &[CountLayout], batch: ResponseBatch) -> Groups {
     let ResponseBatch { columns, weights, rows } = batch;
-    let codes: Vec<Codes<'_>> = columns
-        .iter()
-        .map(|column| match column {
-            ResponseCodes::One(codes) => Codes::One(codes),
-            ResponseCodes::Set(sets) => Codes::Set(sets),
-        })
-        .collect();
+    let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
     let rows_are = weights.as_deref().map_or(Rows::Single, Rows::Weighted);
     if job.by.is_empty() && keep == Keep::Counts {
         let tallies = count_tables(job.plan, layouts, &codes, rows_are);
@@ -138,8 +133,8 @@ fn count(job: &Job<'_>, keep: Keep, layouts: &[CountLayout], batch: ResponseBatc
         .filter_map(|&attribute| {
             let at = described.iter().position(|column| column.content == Content::Public { attribute })?;
             match &columns[at] {
-                ResponseCodes::One(codes) => Some(codes),
-                ResponseCodes::Set(_) => None,
+                AnswerColumn::One(codes) => Some(codes),
+                AnswerColumn::Set(_) => None,
             }
         })
         .collect();

@@ -58,6 +58,12 @@ impl Shape {
         })
     }
 
+    /// The cell of one row of columns of codes.
+    #[inline]
+    pub fn cell_at(&self, columns: &[&[u16]], row: usize) -> usize {
+        self.sizes.iter().zip(columns).fold(0, |cell, (&size, column)| cell * size + usize::from(column[row]))
+    }
+
     /// The category of one attribute in a cell.
     #[inline]
     pub fn code(&self, cell: usize, attribute: usize) -> usize {
@@ -150,6 +156,7 @@ mod tests {
             assert!(shape.cells_of(&attributes).eq(expected), "{attributes:?}");
         }
         assert_eq!(shape.of(&[2, 1]).sizes(), [4, 3]);
+        assert_eq!(shape.cell_at(&[&[0, 1], &[0, 2], &[0, 3]], 1), 23);
         let none = Shape::new(Vec::new());
         assert_eq!((none.cells(), none.cell::<u16>(&[])), (1, 0));
         assert_eq!(Shape::new(vec![usize::MAX, 3]).cells(), usize::MAX);

@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector};
 use super::measure::TwoWay;
 use super::{Dependence, Measure};
 use crate::estimate::simplex::project;
-use crate::estimate::{Deviations, EstimateError, TableEstimator, Target};
+use crate::estimate::{Deviations, Estimate, EstimateError, TableEstimator, Target};
 use crate::tally::{CountAxis, TableTally};
 
 /// How many standard errors above zero a category must be to be told apart.
@@ -46,57 +46,25 @@ pub fn estimated(
     pair: &TableTally,
     measure: Measure,
 ) -> Result<Dependence, EstimateError> {
-    let &[a, b] = &pair.layout().attributes[..] else { panic!("a table of two attributes") };
-    let dependence = |value, standard_error| Dependence { attributes: [a, b], measure, value, standard_error };
-    let margins = [Margin::new(plan, a, one_way[0], measure)?, Margin::new(plan, b, one_way[1], measure)?];
-    let estimator = TableEstimator::new(plan, &[a, b])?;
-    let estimate = estimator.estimate(pair, Target::Population)?;
-    let [rows, columns] = [margins[0].groups(), margins[1].groups()];
-    let fine_columns = margins[1].group_of.len();
-    let group =
-        |cell: usize| margins[0].group_of[cell / fine_columns] * columns + margins[1].group_of[cell % fine_columns];
-    let mut shares = vec![0.0; rows * columns];
-    estimate.shares.iter().enumerate().for_each(|(cell, share)| shares[group(cell)] += share);
+    let pair = Pair::new(plan, one_way, pair, measure)?;
+    let dependence = |value, standard_error| Dependence { attributes: pair.attributes, measure, value, standard_error };
+    let [rows, columns] = [pair.margins[0].groups(), pair.margins[1].groups()];
     if rows < 2 || columns < 2 {
         // As far as can be seen, an attribute has one category only.
         return Ok(dependence(0.0, None));
     }
-    // What noise does to the deviations from independence.
-    let block = |attribute| plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
-    let noise = match (block(a), block(b)) {
-        (Some(first), Some(second)) if first == second => {
-            let deviations = Deviations::new(&estimator, pair, &estimate)?;
-            let mut law = DMatrix::zeros(rows * columns, rows * columns);
-            for (i, j) in (0..estimate.shares.len()).flat_map(|i| (0..estimate.shares.len()).map(move |j| (i, j))) {
-                law[(group(i), group(j))] += deviations.covariance[(i, j)];
-            }
-            Noise::Dense(law)
-        }
-        _ => {
-            let squares: f64 = pair.groups().values().map(|group| group.squares).sum();
-            let [rows, columns] = [&margins[0], &margins[1]].map(|margin| margin.covariance.clone());
-            Noise::Product { rows, columns, respondents: pair.total().powi(2) / squares }
-        }
-    };
-    let variance_of = |gradient: &[f64]| {
-        let fine: Vec<f64> = (0..estimate.shares.len()).map(|cell| gradient[group(cell)]).collect();
-        match estimator.linear_of(pair, &estimate, &fine, Target::Population).standard_error {
-            Some(error) => error * error,
-            // Sets: as if the attributes were independent.
-            None => noise.variance(gradient, columns),
-        }
-    };
-
+    let shares = pair.shares();
+    let noise = pair.noise(plan)?;
     let mut table = TwoWay::new(rows, columns, &shares);
-    [table.row_shares, table.column_shares] = [&margins[0], &margins[1]].map(|margin| margin.shares.clone());
+    [table.row_shares, table.column_shares] = [&pair.margins[0], &pair.margins[1]].map(|margin| margin.shares.clone());
     // The moments of sum d^2/e under independence.
     let (mean, spread) = noise.moments(&table.row_shares, &table.column_shares);
     Ok(match measure {
         Measure::CramersV => {
             // Of all categories: merging some can only lower phi^2, so V is not overstated.
-            let least = (estimate.dims[0].min(estimate.dims[1]) - 1) as f64;
+            let least = (pair.estimate.dims[0].min(pair.estimate.dims[1]) - 1) as f64;
             // The noise in the gradient doubles what it adds to the variance; what remains under independence is half of it.
-            let variance = (variance_of(&table.phi_squared_gradient()) - spread).max(spread);
+            let variance = (pair.variance(&table.phi_squared_gradient(), &noise) - spread).max(spread);
             let square = ((table.phi_squared() - mean) / least).clamp(0.0, 1.0);
             let value = square.sqrt();
             dependence(value, Some((square + variance.sqrt() / least).sqrt() - value))
@@ -105,7 +73,7 @@ pub fn estimated(
             let closest = project(&shares);
             let table = TwoWay::new(rows, columns, &closest);
             // Near independence the information is phi^2 / 2.
-            let variance = (variance_of(&table.information_gradient()) - spread / 4.0).max(spread / 4.0);
+            let variance = (pair.variance(&table.information_gradient(), &noise) - spread / 4.0).max(spread / 4.0);
             let entropy = table.least_entropy();
             if entropy <= 0.0 {
                 return Ok(dependence(0.0, None));
@@ -119,11 +87,81 @@ pub fn estimated(
         }
         Measure::Pearson if table.standardized().is_none() => dependence(0.0, None),
         Measure::Pearson => {
-            let error = variance_of(&table.correlation_gradient()).sqrt();
+            let error = pair.variance(&table.correlation_gradient(), &noise).sqrt();
             let value = (table.correlation().powi(2) - error * error).clamp(0.0, 1.0).sqrt();
             dependence(value, Some(error))
         }
     })
+}
+
+/// The estimated two-way table, and which categories are told apart in it.
+struct Pair<'a> {
+    attributes: [usize; 2],
+    tally: &'a TableTally,
+    estimator: TableEstimator<'a>,
+    estimate: Estimate,
+    margins: [Margin; 2],
+}
+
+impl<'a> Pair<'a> {
+    fn new(
+        plan: &'a Plan,
+        one_way: [&TableTally; 2],
+        tally: &'a TableTally,
+        measure: Measure,
+    ) -> Result<Pair<'a>, EstimateError> {
+        let &[a, b] = &tally.layout().attributes[..] else { panic!("a table of two attributes") };
+        let margins = [Margin::new(plan, a, one_way[0], measure)?, Margin::new(plan, b, one_way[1], measure)?];
+        let estimator = TableEstimator::new(plan, &[a, b])?;
+        let estimate = estimator.estimate(tally, Target::Population)?;
+        Ok(Pair { attributes: [a, b], tally, estimator, estimate, margins })
+    }
+
+    /// Where a cell of the whole table is counted among the groups of categories.
+    fn group(&self, cell: usize) -> usize {
+        let [rows, columns] = &self.margins;
+        let fine_columns = columns.group_of.len();
+        rows.group_of[cell / fine_columns] * columns.groups() + columns.group_of[cell % fine_columns]
+    }
+
+    /// The estimated shares of the groups.
+    fn shares(&self) -> Vec<f64> {
+        let mut shares = vec![0.0; self.margins[0].groups() * self.margins[1].groups()];
+        self.estimate.shares.iter().enumerate().for_each(|(cell, share)| shares[self.group(cell)] += share);
+        shares
+    }
+
+    /// What noise does to the deviations from independence.
+    fn noise(&self, plan: &Plan) -> Result<Noise, EstimateError> {
+        let [a, b] = self.attributes;
+        let block = |attribute| plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
+        Ok(match (block(a), block(b)) {
+            (Some(first), Some(second)) if first == second => {
+                let deviations = Deviations::new(&self.estimator, self.tally, &self.estimate)?;
+                let (cells, groups) = (self.estimate.shares.len(), self.margins[0].groups() * self.margins[1].groups());
+                let mut law = DMatrix::zeros(groups, groups);
+                for (i, j) in (0..cells).flat_map(|i| (0..cells).map(move |j| (i, j))) {
+                    law[(self.group(i), self.group(j))] += deviations.covariance[(i, j)];
+                }
+                Noise::Dense(law)
+            }
+            _ => {
+                let squares: f64 = self.tally.groups().values().map(|group| group.squares).sum();
+                let [rows, columns] = [&self.margins[0], &self.margins[1]].map(|margin| margin.covariance.clone());
+                Noise::Product { rows, columns, respondents: self.tally.total().powi(2) / squares }
+            }
+        })
+    }
+
+    /// The variance of a sum of the groups' shares with these coefficients.
+    fn variance(&self, gradient: &[f64], noise: &Noise) -> f64 {
+        let fine: Vec<f64> = (0..self.estimate.shares.len()).map(|cell| gradient[self.group(cell)]).collect();
+        match self.estimator.linear_of(self.tally, &self.estimate, &fine, Target::Population).standard_error {
+            Some(error) => error * error,
+            // Sets: as if the attributes were independent.
+            None => noise.variance(gradient, self.margins[1].groups()),
+        }
+    }
 }
 
 /// The dependence of the answers themselves, as section 4.1 of paper 004 has it: weaker than that of the truth, in another

@@ -3,6 +3,7 @@
 
 mod cover;
 mod inclusion;
+mod sources;
 
 pub use cover::count_categories;
 pub use inclusion::count_inclusions;
@@ -12,6 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use candor::channel::Channel;
 use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
+
+use sources::Sources;
 
 /// One axis of the counts of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,7 +149,7 @@ pub enum Rows<'a> {
     Weighted(&'a [f64]),
 }
 
-/// A column of responses, as codes.
+/// A column of responses, as codes: what an [`AnswerColumn`] lends.
 #[derive(Clone, Copy, Debug)]
 pub enum Codes<'a> {
     /// One category (or tag, or output) each.
@@ -155,16 +158,40 @@ pub enum Codes<'a> {
     Set(&'a Sets),
 }
 
+impl<'a> From<&'a AnswerColumn> for Codes<'a> {
+    fn from(column: &'a AnswerColumn) -> Codes<'a> {
+        match column {
+            AnswerColumn::One(codes) => Codes::One(codes),
+            AnswerColumn::Set(sets) => Codes::Set(sets),
+        }
+    }
+}
+
+impl Codes<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Codes::One(codes) => codes.len(),
+            Codes::Set(sets) => sets.len(),
+        }
+    }
+
+    /// The code of a row, the first if it is a set.
+    #[inline]
+    fn first(&self, row: usize) -> u16 {
+        match self {
+            Codes::One(codes) => codes[row],
+            Codes::Set(sets) => sets.get(row)[0],
+        }
+    }
+}
+
 /// The columns of a plan's responses, from the answers that [`Randomizer::batch`](candor::randomize::Randomizer::batch) gave for
 /// `truths`, of which only the public attributes are looked at.
 pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [Vec<u16>]) -> Vec<Codes<'a>> {
     let one = |content: &Content| match *content {
         Content::Public { attribute } => Codes::One(&truths[attribute]),
         Content::Tag { block } => Codes::One(&answers[block].tags),
-        Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-            AnswerColumn::One(codes) => Codes::One(codes),
-            AnswerColumn::Set(sets) => Codes::Set(sets),
-        },
+        Content::Answer { block, place, .. } => Codes::from(&answers[block].columns[place]),
     };
     plan.columns().iter().map(|column| one(&column.content)).collect()
 }
@@ -225,50 +252,10 @@ impl TableTally {
     /// # Panics
     /// If the columns are not those of the plan.
     pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, take: impl Fn(usize) -> bool) {
-        let described = plan.columns();
-        let column_of = |wanted: &dyn Fn(&Content) -> bool| {
-            let at = described.iter().position(|column| wanted(&column.content));
-            columns[at.expect("every answer has a column")]
-        };
-        let answer_of = |block: usize, place: usize| {
-            column_of(
-                &|content| matches!(content, Content::Answer { block: b, place: p, .. } if (*b, *p) == (block, place)),
-            )
-        };
-        let tag_of = |block: usize| column_of(&|content| *content == Content::Tag { block });
-        // For each axis its codes, and for matrices in a lottery the tag that selects them.
-        let sources: Vec<(Codes<'_>, Option<(Codes<'_>, usize)>)> = self
-            .layout
-            .axes
-            .iter()
-            .map(|axis| match *axis {
-                CountAxis::Attribute { attribute, .. } => {
-                    let public = |content: &Content| *content == Content::Public { attribute };
-                    let found = plan.blocks().iter().enumerate().find_map(|(number, block)| {
-                        Some((number, block.attributes().iter().position(|&a| a == attribute)?))
-                    });
-                    (found.map_or_else(|| column_of(&public), |(block, place)| answer_of(block, place)), None)
-                }
-                CountAxis::Outputs { block, outputs } => {
-                    let channels = plan.blocks()[block].channels().len();
-                    let tag = (channels > 1).then(|| (tag_of(block), outputs / channels));
-                    (answer_of(block, 0), tag)
-                }
-            })
-            .collect();
-        let tags: Vec<Codes<'_>> = self.layout.tagged.iter().map(|&block| tag_of(block)).collect();
-        let dims = self.layout.dims();
-        let cells: usize = dims.iter().product();
-        let length = |column: &Codes<'_>| match column {
-            Codes::One(codes) => codes.len(),
-            Codes::Set(sets) => sets.len(),
-        };
-        let rows = columns.iter().map(length).max().unwrap_or(0);
-        let one = |codes: &Codes<'_>, row: usize| match codes {
-            Codes::One(codes) => codes[row],
-            Codes::Set(sets) => sets.get(row)[0],
-        };
-        let mut key = vec![0u16; tags.len()];
+        let sources = Sources::new(&self.layout, plan, columns);
+        let cells: usize = self.layout.dims().iter().product();
+        let rows = columns.iter().map(Codes::len).max().unwrap_or(0);
+        let mut key = vec![0u16; sources.tags.len()];
         let mut current: Option<(Vec<u16>, Group)> = None;
         let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for row in (0..rows).filter(|&row| take(row)) {
@@ -281,7 +268,7 @@ impl TableTally {
             if weight == 0.0 {
                 continue;
             }
-            key.iter_mut().zip(&tags).for_each(|(key, tag)| *key = one(tag, row));
+            key.iter_mut().zip(&sources.tags).for_each(|(key, tag)| *key = tag.first(row));
             if current.as_ref().is_none_or(|(held, _)| *held != key) {
                 if let Some((key, group)) = current.take() {
                     self.groups.insert(key, group);
@@ -294,27 +281,10 @@ impl TableTally {
             let Some((_, group)) = &mut current else { continue };
             group.total += weight;
             group.squares += square;
-            if let (Some(kept), [(Codes::Set(sets), _)]) = (&mut self.sets, &sources[..]) {
+            if let (Some(kept), [(Codes::Set(sets), _)]) = (&mut self.sets, &sources.axes[..]) {
                 *kept.entry(key.clone()).or_default().entry(sets.get(row).into()).or_insert(0.0) += weight;
             }
-            hits.clear();
-            hits.push(0);
-            for ((codes, tag), &size) in sources.iter().zip(&dims) {
-                match codes {
-                    Codes::One(codes) => {
-                        let offset = tag.as_ref().map_or(0, |(tag, outputs)| usize::from(one(tag, row)) * outputs);
-                        hits.iter_mut().for_each(|cell| *cell = *cell * size + offset + usize::from(codes[row]));
-                    }
-                    Codes::Set(sets) => {
-                        let set = sets.get(row);
-                        next.clear();
-                        next.extend(
-                            hits.iter().flat_map(|cell| set.iter().map(move |&c| cell * size + usize::from(c))),
-                        );
-                        std::mem::swap(&mut hits, &mut next);
-                    }
-                }
-            }
+            sources.cells(row, &mut hits, &mut next);
             for &cell in &hits {
                 group.counts[cell] += weight;
                 if let Some(sum) = group.square_counts.get_mut(cell) {

@@ -7,19 +7,22 @@
 //! both designs report sets of one attribute's categories no program is needed, because by symmetry `C` may be taken
 //! to depend on the overlap of the two sets only.
 
-use candor::channel::{Axis, Channel, Pattern};
+mod program;
+mod written_out;
+
+pub use program::{at_least_as_informative, closest_garbling};
+pub use written_out::merged;
+
+use candor::channel::{Axis, Channel};
 use candor::plan::{Block, Plan};
-use candor::shape::Shape;
-use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
+
+use written_out::written_out;
 
 /// How far a proof may be from exact: solvers compute in floating point.
 pub const TOLERANCE: f64 = 1e-9;
 
 /// The most answers of a design that is compared by a linear program.
 pub const MAX_ANSWERS: usize = 256;
-
-/// The most unknowns of a linear program.
-const MAX_UNKNOWNS: usize = 20_000;
 
 /// `columns[truth][answer]`: a design written out.
 pub type Design = Vec<Vec<f64>>;
@@ -229,251 +232,10 @@ fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
     Verdict::Overlap([(low.1, 1.0 - share), (high.1, share)].into_iter().filter(|(_, p)| *p > 0.0).collect())
 }
 
-/// The blocks of a plan as one matrix over the records of these attributes, with a label for each answer.
-fn written_out(plan: &Plan, blocks: &[&Block], attributes: &[String]) -> Result<(Design, Vec<String>), BlackwellError> {
-    let size = |name: &String| plan.schema().position(name).map_or(1, |a| plan.schema().size(a));
-    let shape = Shape::new(attributes.iter().map(size).collect());
-    let too_large = |size: usize| BlackwellError::TooLarge { what: attributes.join(", "), size };
-    let records = shape.cells();
-    if records > MAX_ANSWERS {
-        return Err(too_large(records));
-    }
-    let mut design = vec![vec![1.0]; records];
-    let mut labels = vec![String::new()];
-    for block in blocks {
-        let (columns, answers) = of_block(plan, block).map_err(too_large)?;
-        if labels.len().saturating_mul(answers.len()) > MAX_ANSWERS {
-            return Err(too_large(labels.len().saturating_mul(answers.len())));
-        }
-        let place = |&a: &usize| attributes.iter().position(|name| name == plan.schema().name(a)).unwrap_or(0);
-        let places: Vec<usize> = block.attributes().iter().map(place).collect();
-        for (input, column) in shape.cells_of(&places).zip(&mut design) {
-            *column = column.iter().flat_map(|p| columns[input].iter().map(move |q| p * q)).collect();
-        }
-        let join = |label: &String| {
-            answers
-                .iter()
-                .map(|a| if label.is_empty() { a.clone() } else { format!("{label}, {a}") })
-                .collect::<Vec<_>>()
-        };
-        labels = labels.iter().flat_map(join).collect();
-    }
-    Ok((design, labels))
-}
-
-/// One block as a matrix, tags included; the number of answers if too many.
-fn of_block(plan: &Plan, block: &Block) -> Result<(Design, Vec<String>), usize> {
-    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-    let shape = Shape::new(block.channels()[0].1.sizes());
-    let mut design: Design = vec![Vec::new(); shape.cells()];
-    let mut labels = Vec::new();
-    for (tag, (weight, channel)) in block.channels().iter().enumerate() {
-        let weight = *weight as f64 / total;
-        let tagged = if block.has_tag() { format!("tag {tag}: ") } else { String::new() };
-        match channel {
-            Channel::Matrix(matrix) => {
-                labels.extend(matrix.labels().iter().map(|label| format!("{tagged}{label}")));
-                for (input, column) in design.iter_mut().enumerate() {
-                    column.extend((0..matrix.labels().len()).map(|z| weight * matrix.probability(z, input)));
-                }
-            }
-            Channel::Pattern(pattern) => {
-                let answers = answers(pattern.axes())?;
-                let likelihoods = likelihoods(pattern);
-                let label = |answer: &Vec<Vec<usize>>| {
-                    let one = |(place, set): (usize, &Vec<usize>)| {
-                        let categories = plan.schema().attributes()[block.attributes()[place]].categories();
-                        set.iter().map(|&c| categories[c].as_str()).collect::<Vec<_>>().join(";")
-                    };
-                    tagged.clone() + &answer.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
-                };
-                labels.extend(answers.iter().map(label));
-                for (input, column) in design.iter_mut().enumerate() {
-                    let truth = shape.codes(input);
-                    let misses = |answer: &Vec<Vec<usize>>| {
-                        (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).map(|i| 1usize << i).sum::<usize>()
-                    };
-                    column.extend(answers.iter().map(|answer| weight * likelihoods[misses(answer)]));
-                }
-            }
-        }
-    }
-    if labels.len() > MAX_ANSWERS { Err(labels.len()) } else { Ok((design, labels)) }
-}
-
-/// All answers of a pattern channel, or their number if too many.
-fn answers(axes: &[Axis]) -> Result<Vec<Vec<Vec<usize>>>, usize> {
-    fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
-        if size == 0 {
-            return vec![vec![]];
-        }
-        let with_last = |last: usize| subsets(last, size - 1).into_iter().map(move |s| [s, vec![last]].concat());
-        (size - 1..n).flat_map(with_last).collect()
-    }
-    let count = axes.iter().fold(1.0, |n: f64, axis| {
-        let (a, q) = (axis.categories as f64, axis.answer.min(axis.categories - axis.answer));
-        n * (0..q).fold(1.0, |ways, i| ways * (a - i as f64) / (i + 1) as f64)
-    });
-    if count > MAX_ANSWERS as f64 || axes.len() > 8 {
-        return Err(count.min(1e15) as usize);
-    }
-    Ok(axes.iter().fold(vec![vec![]], |rows: Vec<Vec<Vec<usize>>>, axis| {
-        let sets = subsets(axis.categories, axis.answer);
-        rows.iter().flat_map(|row| sets.iter().map(|set| [row.clone(), vec![set.clone()]].concat())).collect()
-    }))
-}
-
-/// The probability of one particular answer, by its pattern: the pattern's mass over the number of answers that have it.
-fn likelihoods(pattern: &Pattern) -> Vec<f64> {
-    let all: Vec<usize> = (0..pattern.axes().len()).collect();
-    let choose = |n: usize, k: usize| {
-        if k > n { 0.0 } else { (0..k.min(n - k)).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64) }
-    };
-    let ways = |p: usize| -> f64 {
-        let of = |(i, axis): (usize, &Axis)| choose(axis.categories - 1, axis.answer - usize::from(p >> i & 1 == 0));
-        pattern.axes().iter().enumerate().map(of).product()
-    };
-    let masses = pattern.marginal(&all);
-    masses.probabilities().iter().enumerate().map(|(p, mass)| if *mass > 0.0 { mass / ways(p) } else { 0.0 }).collect()
-}
-
-/// Merges answers whose likelihoods are proportional: they tell the same (Chai and Nayak 2018), and leaves out those that
-/// cannot occur.
-pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) {
-    let row = |z: usize| design.iter().map(|column| column[z]).collect::<Vec<f64>>();
-    let mut kept: Vec<(Vec<f64>, String)> = Vec::new();
-    for (z, label) in labels.iter().enumerate() {
-        let new = row(z);
-        let sum: f64 = new.iter().sum();
-        if sum <= 0.0 {
-            continue;
-        }
-        let alike = |(held, _): &&mut (Vec<f64>, String)| {
-            let of: f64 = held.iter().sum();
-            held.iter().zip(&new).all(|(a, b)| (a / of - b / sum).abs() <= 1e-12)
-        };
-        match kept.iter_mut().find(alike) {
-            Some((held, name)) => {
-                held.iter_mut().zip(&new).for_each(|(a, b)| *a += b);
-                *name += &format!(" or {label}");
-            }
-            None => kept.push((new, label.clone())),
-        }
-    }
-    let columns = (0..design.len()).map(|x| kept.iter().map(|(row, _)| row[x]).collect()).collect();
-    (columns, kept.into_iter().map(|(_, label)| label).collect())
-}
-
-/// Whether `second = C first` for some column-stochastic `C`, with a proof that was checked.
-///
-/// # Errors
-/// If the linear program is too large, or its answer did not stand the check.
-pub fn at_least_as_informative(first: &Design, second: &Design) -> Result<Verdict, BlackwellError> {
-    let (distance, garbling) = closest_garbling(first, second)?;
-    if distance <= TOLERANCE {
-        let garbling = made_stochastic(garbling);
-        return match error_of(&garbling, first, second) <= TOLERANCE {
-            true => Ok(Verdict::Garbling(garbling)),
-            false => Err(BlackwellError::Undecided("one design is a garbling of the other")),
-        };
-    }
-    let reward = separating_reward(first, second)?;
-    let problem = judged(reward, first, second);
-    match problem.second - problem.first > TOLERANCE {
-        true => Ok(Verdict::Separated(problem)),
-        false => Err(BlackwellError::Undecided("a decision problem tells the designs apart")),
-    }
-}
-
-fn rows(design: &Design) -> usize {
-    design.first().map_or(0, Vec::len)
-}
-
-fn solved(problem: &Problem) -> Result<microlp::Solution, BlackwellError> {
-    problem.solve().map_err(|_| BlackwellError::Undecided("one design is a garbling of the other"))
-}
-
-/// The column-stochastic `C` that minimises `sum |C P - A|`, and that sum.
-///
-/// # Errors
-/// If the linear program is too large or fails.
-pub fn closest_garbling(first: &Design, second: &Design) -> Result<(f64, Vec<Vec<f64>>), BlackwellError> {
-    let (m, r, k) = (rows(first), rows(second), first.len());
-    if m * r + 2 * r * k > MAX_UNKNOWNS {
-        return Err(BlackwellError::TooLarge { what: "these designs".to_owned(), size: m * r + 2 * r * k });
-    }
-    let mut problem = Problem::new(OptimizationDirection::Minimize);
-    let c: Vec<Vec<Variable>> = (0..r).map(|_| (0..m).map(|_| problem.add_var(0.0, (0.0, 1.0))).collect()).collect();
-    for j in 0..m {
-        problem.add_constraint(c.iter().map(|row| (row[j], 1.0)).collect::<Vec<_>>(), ComparisonOp::Eq, 1.0);
-    }
-    for (i, row) in c.iter().enumerate() {
-        for x in 0..k {
-            let (over, under) = (problem.add_var(1.0, (0.0, 2.0)), problem.add_var(1.0, (0.0, 2.0)));
-            let mut sum: Vec<(Variable, f64)> =
-                row.iter().zip(&first[x]).filter(|(_, p)| **p != 0.0).map(|(&c, &p)| (c, p)).collect();
-            sum.extend([(over, -1.0), (under, 1.0)]);
-            problem.add_constraint(sum, ComparisonOp::Eq, second[x][i]);
-        }
-    }
-    let solution = solved(&problem)?;
-    let garbling = c.iter().map(|row| row.iter().map(|&v| solution.var_value(v)).collect()).collect();
-    Ok((solution.objective(), garbling))
-}
-
-/// Rewards from -1 to 1 that maximise what the second design earns beyond the best rule of the first.
-fn separating_reward(first: &Design, second: &Design) -> Result<Vec<Vec<f64>>, BlackwellError> {
-    let (m, r, k) = (rows(first), rows(second), first.len());
-    let mut problem = Problem::new(OptimizationDirection::Maximize);
-    let reward: Vec<Vec<Variable>> =
-        (0..r).map(|i| (0..k).map(|x| problem.add_var(second[x][i], (-1.0, 1.0))).collect()).collect();
-    for answer in 0..m {
-        let likelihoods: Vec<f64> = first.iter().map(|column| column[answer]).collect();
-        let best = problem.add_var(-1.0, (f64::NEG_INFINITY, f64::INFINITY));
-        for row in &reward {
-            let terms = row.iter().zip(&likelihoods).filter(|(_, p)| **p != 0.0);
-            let sum: Vec<(Variable, f64)> = terms.map(|(&r, &p)| (r, -p)).chain([(best, 1.0)]).collect();
-            problem.add_constraint(sum, ComparisonOp::Ge, 0.0);
-        }
-    }
-    let solution = solved(&problem)?;
-    Ok(reward.iter().map(|row| row.iter().map(|&v| solution.var_value(v).clamp(-1.0, 1.0)).collect()).collect())
-}
-
-/// What both designs earn, computed without the solver.
-fn judged(reward: Vec<Vec<f64>>, first: &Design, second: &Design) -> DecisionProblem {
-    let k = first.len() as f64;
-    let earn = |action: &[f64], design: &Design, z: usize| -> f64 {
-        action.iter().zip(design).map(|(reward, column)| reward * column[z] / k).sum()
-    };
-    let best = |z: usize| reward.iter().map(|action| earn(action, first, z)).fold(f64::NEG_INFINITY, f64::max);
-    let by_first = (0..rows(first)).map(best).sum();
-    let by_second = reward.iter().enumerate().map(|(z, action)| earn(action, second, z)).sum();
-    DecisionProblem { reward, first: by_first, second: by_second }
-}
-
-/// Negative entries are rounding; columns sum to one.
-fn made_stochastic(mut garbling: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    garbling.iter_mut().flatten().for_each(|c| *c = c.max(0.0));
-    for j in 0..garbling.first().map_or(0, Vec::len) {
-        let sum: f64 = garbling.iter().map(|row| row[j]).sum();
-        garbling.iter_mut().for_each(|row| row[j] /= sum);
-    }
-    garbling
-}
-
-/// The largest entry of `|C P - A|`.
-fn error_of(garbling: &[Vec<f64>], first: &Design, second: &Design) -> f64 {
-    let entry = |i: usize, x: usize| garbling[i].iter().zip(&first[x]).map(|(c, p)| c * p).sum::<f64>() - second[x][i];
-    let all = (0..garbling.len()).flat_map(|i| (0..first.len()).map(move |x| (i, x)));
-    // Not a number is no proof either.
-    all.map(|(i, x)| entry(i, x).abs()).fold(0.0, |worst, e| if e <= worst { worst } else { e })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::{Matrix, Part, PatternSet};
+    use candor::channel::{Matrix, Part, Pattern, PatternSet};
     use candor::schema::Schema;
     use proptest::prelude::*;
 

@@ -6,7 +6,7 @@ mod write;
 
 pub(crate) use as_text::check as check_kept;
 pub(crate) use read::{A_TAG, NOT_AN_ANSWER, read_batches, tags_are};
-pub use read::{Decoder, Read, ResponseBatch, ResponseCodes, Responses};
+pub use read::{Decoder, Read, ResponseBatch, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 
 use std::path::Path;

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
 use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor::randomize::Sets;
+use candor::randomize::{AnswerColumn, Sets};
 
 use super::{Provenance, open};
 use crate::TableError;
@@ -39,20 +39,11 @@ pub struct Decoder {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResponseBatch {
     /// One entry per column of the plan.
-    pub columns: Vec<ResponseCodes>,
+    pub columns: Vec<AnswerColumn>,
     /// The weight of each response, if asked for.
     pub weights: Option<Vec<f64>>,
     /// How many responses.
     pub rows: usize,
-}
-
-/// One column of responses as codes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ResponseCodes {
-    /// One category (or tag) each.
-    One(Vec<u16>),
-    /// A set of categories each, in increasing order.
-    Set(Sets),
 }
 
 /// What is known of tables of responses once they are read.
@@ -160,22 +151,22 @@ impl Decoder {
     /// The first value that cannot be a response under the plan.
     pub fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
         let decoded = self.columns.iter().enumerate().map(|(at, column)| self.column(batch, at, column));
-        let columns: Vec<ResponseCodes> = decoded.collect::<Result<_, _>>()?;
+        let columns: Vec<AnswerColumn> = decoded.collect::<Result<_, _>>()?;
         self.check_set_sizes(batch, &columns)?;
         let weights = self.weights.as_ref().map(|name| self.weights(batch, name)).transpose()?;
         Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
     }
 
     /// A set names as many different categories as the channel that the response went through says.
-    fn check_set_sizes(&self, batch: &Batch, columns: &[ResponseCodes]) -> Result<(), TableError> {
+    fn check_set_sizes(&self, batch: &Batch, columns: &[AnswerColumn]) -> Result<(), TableError> {
         for (column, codes) in self.columns.iter().zip(columns) {
-            let (Content::Answer { block, place, .. }, ResponseCodes::Set(sets)) = (&column.content, codes) else {
+            let (Content::Answer { block, place, .. }, AnswerColumn::Set(sets)) = (&column.content, codes) else {
                 continue;
             };
             let tag = self.columns.iter().position(|other| other.content == Content::Tag { block: *block });
             let size = |row: usize| {
                 let channel = match tag.map(|at| &columns[at]) {
-                    Some(ResponseCodes::One(tags)) => usize::from(tags[row]),
+                    Some(AnswerColumn::One(tags)) => usize::from(tags[row]),
                     _ => 0,
                 };
                 match &self.plan.blocks()[*block].channels()[channel].1 {
@@ -217,7 +208,7 @@ impl Decoder {
         numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
     }
 
-    fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<ResponseCodes, TableError> {
+    fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<AnswerColumn, TableError> {
         let array = batch.columns.column(at);
         let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
         let unsupported = || TableError::Type {
@@ -237,7 +228,7 @@ impl Decoder {
                     }
                 };
                 let tags = numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag);
-                return tags.collect::<Result<_, _>>().map(ResponseCodes::One);
+                return tags.collect::<Result<_, _>>().map(AnswerColumn::One);
             }
             Content::Public { attribute } => self.plan.schema().attributes()[*attribute].categories(),
             Content::Answer { labels, .. } => labels,
@@ -253,7 +244,7 @@ impl Decoder {
                     sets_of_text(text.as_string(), &known, bad)
                 }
             };
-            return sets.map(ResponseCodes::Set);
+            return sets.map(AnswerColumn::Set);
         }
         if let Some(dictionary) = text_dictionary(array) {
             let labels = dictionary.values().as_string::<i32>();
@@ -264,11 +255,11 @@ impl Decoder {
                 let found = key.map_or(missing, |key| codes[key as usize]);
                 found.ok_or_else(|| bad(row, key.map_or("", |key| labels.value(key as usize))))
             };
-            return dictionary.keys().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One);
+            return dictionary.keys().iter().enumerate().map(one).collect::<Result<_, _>>().map(AnswerColumn::One);
         }
         let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
         let one = |(row, label): (usize, Option<&str>)| code(row, label.unwrap_or_default());
-        text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(ResponseCodes::One)
+        text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(AnswerColumn::One)
     }
 }
 

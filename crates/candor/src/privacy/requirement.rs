@@ -150,13 +150,23 @@ impl FromStr for Requirement {
             let names: Vec<&str> = super::CRITERIA.iter().map(|criterion| criterion.name).collect();
             RequirementError::Name(name.to_owned(), names.join(", "))
         })?;
-        let refuse = |right| RequirementError::Value { name: criterion.name, value: value.to_owned(), right };
-        let one = |fits: fn(f64) -> bool, right| match numbers[..] {
-            [x] if fits(x) => Ok(x),
-            _ => Err(refuse(right)),
+        Requirement::of(criterion.name, &numbers).map_err(|right| RequirementError::Value {
+            name: criterion.name,
+            value: value.to_owned(),
+            right,
+        })
+    }
+}
+
+impl Requirement {
+    /// What these numbers require of a criterion; else what would be right.
+    fn of(criterion: &str, numbers: &[f64]) -> Result<Requirement, &'static str> {
+        let one = |fits: fn(f64) -> bool, right| match numbers {
+            &[x] if fits(x) => Ok(x),
+            _ => Err(right),
         };
         let probability = |right| one(|p| (0.0..=1.0).contains(&p), right);
-        Ok(match criterion.name {
+        Ok(match criterion {
             "ldp" => Requirement::Ldp(one(|e| e.is_finite() && e >= 0.0, "an epsilon is a finite number, 0 or more")?),
             "parity" => Requirement::Parity(one(
                 |g| g.is_finite() && g >= 1.0,
@@ -166,23 +176,23 @@ impl FromStr for Requirement {
                 |b| b.is_finite() && b >= 1.0,
                 "a beta is a factor by which probabilities may grow, so 1 or more",
             )?),
-            "rho" => match numbers[..] {
+            "rho" => match *numbers {
                 [rho1, rho2] if 0.0 < rho1 && rho1 < rho2 && rho2 < 1.0 => Requirement::Rho { rho1, rho2 },
                 _ => {
-                    return Err(refuse(
+                    return Err(
                         "write rho1:rho2, two probabilities above 0 and below 1, rho1 below rho2, such as 0.1:0.5",
-                    ));
+                    );
                 }
             },
-            "information-bounds" => match numbers[..] {
+            "information-bounds" => match *numbers {
                 [event, low, high] if 0.0 <= low && low <= event && event <= high && high <= 1.0 => {
                     Requirement::InformationBounds { event, low, high }
                 }
                 _ => {
-                    return Err(refuse(
+                    return Err(
                         "write event:low:high, the probability before and its bounds after, with 0 <= low <= event <= high \
-                         <= 1, such as 0.1:0.02:0.4",
-                    ));
+                                <= 1, such as 0.1:0.02:0.4",
+                    );
                 }
             },
             "average-security" => Requirement::AverageSecurity(one(

@@ -21,6 +21,7 @@ use rand_core::{CryptoRng, TryCryptoRng};
 use crate::channel::sampling::draw_weighted;
 use crate::channel::{Answer, Channel, Sampler};
 use crate::plan::{Block, Content, Plan};
+use crate::shape::Shape;
 use bytes::Bytes;
 use column::ColumnKernel;
 use die::Die;
@@ -231,42 +232,14 @@ impl BulkBlock<'_> {
                 match &truths[..] {
                     [only] => kernel.column(only, &mut codes, bytes),
                     several => {
-                        let sizes = self.block.channels()[0].1.sizes();
-                        let cells: Vec<u16> = (0..rows).map(|row| cell_of(&sizes, several, row)).collect();
+                        let shape = Shape::new(self.block.channels()[0].1.sizes());
+                        let cells: Vec<u16> = (0..rows).map(|row| shape.cell_at(several, row) as u16).collect();
                         kernel.column(&cells, &mut codes, bytes);
                     }
                 }
                 columns = vec![AnswerColumn::One(codes)];
             }
-            Method::Patterns(drawers) => {
-                let sizes = self.block.channels()[0].1.sizes();
-                for (i, column) in columns.iter_mut().enumerate() {
-                    if let AnswerColumn::Set(sets) = column {
-                        let largest = drawers.sets(i).iter().map(|set| set.size()).max().unwrap_or(0);
-                        *sets = Sets::with_capacity(rows, rows * largest);
-                    }
-                }
-                let mut draws = [Draw::default(); patterns::RUN];
-                for start in (0..rows).step_by(draws.len()) {
-                    let draws = &mut draws[..(rows - start).min(patterns::RUN)];
-                    for (row, draw) in (start..).zip(draws.iter_mut()) {
-                        *draw = drawers.draw(channel(row), bytes);
-                    }
-                    for (i, column) in columns.iter_mut().enumerate() {
-                        let truths = &truths[i][start..start + draws.len()];
-                        match column {
-                            AnswerColumn::One(codes) => {
-                                codes.resize(start + draws.len(), 0);
-                                fill_ones(i, sizes[i], draws, truths, &mut codes[start..], bytes);
-                            }
-                            AnswerColumn::Set(sets) => {
-                                let channel = |row: usize| channel(start + row);
-                                fill_sets(i, drawers.sets(i), channel, draws, truths, sets, bytes);
-                            }
-                        }
-                    }
-                }
-            }
+            Method::Patterns(drawers) => self.answer_by_patterns(drawers, channel, &truths, &mut columns, rows, bytes),
             Method::Reference(samplers) => {
                 for row in 0..rows {
                     let record: Vec<u16> = truths.iter().map(|column| column[row]).collect();
@@ -277,11 +250,45 @@ impl BulkBlock<'_> {
         }
         BlockAnswers { tags, columns }
     }
-}
 
-/// The input of a matrix over a cross-classification.
-fn cell_of(sizes: &[usize], truths: &[&[u16]], row: usize) -> u16 {
-    sizes.iter().zip(truths).fold(0, |cell, (&size, column)| cell * size + usize::from(column[row])) as u16
+    /// The patterns of a run of records, then their answers column by column; `channel` is that of each record.
+    fn answer_by_patterns<R: CryptoRng + ?Sized>(
+        &self,
+        drawers: &Drawers<'_>,
+        channel: impl Fn(usize) -> usize,
+        truths: &[&[u16]],
+        columns: &mut [AnswerColumn],
+        rows: usize,
+        bytes: &mut Bytes<'_, R>,
+    ) {
+        let sizes = self.block.channels()[0].1.sizes();
+        for (i, column) in columns.iter_mut().enumerate() {
+            if let AnswerColumn::Set(sets) = column {
+                let largest = drawers.sets(i).iter().map(|set| set.size()).max().unwrap_or(0);
+                *sets = Sets::with_capacity(rows, rows * largest);
+            }
+        }
+        let mut draws = [Draw::default(); patterns::RUN];
+        for start in (0..rows).step_by(draws.len()) {
+            let draws = &mut draws[..(rows - start).min(patterns::RUN)];
+            for (row, draw) in (start..).zip(draws.iter_mut()) {
+                *draw = drawers.draw(channel(row), bytes);
+            }
+            for (i, column) in columns.iter_mut().enumerate() {
+                let truths = &truths[i][start..start + draws.len()];
+                match column {
+                    AnswerColumn::One(codes) => {
+                        codes.resize(start + draws.len(), 0);
+                        fill_ones(i, sizes[i], draws, truths, &mut codes[start..], bytes);
+                    }
+                    AnswerColumn::Set(sets) => {
+                        let channel = |row: usize| channel(start + row);
+                        fill_sets(i, drawers.sets(i), channel, draws, truths, sets, bytes);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A channel over one variable of at most 255 categories, ready for columns of codes in memory.
