@@ -4,6 +4,7 @@
 
 mod draw;
 mod failure;
+mod flags;
 mod page;
 mod progress;
 mod show;

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
+use candor_design::designed::Designed;
 use serde_json::{Value, json};
 
-use super::designed::Designed;
 use super::pairs::Pairs;
 use crate::show::{count, paragraph, plural, probability, table};
 
@@ -189,8 +189,8 @@ pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Optio
         "expected": expected.iter().map(expectation).collect::<Vec<_>>(),
         "method": plan.origin().method,
         "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": designed.lower_bound},
-        "alternatives": designed.alternatives_json(),
-        "workload": designed.workload_json(),
+        "alternatives": designed.alternatives,
+        "workload": designed.workload,
         "pairs": pairs.map(|pairs| pairs.json(plan)),
         "attributes": attributes_json(plan),
         "for_prior": plan.for_prior().map(|known| json!({

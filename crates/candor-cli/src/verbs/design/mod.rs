@@ -6,27 +6,29 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor::tables::Tables;
+use candor_design::joint::workload::asked_tables;
+use candor_design::request::{Method, design};
+use candor_design::{DEFAULT_RESPONDENTS, DesignError};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{emit, remark};
 
-mod choose;
 mod describe;
-mod designed;
+mod findings;
 mod pairs;
+mod request;
 
-pub use choose::parse_clusters;
-use choose::{asked_tables, check_flags, design};
 pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations, prior_sentences};
 use describe::{describe_expectations, describe_json};
+use findings::{findings, recommendation};
 use pairs::Pairs;
-
-/// The number of respondents for which standard errors are given in JSON if none is said.
-const DEFAULT_RESPONDENTS: f64 = 10_000.0;
+pub use request::split_clusters;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -53,7 +55,7 @@ pub struct DesignArgs {
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
     categories: Option<Vec<usize>>,
     /// How to randomize
-    #[arg(long, value_enum, default_value_t = Method::Independent)]
+    #[arg(long, value_parser = request::method_parser(), default_value = Method::Independent.name())]
     method: Method,
     /// Total epsilon of the record [independent, joint, clusters, optimal, workload, sampling]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
@@ -159,44 +161,8 @@ fn parse_limit(text: &str) -> Result<f64, String> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Method {
-    /// Every attribute on its own (RR-Independent); epsilons add up
-    #[value(alias = "kronecker")]
-    Independent,
-    /// The whole record kept or replaced at once (RR-Joint)
-    Joint,
-    /// The attributes of a cluster together, clusters independently of each other (RR-Clusters); epsilons add up
-    Clusters,
-    /// The least error of the --tables at a total epsilon: a public lottery of channels
-    Workload,
-    /// The least record epsilon for given attribute epsilons, with a proof
-    Optimal,
-    /// The heuristic of the optimum's paper
-    Heuristic,
-    /// The optimum among channels that tell single misses apart only
-    Reduced,
-    /// The optimum for two attributes in closed form
-    TwoAttribute,
-    /// Each respondent answers one of the --tables only, drawn by a public lottery
-    Sampling,
-    /// One attribute: keep the truth with probability --p
-    Warner,
-    /// One attribute: keep the truth with probability --q, else draw uniformly
-    Up,
-    /// One attribute: the truth --lambda times as likely as any other category
-    Frapp,
-    /// Each attribute: report --l categories, the true one and others at random; they stay equally plausible
-    LDiversity,
-    /// Each attribute: report the number of categories that estimates best at a given --parity or epsilon
-    Minimax,
-    /// Any column-stochastic matrix from --file
-    Matrix,
-    /// One attribute: the best channel for a prior, by --privacy or --utility; see candor front
-    Front,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum InputsArg {
     /// Columns are inputs and sum to 1
     Columns,
@@ -204,7 +170,8 @@ enum InputsArg {
     Rows,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum InsideArg {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
     Joint,
@@ -221,7 +188,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
             "--json and -o - would both go to standard output; write the plan to a file".to_owned(),
         ));
     }
-    check_flags(&args)?;
+    args.check_flags()?;
     if let Some(output) = &args.output {
         let inputs: Vec<&str> = args.schema.iter().chain(&args.from_clusters).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
@@ -231,13 +198,9 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
     };
-    let schema = match &args.cross {
-        Some(names) => candor_design::cross::crossed(&schema, names)?,
-        None => schema,
-    };
-    let (tables, weights) = asked_tables(&args, &schema)?;
-    let designed = design(&args, &schema, &tables, &weights)?;
+    let designed = design(&schema, &args.request(&schema)?)?;
     let plan = &designed.plan;
+    let tables = args.tables(plan.schema())?;
     refuse_what_protects_nobody(&args, plan)?;
     let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
     let expected = expectations(plan, tables.lists(), respondents);
@@ -250,12 +213,12 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         return emit(&format!("{json}\n"));
     }
     let mut text = describe(plan, args.epsilon);
-    text += &designed.findings();
+    text += &findings(&designed);
     if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
         text += &describe_expectations(plan, &expected, respondents);
     }
     text += &pairs.map_or(String::new(), |pairs| pairs.describe(respondents));
-    text += &designed.recommendation();
+    text += &recommendation(&designed);
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());
@@ -267,6 +230,19 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         None => text += "\nNo plan was written; add -o plan.json to keep it.\n",
     }
     emit(&text)
+}
+
+impl DesignArgs {
+    /// The tables whose errors are shown.
+    fn tables(&self, schema: &Schema) -> Result<Tables, Failure> {
+        let tables = match self.method {
+            Method::Workload | Method::Sampling => {
+                asked_tables(schema, self.tables.as_deref()).map(|(tables, _)| tables)
+            }
+            _ => Tables::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables),
+        };
+        Ok(tables?)
+    }
 }
 
 fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use candor::estimate::{EstimateError, TableEstimator, Target};
 use candor::plan::Plan;
 use candor::tables::Tables;
 
-use super::Skipped;
+use crate::method::Skipped;
 
 /// The root mean square standard error over all cells of all tables, if the truth is uniform.
 ///
@@ -50,7 +50,7 @@ const MOST_CELLS: usize = 1 << 23;
 ///
 /// # Errors
 /// If that takes too long.
-pub(super) fn errors_within(
+pub(crate) fn errors_within(
     plan: &Plan,
     lists: &[Tables],
     respondents: f64,
