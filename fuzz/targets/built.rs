@@ -1,12 +1,12 @@
 //! Small plans and tallies built from bytes: every kind of channel, lottery and count.
 
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::estimate::{Interval, Method, Options, Target, analyse, test_independence};
 use candor::plan::{Block, Content, Plan};
 use candor::randomize::Sets;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::estimate::{Interval, Method, Options, Target, analyse, test_independence};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 /// Bytes as choices; zeros when there are no more.
 struct Bytes<'a>(&'a [u8]);
@@ -71,7 +71,7 @@ pub fn estimate(data: &[u8]) {
         .collect();
     let rows_are = if weighted { Rows::Weighted(&numbers) } else { Rows::Counted(&numbers) };
     for tables in ["marginals", "pairs", "joint"] {
-        let Ok(tables) = Tables::parse(tables, plan.schema()) else { continue };
+        let Ok(tables) = TableList::parse(tables, plan.schema()) else { continue };
         for table in tables.lists() {
             let mut tally = TableTally::new(CountLayout::new(&plan, table)).keeping_sets(&plan);
             tally.add(&plan, &codes, rows_are, |_| true);

@@ -8,13 +8,13 @@ mod built;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use candor::condition::Condition;
 use candor::plan::{Content, Plan};
 use candor::privacy::{Question, Requirement, audit};
 use candor::randomize::{Client, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::condition::Condition;
+use candor_analysis::table_list::TableList;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::{Location, cells};
@@ -91,7 +91,7 @@ pub fn table(data: &[u8]) {
     let plans = PLANS.get_or_init(sample_plans);
     let _ = check::check(plans[0].schema(), &location, None, |_| {});
     for plan in plans {
-        let tables = Tables::marginals(plan.schema());
+        let tables = TableList::marginals(plan.schema());
         let public = |content: &Content| matches!(content, Content::Public { .. });
         let weights = plan.columns().iter().any(|column| public(&column.content)).then_some("weight");
         let inputs = [location.clone()];
@@ -139,10 +139,10 @@ fn sample_plans() -> [Plan; 2] {
 pub fn words(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let schema = Schema::of_sizes(&[2, 3, 4]).expect("a schema");
-    if let Ok(tables) = Tables::parse(text, &schema) {
+    if let Ok(tables) = TableList::parse(text, &schema) {
         assert!(tables.lists().iter().flatten().all(|&attribute| attribute < 3), "{text}");
     }
-    if let Ok((tables, weights)) = Tables::parse_weighted(text, &schema) {
+    if let Ok((tables, weights)) = TableList::parse_weighted(text, &schema) {
         assert!(tables.lists().len() == weights.len() && weights.iter().all(|w| w.is_finite() && *w > 0.0), "{text}");
     }
     if let Ok(requirement) = text.parse::<Requirement>() {

@@ -7,7 +7,6 @@ use candor_tables::TableError;
 use candor_tables::output::Target;
 
 use crate::flags::with_flags;
-use crate::show::harmless;
 
 /// Why a verb did not do what it was asked.
 pub enum Failure {
@@ -62,4 +61,11 @@ impl From<candor_design::DesignError> for Failure {
             _ => Failure::Input(told),
         }
     }
+}
+
+/// Text without control characters but line ends: names and values come from files, and must not move
+/// the cursor or hide what follows.
+pub fn harmless(text: &str) -> String {
+    let escape = |c: char| if c.is_control() && c != '\n' { c.escape_debug().collect() } else { vec![c] };
+    text.chars().flat_map(escape).collect()
 }

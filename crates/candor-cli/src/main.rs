@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod draw;
-mod failure;
 mod flags;
-mod page;
+mod failure;
 mod progress;
 mod show;
+mod page;
 mod verbs;
 
 use std::process::ExitCode;

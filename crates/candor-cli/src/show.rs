@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, harmless};
 
 /// Writes to standard output; a reader that has gone is not an error.
 pub fn emit(text: &str) -> Result<(), Failure> {
@@ -17,13 +17,6 @@ pub fn emit(text: &str) -> Result<(), Failure> {
 /// Writes a remark to standard error, where it does not disturb output.
 pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-/// Text without control characters but line ends: names and values come from files, and must not move
-/// the cursor or hide what follows.
-pub fn harmless(text: &str) -> String {
-    let escape = |c: char| if c.is_control() && c != '\n' { c.escape_debug().collect() } else { vec![c] };
-    text.chars().flat_map(escape).collect()
 }
 
 /// An aligned table; the first column to the left, the others to the right.

@@ -1,10 +1,10 @@
 //! Designs for many attributes as a user makes them.
 
-use candor::estimate::{TableEstimator, Target};
 use candor::plan::Plan;
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
-use candor::tally::{Rows, TableTally, answer_codes};
+use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::tally::{Rows, TableTally, answer_codes};
 use sandbox::Sandbox;
 use serde_json::Value;
 

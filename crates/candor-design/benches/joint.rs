@@ -4,7 +4,7 @@
 //! programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
 
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 use candor_design::joint::optimal::alike_epsilon;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, search};
@@ -79,13 +79,13 @@ fn heuristic_of_a_thousand(bencher: Bencher) {
 #[divan::bench(args = [1.0, 2.0, 4.0, 8.0], sample_count = 5, sample_size = 1)]
 fn workload_of_adult(bencher: Bencher, epsilon: f64) {
     let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
-    let tables = Tables::parse("pairs", &schema).expect("pairs");
+    let tables = TableList::parse("pairs", &schema).expect("pairs");
     bencher.bench(|| lottery(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
 }
 
 #[divan::bench(args = [1.0, 2.0, 4.0, 8.0], sample_count = 5, sample_size = 1)]
 fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
     let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
-    let tables = Tables::parse("pairs", &schema).expect("pairs");
+    let tables = TableList::parse("pairs", &schema).expect("pairs");
     bencher.bench(|| single(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
 }

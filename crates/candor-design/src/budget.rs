@@ -2,7 +2,7 @@
 
 use candor::schema::Schema;
 
-use crate::{DesignError, k_ary, private};
+use crate::{DesignError, private};
 
 /// The ways to say how much each attribute may spend; exactly one of `epsilon`, `attribute_epsilon` and `q`.
 pub(crate) struct Budget<'a> {
@@ -23,7 +23,7 @@ impl Budget<'_> {
         match (self.attribute_epsilon, self.epsilon, self.q) {
             (Some(epsilons), None, None) => Ok(epsilons.to_vec()),
             (None, Some(total), None) => share(total, &ratio(self.ratio, private.len())?),
-            (None, None, Some(q)) => private.iter().map(|&(_, size)| k_ary::up_epsilon(size, q)).collect(),
+            (None, None, Some(q)) => private.iter().map(|&(_, size)| up_epsilon(size, q)).collect(),
             (None, None, None) => Err(DesignError::Needs(
                 "this method needs `epsilon` (a total), `attribute_epsilon` (one per attribute) or `q` (one for all)",
             )),
@@ -54,6 +54,18 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
         return Err(DesignError::Ratio);
     }
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
+}
+
+/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (paper 004, section 6.3.1, which prints it
+/// without the `1 +`).
+///
+/// # Errors
+/// Unless `0 <= q < 1`.
+pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
+    match (0.0..1.0).contains(&q) {
+        true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
+        false => Err(DesignError::Parameter { name: "q", value: q, range: "it must be 0 or more, and below 1".to_owned() }),
+    }
 }
 
 /// Whether a certified epsilon is what was asked for, or so little less that nobody would mind. It is much less where the rarest

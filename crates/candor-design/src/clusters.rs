@@ -8,7 +8,7 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
@@ -165,7 +165,7 @@ pub fn clusters(
             Inside::Optimal => optimal(&part, &own, effort)?.plan,
             Inside::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,
             Inside::Joint | Inside::Workload => {
-                let pairs = Tables::parse("pairs", &part).expect("two attributes or more");
+                let pairs = TableList::parse("pairs", &part).expect("two attributes or more");
                 lottery(&part, total, &pairs, &vec![1.0; pairs.lists().len()], effort)?.plan
             }
         };

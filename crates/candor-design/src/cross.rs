@@ -32,10 +32,10 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
         ));
     }
     let combinations = parts.iter().map(|part| part.categories().len()).fold(1usize, usize::saturating_mul);
-    if combinations > candor::channel::MAX_CATEGORIES {
+    if combinations > candor::schema::MAX_CATEGORIES {
         return refuse(format!(
             "it would have {combinations} categories; at most {} can be",
-            candor::channel::MAX_CATEGORIES
+            candor::schema::MAX_CATEGORIES
         ));
     }
     let categories = parts.iter().skip(1).fold(parts[0].categories().to_vec(), |labels, part| {

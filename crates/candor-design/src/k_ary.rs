@@ -11,6 +11,7 @@ use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::budget::up_epsilon;
 use crate::designed::Designed;
 use crate::method::Design;
 use crate::{DesignError, only};
@@ -85,18 +86,6 @@ pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
     match q >= 0.0 {
         true => plan(schema, "up", PatternSet::no_miss(), &share),
         false => plan(schema, "up", PatternSet::Only(vec![0]), &(share * integer(size - 1))),
-    }
-}
-
-/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (paper 004, section 6.3.1, which prints it
-/// without the `1 +`).
-///
-/// # Errors
-/// Unless `0 <= q < 1`.
-pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
-    match (0.0..1.0).contains(&q) {
-        true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
-        false => Err(parameter("q", q, "it must be 0 or more, and below 1".to_owned())),
     }
 }
 

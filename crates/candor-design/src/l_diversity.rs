@@ -107,7 +107,7 @@ pub fn l_near(schema: &Schema, variances: &[f64]) -> Result<Vec<usize>, DesignEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::estimate::{TableEstimator, Target};
+    use candor_analysis::estimate::{TableEstimator, Target};
 
     #[test]
     fn the_variance_is_what_the_estimator_predicts() {

@@ -18,23 +18,23 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod blackwell;
 pub mod budget;
-pub mod clusters;
-pub mod compare;
-pub mod cross;
 pub mod designed;
-pub mod front;
-pub mod independent;
-pub mod joint;
+pub mod method;
+pub mod predict;
+pub mod cross;
 pub mod k_ary;
+pub mod independent;
+pub mod minimax;
 pub mod l_diversity;
 pub mod matrix;
-pub mod method;
-pub mod minimax;
-pub mod predict;
-pub mod rappor;
+pub mod front;
+pub mod joint;
+pub mod clusters;
 pub mod request;
+pub mod compare;
+pub mod blackwell;
+pub mod rappor;
 
 pub use designed::Designed;
 pub use request::{Method, Request, RequestError, design};
@@ -42,7 +42,7 @@ pub use request::{Method, Request, RequestError, design};
 use candor::channel::ChannelError;
 use candor::plan::PlanError;
 use candor::schema::{Schema, SchemaError};
-use candor::tables::TablesError;
+use candor_analysis::table_list::TableListError;
 
 /// The number of respondents for which errors are told if none is said.
 pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;
@@ -94,9 +94,9 @@ pub enum DesignError {
         /// Those with a larger epsilon than asked for, with both.
         raised: Vec<String>,
     },
-    /// Tables that cannot be designed for.
+    /// TableList that cannot be designed for.
     #[error("`tables`: {0}")]
-    Tables(#[from] TablesError),
+    Tables(#[from] TableListError),
     /// A public attribute where a randomized one is needed.
     #[error("\"{0}\" is public, so it is not randomized")]
     Public(String),

@@ -4,9 +4,9 @@
 //! matrix is a different mechanism that often still looks like one, so the convention is checked
 //! against the sums and asked for where they cannot tell.
 
-use candor::channel::{COLUMN_TOLERANCE, MAX_CATEGORIES, Matrix};
+use candor::channel::{COLUMN_TOLERANCE, Matrix};
 use candor::plan::{Block, CROSS, Origin, Plan};
-use candor::schema::{Schema, nearest};
+use candor::schema::{MAX_CATEGORIES, Schema, nearest};
 use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use candor::schema::Schema;
-use candor::tables::TablesError;
+use candor_analysis::table_list::TableListError;
 
 use crate::designed::Designed;
 use crate::{DesignError, budget, private};
@@ -62,7 +62,7 @@ pub enum Skipped {
     Design(#[from] DesignError),
     /// It needs tables that there are not.
     #[error(transparent)]
-    Tables(#[from] TablesError),
+    Tables(#[from] TableListError),
     /// Nobody said which attributes belong together.
     #[error("which attributes belong together is not known; candor cluster finds out")]
     NoClusters,

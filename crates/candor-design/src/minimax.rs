@@ -151,7 +151,7 @@ pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, Desi
 mod tests {
     use super::*;
     use candor::channel::Channel;
-    use candor::estimate::{TableEstimator, Target};
+    use candor_analysis::estimate::{TableEstimator, Target};
     use proptest::prelude::*;
 
     fn size_of(plan: &Plan, block: usize) -> usize {

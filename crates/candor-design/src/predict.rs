@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use candor::estimate::{EstimateError, TableEstimator, Target};
 use candor::plan::Plan;
-use candor::tables::Tables;
+use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
+use candor_analysis::table_list::TableList;
 
 use crate::method::Skipped;
 
@@ -52,19 +52,19 @@ const MOST_CELLS: usize = 1 << 23;
 /// If that takes too long.
 pub(crate) fn errors_within(
     plan: &Plan,
-    lists: &[Tables],
+    lists: &[TableList],
     respondents: f64,
     deadline: Option<Instant>,
 ) -> Result<Vec<Option<f64>>, Skipped> {
     let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
     let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
-    let cells = lists.iter().flat_map(Tables::lists).map(cells).fold(0, usize::saturating_add);
+    let cells = lists.iter().flat_map(TableList::lists).map(cells).fold(0, usize::saturating_add);
     let channels = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
     let too_large = || Skipped::TooLarge { tables: lists.iter().map(|list| list.lists().len()).sum(), cells, channels };
     if cells.saturating_mul(channels) > MOST_CELLS {
         return Err(too_large());
     }
-    let error = |list: &Tables| {
+    let error = |list: &TableList| {
         let mut sum = Squares::default();
         for table in list.lists() {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -1,9 +1,9 @@
 //! The comparison of methods: each is what its own design says, the best is the best, and simulations agree.
 
-use candor::estimate::{TableEstimator, Target};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::table_list::TableList;
 use candor_design::DesignError;
 use candor_design::compare::{
     Candidate, Goal, Made, Simulation, Skipped, answer, compare, recommended, simulated_errors,
@@ -59,7 +59,7 @@ fn every_method_has_the_same_epsilon_and_the_errors_of_its_tables() {
         // The definition: every cell of every table, one after the other.
         let error = |tables: &str| {
             let mut errors = Vec::new();
-            for table in Tables::parse(tables, &schema).unwrap().lists() {
+            for table in TableList::parse(tables, &schema).unwrap().lists() {
                 let estimator = TableEstimator::new(&made.plan, table).unwrap();
                 errors.extend(estimator.predict(10_000.0, Target::Population).ok()?.standard_errors);
             }
@@ -140,7 +140,7 @@ fn what_a_respondent_sends() {
     let sets = answer(&candor_design::l_diversity::l_diversity(&schema, &[2, 3]).unwrap());
     assert_eq!((sets.columns, sets.categories), (2, 5));
     assert!((sets.bits - 336f64.log2()).abs() < 1e-12);
-    let tables = Tables::marginals(&schema);
+    let tables = TableList::marginals(&schema);
     let lottery = candor_design::joint::workload::sampling(&schema, 1.0, &tables, &[1.0, 1.0]).unwrap();
     let tagged = answer(&lottery.plan);
     assert_eq!((tagged.columns, tagged.categories, tagged.bits), (3, 2, 6.0));
@@ -152,14 +152,14 @@ fn what_a_respondent_sends() {
 #[test]
 fn simulations_agree_with_predictions() {
     let schema = Schema::of_sizes(&[3, 5, 4]).unwrap();
-    let tables = Tables::parse("pairs", &schema).unwrap();
+    let tables = TableList::parse("pairs", &schema).unwrap();
     let clusters = [vec![0, 2]];
     let candidates = compare(&schema, &Goal { clusters: Some(&clusters), ..goal(3.0, "pairs") }).unwrap();
     let records = 3_000usize;
     // A truth in which every cell of every pair is about as common.
     let column = |size: usize, step: usize| (0..records).map(|i| (i / step % size) as u16).collect::<Vec<u16>>();
     let truths = [column(3, 1), column(5, 3), column(4, 15)];
-    let marginals = Tables::marginals(&schema);
+    let marginals = TableList::marginals(&schema);
     for candidate in &candidates {
         let plan = &candidate.made.as_ref().unwrap().plan;
         let source = Source::from_seed(5);

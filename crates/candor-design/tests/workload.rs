@@ -4,7 +4,7 @@
 use candor::channel::Channel;
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::{lottery, sampling, single};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn certified(plan: &Plan) -> f64 {
 #[test]
 fn adult() {
     let schema = Schema::of_sizes(&ADULT).unwrap();
-    let (tables, weights) = Tables::parse_weighted("marginals;pairs", &schema).unwrap();
+    let (tables, weights) = TableList::parse_weighted("marginals;pairs", &schema).unwrap();
     // As another program found them: sampling with k-ary answers, one channel, lottery.
     for (epsilon, sampled, one_channel, lotteries) in [
         (1.0, 658_400.0, 401_600.0, 134_200.0),
@@ -50,7 +50,7 @@ fn adult() {
         let error = pairs(&one.plan, &ADULT);
         assert!((error / one_channel - 1.0).abs() < 0.002, "{epsilon}: {error}");
         assert!(one.proven && one.lower_bound <= one.error && one.lower_bound > one.error * (1.0 - 1e-4));
-        let alone = sampling(&schema, epsilon, &Tables::parse("pairs", &schema).unwrap(), &[1.0; 28]).unwrap();
+        let alone = sampling(&schema, epsilon, &TableList::parse("pairs", &schema).unwrap(), &[1.0; 28]).unwrap();
         let error = pairs(&alone.plan, &ADULT);
         assert!((error / sampled - 1.0).abs() < 0.002, "{epsilon}: {error}");
         assert!(pairs(&found.plan, &ADULT) < error, "never worse than sampling");
@@ -71,7 +71,7 @@ proptest! {
     #[test]
     fn small_cases_are_proven(sizes in prop::collection::vec(2usize..7, 3), epsilon in 0.3f64..6.0) {
         let schema = Schema::of_sizes(&sizes).unwrap();
-        let (tables, weights) = Tables::parse_weighted("pairs", &schema).unwrap();
+        let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
         let found = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
         prop_assert!(found.proven);
         prop_assert!(found.lower_bound <= found.error * (1.0 + 1e-9));
@@ -88,11 +88,11 @@ proptest! {
 fn weights_matter() {
     let schema = Schema::of_sizes(&[4, 5, 6]).unwrap();
     let error = |text: &str| {
-        let (tables, weights) = Tables::parse_weighted(text, &schema).unwrap();
+        let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
         let plan = lottery(&schema, 2.0, &tables, &weights, EFFORT).unwrap().plan;
         let Channel::Pattern(_) = &plan.blocks()[0].channels()[0].1 else { unreachable!() };
-        let estimator = candor::estimate::TableEstimator::new(&plan, &[0]).unwrap();
-        estimator.predict(1.0, candor::estimate::Target::Population).unwrap().root_mean_square_error()
+        let estimator = candor_analysis::estimate::TableEstimator::new(&plan, &[0]).unwrap();
+        estimator.predict(1.0, candor_analysis::estimate::Target::Population).unwrap().root_mean_square_error()
     };
     assert!(error("a1:100;a2;a3") < 0.9 * error("a1;a2;a3"));
 }
@@ -100,10 +100,10 @@ fn weights_matter() {
 #[test]
 fn one_attribute_and_many() {
     let one = Schema::of_sizes(&[5]).unwrap();
-    let found = lottery(&one, 1.0, &Tables::marginals(&one), &[1.0], EFFORT).unwrap();
+    let found = lottery(&one, 1.0, &TableList::marginals(&one), &[1.0], EFFORT).unwrap();
     assert_eq!(found.plan.blocks()[0].channels().len(), 1, "k-ary randomized response is the best there is");
     let many = Schema::of_sizes(&[3; 24]).unwrap();
-    let tables = Tables::marginals(&many);
+    let tables = TableList::marginals(&many);
     let found = lottery(&many, 3.0, &tables, &[1.0; 24], EFFORT).unwrap();
     let alone = sampling(&many, 3.0, &tables, &[1.0; 24]).unwrap();
     assert!(found.error < 0.9 * alone.error, "{} against {}", found.error, alone.error);
@@ -113,7 +113,7 @@ fn one_attribute_and_many() {
 #[test]
 fn what_is_no_goal_is_refused() {
     let schema = Schema::of_sizes(&[2, 3]).unwrap();
-    let tables = Tables::marginals(&schema);
+    let tables = TableList::marginals(&schema);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(lottery(&schema, bad, &tables, &[1.0; 2], EFFORT).unwrap_err().to_string().contains("epsilon is"));
     }

@@ -7,7 +7,6 @@
 
 pub mod adult;
 pub mod exhibit;
-mod genome;
 pub mod l_diversity;
 pub mod multidimensional;
 mod optimized_rr;

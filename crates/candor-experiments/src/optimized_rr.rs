@@ -1,6 +1,8 @@
 //! Paper 000, "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data" (Yamamoto and Shibuya), with what it
 //! could not compute: the optimum beyond ten attributes.
 
+mod genome;
+
 use std::time::Instant;
 
 use candor::randomness::Source;
@@ -10,7 +12,6 @@ use candor_design::joint::single_miss::heuristic_outcome;
 use rand_core::Rng;
 
 use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
-use crate::genome;
 
 /// The paper.
 pub const PAPER: Paper = Paper {
@@ -80,7 +81,7 @@ struct Result {
 }
 
 /// Uniform numbers for instances.
-pub(crate) fn uniform(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
+fn uniform(rng: &mut impl Rng, low: f64, high: f64) -> f64 {
     low + (high - low) * ((rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64)
 }
 

@@ -1,14 +1,15 @@
 //! From the values of a column to category codes.
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type};
-use arrow_array::{Array, ArrayRef, DictionaryArray};
+use arrow_array::types::Float64Type;
 use arrow_schema::DataType;
 use candor::schema::Attribute;
 
 use crate::TableError;
 use crate::error::BadValue;
 use crate::input::Batch;
+use crate::types::{cast, is_categorical, text_dictionary};
 
 /// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0.
 ///
@@ -75,29 +76,6 @@ pub fn codes(
         }));
     }
     Ok(coded)
-}
-
-/// Whether a column of this type can hold categories or numbers.
-pub(crate) fn is_categorical(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
-        DataType::Dictionary(_, values) => is_categorical(values),
-        other => other.is_numeric(),
-    }
-}
-
-pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<&DictionaryArray<Int32Type>> {
-    let dictionary = array.as_any().downcast_ref::<DictionaryArray<Int32Type>>()?;
-    (dictionary.values().data_type() == &DataType::Utf8).then_some(dictionary)
-}
-
-/// The type that [`text_dictionary`] looks for.
-pub(crate) fn text_dictionary_type() -> DataType {
-    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-}
-
-pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
-    arrow_cast::cast(array, to).ok()
 }
 
 /// What would be right instead.

@@ -7,13 +7,13 @@ use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Sets;
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 use crate::TableError;
-use crate::codes::cast;
 use crate::error::BadValue;
 use crate::input::{Input, Location};
+use crate::types::cast;
 
 /// The column that holds how many responses a row stands for.
 pub const COUNT: &str = "count";
@@ -37,7 +37,7 @@ struct CountFile {
 /// has no counts.
 pub fn tally_counts(
     plan: &Plan,
-    tables: &Tables,
+    tables: &TableList,
     inputs: &[Location],
     delimiter: Option<u8>,
 ) -> Result<Vec<TableTally>, TableError> {

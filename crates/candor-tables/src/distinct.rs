@@ -1,13 +1,13 @@
 //! The different responses in files, with how often each occurs: in one pass, on all cores.
 
-use candor::adjust::DistinctRecords;
 use candor::plan::Plan;
+use candor_analysis::adjust::DistinctRecords;
 
 use crate::TableError;
 use crate::input::Location;
 use crate::responses::{Read, ResponseBatch, ResponseCodes, read_batches};
 
-/// Counts the different responses of tables made under a plan that [answers with records](candor::adjust::check_plan): one column per
+/// Counts the different responses of tables made under a plan that [answers with records](candor_analysis::adjust::check_plan): one column per
 /// attribute, in the order of the schema. Memory is proportional to their number, not to that of the responses.
 ///
 /// # Errors

@@ -7,8 +7,8 @@ use arrow_schema::DataType;
 use candor::schema::{Attribute, Schema};
 
 use crate::TableError;
-use crate::codes::{cast, is_categorical};
 use crate::input::{Input, Location};
+use crate::types::{cast, is_categorical};
 
 /// Numbers with more distinct values than this are measurements, not categories.
 pub const MAX_NUMERIC_CATEGORIES: usize = 20;

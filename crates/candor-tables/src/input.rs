@@ -21,7 +21,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
-use crate::codes::{cast, text_dictionary_type};
+use crate::types::{cast, text_dictionary_type};
 use crate::{BATCH, TableError};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];

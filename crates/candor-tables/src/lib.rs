@@ -8,21 +8,23 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod check;
-pub mod codes;
-pub mod counts;
-pub mod distinct;
+pub mod marks;
+mod types;
 pub mod error;
-pub mod estimates;
-pub mod infer;
 pub mod input;
+pub mod codes;
+pub mod check;
+pub mod counts;
+pub mod infer;
 pub mod output;
+pub mod estimates;
 mod parallel;
-pub mod randomize;
-pub mod records;
 pub mod responses;
+pub mod distinct;
+pub mod records;
 pub mod tally;
 pub mod truth;
+pub mod randomize;
 
 pub use error::TableError;
 

@@ -4,25 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, UInt64Array};
 use arrow_schema::{DataType, Field};
-use candor::adjust::DistinctRecords;
 use candor::plan::Fingerprint;
 use candor::schema::Schema;
+use candor_analysis::adjust::DistinctRecords;
 
+use crate::marks::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
 use crate::output::Target;
 use crate::responses::{Format, Layout, ResponseWriter};
 use crate::{BATCH, TableError};
-
-/// The column that says how many responses a weighted record stands for.
-pub const COUNT: &str = "candor_count";
-
-/// The column of weights.
-pub const WEIGHT: &str = "candor_weight";
-
-/// Key of the plan's fingerprint in the metadata of weighted records in Parquet.
-pub const ADJUSTED_KEY: &str = "candor:adjusted";
-
-/// Key of the plan's fingerprint in the metadata of synthetic records in Parquet.
-pub const SYNTHETIC_KEY: &str = "candor:synthetic";
 
 /// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
 ///

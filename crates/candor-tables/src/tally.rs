@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use candor::plan::{Content, Plan};
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 
 use crate::TableError;
 use crate::input::Location;
@@ -19,7 +19,7 @@ pub struct Job<'a> {
     /// The delimiter of CSV inputs; `None` to find out.
     pub delimiter: Option<u8>,
     /// The tables to count for.
-    pub tables: &'a Tables,
+    pub tables: &'a TableList,
     /// Public attributes by whose categories to count separately.
     pub by: &'a [usize],
     /// A column of survey weights.

@@ -1,8 +1,8 @@
 //! Reading tables of true records: as codes, or counted.
 
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::count_categories;
 
 use crate::TableError;
 use crate::codes::codes;
@@ -35,7 +35,7 @@ impl Records<'_> {
     ///
     /// # Errors
     /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records.
-    pub fn count(&self, tables: &Tables, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
+    pub fn count(&self, tables: &TableList, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
         let sizes: Vec<usize> = self.schema.attributes().iter().map(|a| a.categories().len()).collect();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
         let mut counts: Vec<Vec<u64>> = tables.lists().iter().map(|table| vec![0; cells(table)]).collect();

@@ -4,7 +4,7 @@
 
 pub mod schema;
 
-pub mod condition;
+pub mod randomness;
 
 pub mod channel;
 
@@ -12,22 +12,6 @@ pub mod plan;
 
 pub mod privacy;
 
-pub mod randomness;
-
-pub mod secure_sum;
-
 pub mod randomize;
 
-pub mod tables;
-
-pub mod tally;
-
-pub mod estimate;
-
-pub mod adjust;
-
-pub mod synthesize;
-
-pub mod query;
-
-pub mod dependence;
+pub mod secure_sum;

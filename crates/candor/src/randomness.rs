@@ -1,4 +1,4 @@
-//! Where randomness comes from: a ChaCha12 generator keyed by the operating system.
+//! Where randomness comes from: a ChaCha12 generator keyed by the operating system, and uniform integers from any generator.
 //!
 //! ChaCha12 is the generator that `rand` uses as its standard: no attack on more than seven of its
 //! twelve rounds is known, and it is faster than the twenty-round variant by more than half. A
@@ -7,7 +7,7 @@
 
 use getrandom::SysRng;
 use rand_chacha::ChaCha12Rng;
-use rand_core::SeedableRng;
+use rand_core::{SeedableRng, TryCryptoRng};
 
 /// A key from which independent generators are made, one per batch.
 pub struct Source {
@@ -41,6 +41,26 @@ impl Source {
         let mut rng = self.key.clone();
         rng.set_stream(batch);
         rng
+    }
+}
+
+/// A uniform integer below `n`, which is from 1 to `2^64`: the fewest whole bytes that hold `n - 1`, most significant first,
+/// with the bits above the highest bit of `n - 1` ignored, drawn again while not below `n`.
+///
+/// # Errors
+/// If the generator fails.
+#[inline]
+pub fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
+    let bits = u128::BITS - (n - 1).leading_zeros();
+    let mut bytes = [0u8; 8];
+    let used = &mut bytes[..bits.div_ceil(8) as usize];
+    loop {
+        rng.try_fill_bytes(used)?;
+        let drawn = used.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+        let drawn = u128::from(drawn) & ((1 << bits) - 1);
+        if drawn < n {
+            return Ok(drawn as u64);
+        }
     }
 }
 

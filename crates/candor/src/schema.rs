@@ -8,7 +8,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::channel::MAX_CATEGORIES;
+/// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
+pub const MAX_CATEGORIES: usize = 65_535;
 
 /// Names that begin like this are kept for columns that candor writes itself.
 pub const RESERVED_PREFIX: &str = "candor_";

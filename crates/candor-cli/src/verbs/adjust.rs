@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use candor::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan};
 use candor::plan::Plan;
-use candor::tables::Tables;
+use candor_analysis::adjust::{Adjusted, DistinctRecords, Options, adjust, check_plan};
+use candor_analysis::table_list::TableList;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Location;
 use candor_tables::output::Target;
@@ -72,10 +72,10 @@ impl RakingArgs {
         Options { tolerance: self.tolerance.unwrap_or(default.tolerance), max_iterations: most }
     }
 
-    fn tables(&self, plan: &Plan) -> Result<Tables, Failure> {
+    fn tables(&self, plan: &Plan) -> Result<TableList, Failure> {
         let tables = match self.margins.as_deref() {
-            None | Some("blocks") => Tables::of_blocks(plan),
-            Some(named) => Tables::parse(named, plan.schema()),
+            None | Some("blocks") => TableList::of_blocks(plan),
+            Some(named) => TableList::parse(named, plan.schema()),
         };
         tables.map_err(|error| Failure::about("--margins", error))
     }
@@ -208,7 +208,7 @@ fn reason(weighted: &Weighted, raking: &RakingArgs) -> Option<String> {
 
 /// The categories that no weight could reach, by name, and their shares.
 fn unattainable(plan: &Plan, adjusted: &Adjusted) -> Vec<(String, f64)> {
-    let one = |missing: &candor::adjust::Unattainable| {
+    let one = |missing: &candor_analysis::adjust::Unattainable| {
         let mut cell = missing.cell;
         let mut names = Vec::new();
         for &attribute in adjusted.tables[missing.margin].iter().rev() {

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use candor::dependence::{
-    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
-};
 use candor::plan::Plan;
 use candor::schema::{Kind, Schema};
 use candor::secure_sum::Traffic;
-use candor::tables::Tables;
+use candor_analysis::dependence::{
+    Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
+};
+use candor_analysis::table_list::TableList;
 use candor_tables::TableError;
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};
@@ -200,7 +200,7 @@ fn measure(args: &ClusterArgs, schema: &Schema, [a, b]: [usize; 2]) -> Measure {
 fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
     let pairs = pairs(schema);
-    let tables = Tables::of(pairs.iter().map(|pair| pair.to_vec()).collect(), schema)
+    let tables = TableList::of(pairs.iter().map(|pair| pair.to_vec()).collect(), schema)
         .map_err(|error| Failure::about(&args.description, error))?;
     let bar = Progress::new();
     let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
@@ -259,7 +259,7 @@ fn from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let (schema, private) = (plan.schema(), plan.schema().private());
     let pairs = pairs(schema);
     let lists = private.iter().map(|&a| vec![a]).chain(pairs.iter().map(|pair| pair.to_vec())).collect();
-    let tables = Tables::of(lists, schema).map_err(|error| Failure::about(&args.description, error))?;
+    let tables = TableList::of(lists, schema).map_err(|error| Failure::about(&args.description, error))?;
     let tallied = read_responses(plan, &args.tables, args.delimiter, &tables)?;
     let (one_way, two_way) = tallied.groups.values().next().expect("tables were counted").split_at(private.len());
     let tally_of = |attribute: usize| &one_way[private.iter().position(|&a| a == attribute).expect("it is private")];

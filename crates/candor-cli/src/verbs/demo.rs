@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use candor::estimate::{Options, Target as EstimateTarget, analyse};
-use candor::tables::Tables;
+use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
+use candor_analysis::table_list::TableList;
 use candor_tables::input::Location;
 use candor_tables::output::{self, Target};
 use candor_tables::tally::{Job, tally};
@@ -183,7 +183,7 @@ fn step(why: &str, words: &[&str]) -> Result<(), Failure> {
 fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String, Failure> {
     let plan = read_plan(plan)?;
     let schema = plan.schema();
-    let tables = Tables::parse("marginals;pairs", schema).map_err(|error| Failure::Input(error.to_string()))?;
+    let tables = TableList::parse("marginals;pairs", schema).map_err(|error| Failure::Input(error.to_string()))?;
     let inputs = [Location::new(people)];
     let truth = Records { schema, inputs: &inputs, delimiter: None }.count(&tables, |_, _| {})?;
     let inputs = [Location::new(responses)];

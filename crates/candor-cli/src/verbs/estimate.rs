@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use candor::estimate::{
-    Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, analyse,
-};
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::TableTally;
+use candor_analysis::estimate::{
+    Analysis, Cell, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, analyse,
+};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
 use candor_tables::counts::tally_counts;
 use candor_tables::estimates::{EstimateRow, write_estimates};
 use candor_tables::input::Location;
@@ -150,7 +150,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     }
     let plan = read_plan(&args.plan)?;
     let schema = plan.schema();
-    let tables = Tables::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
+    let tables = TableList::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
     let by = public_attributes(schema, &args.by)?;
     let tallied = if args.counts.is_empty() {
         let keep_sets = args.method == MethodArg::Iterative;
@@ -224,7 +224,7 @@ pub fn read_responses(
     plan: &Plan,
     paths: &[String],
     delimiter: Option<u8>,
-    tables: &Tables,
+    tables: &TableList,
 ) -> Result<Tallied, Failure> {
     let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
     count_responses(&Job { plan, inputs: &inputs, delimiter, tables, by: &[], weights: None }, false)
@@ -245,7 +245,7 @@ fn count_responses(job: &Job<'_>, keep_sets: bool) -> Result<Tallied, Failure> {
     Ok(tallied)
 }
 
-fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &Tables) -> Result<Tallied, Failure> {
+fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &TableList) -> Result<Tallied, Failure> {
     let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
     let tallies = tally_counts(plan, tables, &inputs, delimiter)?;
     let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);

@@ -1,29 +1,29 @@
 //! One file per verb.
 
 pub mod adjust;
-pub mod audit;
-pub mod cluster;
-pub mod compare;
 mod compare_plans;
 pub mod completions;
 pub mod demo;
-pub mod design;
 pub mod estimate;
 pub mod explain;
-pub mod front;
 pub mod man;
 mod prior;
+pub mod design;
+pub mod audit;
+pub mod compare;
+pub mod front;
 pub mod query;
 pub mod randomize;
+pub mod cluster;
 pub mod refine;
-pub mod report;
-pub mod reproduce;
 mod reproduction;
+pub mod reproduce;
 pub mod schema;
 pub mod size;
 pub mod sql;
 pub mod synthesize;
 pub mod test;
+pub mod report;
 
 use std::path::Path;
 

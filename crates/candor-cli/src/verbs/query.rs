@@ -1,12 +1,12 @@
 //! `candor query`: plan + responses -> the share and number of people for whom a condition holds.
 
-use candor::adjust::{DistinctRecords, Options, adjust, check_plan};
-use candor::condition::Condition;
-use candor::estimate::{Interval, Linear};
 use candor::plan::Plan;
-use candor::query::{Assume, parts, share_where};
-use candor::tables::Tables;
-use candor::tally::TableTally;
+use candor_analysis::adjust::{DistinctRecords, Options, adjust, check_plan};
+use candor_analysis::condition::Condition;
+use candor_analysis::estimate::{Interval, Linear};
+use candor_analysis::query::{Assume, parts, share_where};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Location;
 use clap::{Args, ValueEnum};
@@ -95,12 +95,12 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let mut lists: Vec<Vec<usize>> = Vec::new();
     let assumed = methods.iter().filter_map(|method| method.assume());
     for part in assumed.flat_map(|assume| parts(&plan, &condition, assume)) {
-        let fits = Tables::of(vec![part.clone()], plan.schema()).is_ok();
+        let fits = TableList::of(vec![part.clone()], plan.schema()).is_ok();
         if fits && !lists.contains(&part) {
             lists.push(part);
         }
     }
-    let tables = Tables::of(lists, plan.schema()).map_err(|error| Failure::about("--where", error))?;
+    let tables = TableList::of(lists, plan.schema()).map_err(|error| Failure::about("--where", error))?;
     let counted = if methods.contains(&MethodArg::Adjusted) && check_plan(&plan).is_ok() {
         Counted::distinct(&args, &plan, &tables)?
     } else {
@@ -131,7 +131,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn distinct(args: &QueryArgs, plan: &Plan, tables: &Tables) -> Result<Counted, Failure> {
+    fn distinct(args: &QueryArgs, plan: &Plan, tables: &TableList) -> Result<Counted, Failure> {
         let inputs: Vec<Location> = args.responses.iter().map(|path| Location::new(path)).collect();
         let bar = Progress::new();
         let found = distinct_responses(plan, &inputs, args.delimiter, |done, all| bar.show(done, all));
@@ -142,7 +142,7 @@ impl Counted {
     }
 
     fn product(&self, args: &QueryArgs, plan: &Plan, condition: &Condition, assume: Assume) -> Result<Linear, String> {
-        if Tables::of(vec![condition.attributes().to_vec()], plan.schema()).is_err() {
+        if TableList::of(vec![condition.attributes().to_vec()], plan.schema()).is_err() {
             return Err("the attributes of the condition have too many combinations of categories".to_owned());
         }
         let wanted = parts(plan, condition, assume);
@@ -158,7 +158,7 @@ impl Counted {
     fn adjusted(&self, plan: &Plan, condition: &Condition) -> Result<Linear, String> {
         check_plan(plan).map_err(|error| error.to_string())?;
         let records = self.records.as_ref().ok_or("the responses were not kept")?;
-        let margins = Tables::of_blocks(plan).map_err(|error| error.to_string())?;
+        let margins = TableList::of_blocks(plan).map_err(|error| error.to_string())?;
         let adjusted = adjust(plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
         if !adjusted.raked.converged {
             return Err("the weights do not converge; candor adjust tells why".to_owned());

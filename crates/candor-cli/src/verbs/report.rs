@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use candor::dependence::{Measure, estimated};
-use candor::estimate::{Analysis, Options, analyse, test_independence};
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
 use candor::schema::{Attribute, Kind};
-use candor::tables::Tables;
-use candor::tally::TableTally;
+use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::estimate::{Analysis, Options, analyse, test_independence};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
 use candor_tables::output::{self, Target};
 use candor_tables::tally::Tallied;
 use clap::Args;
@@ -70,7 +70,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     refuse_overwriting(&args.output, &[&args.plan])?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
     let schema = plan.schema();
-    let asked = Tables::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
+    let asked = TableList::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
     let private = schema.private();
     let pairs: Vec<Vec<usize>> = match private.len() <= MOST_ATTRIBUTES {
         true => pairs(&plan, &private),
@@ -79,7 +79,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     // One pass: the tables asked for, then what the dependences need.
     let margins = private.iter().map(|&attribute| vec![attribute]);
     let lists = asked.lists().iter().cloned().chain(margins).chain(pairs.iter().cloned()).collect();
-    let tables = Tables::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
+    let tables = TableList::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
     let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables)?;
     let counted = tallied.groups.values().next().expect("tables were counted");
     let (shown, rest) = counted.split_at(asked.lists().len());
@@ -230,7 +230,7 @@ fn what_was_found(args: &ReportArgs, plan: &Plan, analyses: &[Analysis]) -> Vec<
                 count(cells.len() as u64)
             )),
             Ok(cells) => {
-                let row = |(categories, cell): (Vec<String>, &candor::estimate::Cell)| {
+                let row = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| {
                     let u = cell.uncertainty?;
                     let (estimate, standard_error) = (cell.estimate, u.standard_error);
                     Some(EstimateRow { categories, estimate, standard_error, low: u.low, high: u.high })

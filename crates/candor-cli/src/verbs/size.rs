@@ -1,7 +1,7 @@
 //! `candor size`: how many respondents a margin of error takes.
 
-use candor::estimate::{Interval, TableEstimator, Target};
-use candor::tables::Tables;
+use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_analysis::table_list::TableList;
 use clap::Args;
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 
 pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
-    let tables = Tables::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
+    let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
     let (mut rows, mut sizes) = (Vec::new(), Vec::new());
     for attributes in tables.lists() {

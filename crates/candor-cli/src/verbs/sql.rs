@@ -1,8 +1,8 @@
 //! `candor sql`: the query that counts responses in a database, for `candor estimate --counts`.
 
 use candor::plan::{Content, Plan};
-use candor::tables::Tables;
-use candor::tally::CountLayout;
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::CountLayout;
 use candor_tables::counts::{COUNT, TABLE};
 use clap::{Args, ValueEnum};
 
@@ -65,12 +65,12 @@ impl Dialect {
 
 pub fn run(args: SqlArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
-    let tables = Tables::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
+    let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     emit(&query(&plan, &tables, &args.from, args.dialect)?)
 }
 
 /// One SELECT per table with all columns that any of them needs, those of the others NULL.
-fn query(plan: &Plan, tables: &Tables, from: &str, dialect: Dialect) -> Result<String, Failure> {
+fn query(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect) -> Result<String, Failure> {
     let columns = plan.columns();
     let needed: Vec<Vec<usize>> =
         tables.lists().iter().map(|table| CountLayout::new(plan, table).columns(plan)).collect();

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::randomness::Source;
-use candor::synthesize::{MAX_CELLS, MAX_RECORDS, estimated_tables, from_tables, from_weights};
-use candor::tables::Tables;
+use candor_analysis::synthesize::{MAX_CELLS, MAX_RECORDS, estimated_tables, from_tables, from_weights};
+use candor_analysis::table_list::TableList;
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;
@@ -91,12 +91,12 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
         MethodArg::Joint => {
             let all = (0..plan.schema().attributes().len()).collect();
             let hint = "--method clusters or adjusted";
-            from_estimates(&args, &plan, Tables::of(vec![all], plan.schema()), hint, &source)?
+            from_estimates(&args, &plan, TableList::of(vec![all], plan.schema()), hint, &source)?
         }
         MethodArg::Clusters => from_estimates(
             &args,
             &plan,
-            Tables::of_blocks(&plan),
+            TableList::of_blocks(&plan),
             "--method adjusted, or a plan with smaller blocks",
             &source,
         )?,
@@ -160,7 +160,7 @@ fn check_records(records: u64) -> Result<(), Failure> {
 fn from_estimates(
     args: &SynthesizeArgs,
     plan: &Plan,
-    tables: Result<Tables, candor::tables::TablesError>,
+    tables: Result<TableList, candor_analysis::table_list::TableListError>,
     instead: &str,
     source: &Source,
 ) -> Result<Made, Failure> {

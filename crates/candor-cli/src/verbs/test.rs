@@ -1,8 +1,8 @@
 //! `candor test`: independence of two attributes, corrected for the randomization.
 
-use candor::dependence::{Measure, attenuated, estimated};
-use candor::estimate::{ChiSquareTest, test_independence};
-use candor::tables::Tables;
+use candor_analysis::dependence::{Measure, attenuated, estimated};
+use candor_analysis::estimate::{ChiSquareTest, test_independence};
+use candor_analysis::table_list::TableList;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -38,20 +38,20 @@ pub struct TestArgs {
 pub fn run(args: TestArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let tables =
-        Tables::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
+        TableList::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
     let [table] = tables.lists() else {
         return Err(Failure::Usage("--independence takes one pair of attributes, such as a,b".to_owned()));
     };
     if table.len() != 2 {
         return Err(Failure::Usage("--independence takes two attributes, such as a,b".to_owned()));
     }
-    let counted = Tables::of(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
+    let counted = TableList::of(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
         .map_err(|error| Failure::about("--independence", error))?;
     let tallied = read_responses(&plan, &args.responses, args.delimiter, &counted)?;
     let [a, b, pair] = &tallied.groups.values().next().expect("tables were counted")[..] else {
         unreachable!("three tables were counted")
     };
-    let wrong = |error: candor::estimate::EstimateError| Failure::Input(error.to_string());
+    let wrong = |error: candor_analysis::estimate::EstimateError| Failure::Input(error.to_string());
     let result = test_independence(&plan, pair, args.confidence).map_err(wrong)?;
     let dependence = estimated(&plan, [a, b], pair, Measure::CramersV).map_err(wrong)?;
     let naive_v = attenuated(pair, Measure::CramersV).map(|naive| naive.value);

@@ -11,7 +11,7 @@ pub use simulate::{Simulation, simulated_errors};
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 
 pub use crate::method::{Goal, Skipped};
 use crate::predict::errors_within;
@@ -59,7 +59,7 @@ pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, Desig
         return Err(DesignError::Epsilon(goal.epsilon));
     }
     private(schema)?;
-    let tables = Tables::parse(goal.tables, schema)?;
+    let tables = TableList::parse(goal.tables, schema)?;
     let candidates = |&method: &Method| {
         let made = |asked: Result<Request, Skipped>| make(asked?, schema, goal, &tables);
         method.at(schema, goal).into_iter().map(move |(name, asked)| Candidate { name, method, made: made(asked) })
@@ -67,14 +67,14 @@ pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, Desig
     Ok(Method::ALL.iter().flat_map(candidates).collect())
 }
 
-fn make(request: Request, schema: &Schema, goal: &Goal<'_>, tables: &Tables) -> Result<Made, Skipped> {
+fn make(request: Request, schema: &Schema, goal: &Goal<'_>, tables: &TableList) -> Result<Made, Skipped> {
     let designed = design(schema, &request)?;
     let (plan, out_of_time) = (designed.plan, designed.out_of_time);
     if let Some(certified) = plan.guarantee().epsilon().value().filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(Skipped::Short(certified));
     }
-    let mut lists = vec![Tables::marginals(schema)];
-    lists.extend(Tables::parse("pairs", schema).ok());
+    let mut lists = vec![TableList::marginals(schema)];
+    lists.extend(TableList::parse("pairs", schema).ok());
     let pairs = lists.len() - 1;
     let asked = lists.iter().position(|list| list == tables).unwrap_or(lists.len());
     if asked == lists.len() {

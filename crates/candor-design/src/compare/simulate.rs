@@ -1,11 +1,11 @@
 //! What a prediction is worth: a table randomized many times, estimated, and compared with the truth in it.
 
-use candor::estimate::{EstimateError, TableEstimator, Target};
 use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswers, RandomizeError, Randomizer};
 use candor::randomness::Source;
-use candor::tables::Tables;
-use candor::tally::{Codes, CountLayout, Rows, count_categories, count_tables};
+use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{Codes, CountLayout, Rows, count_categories, count_tables};
 
 /// What to simulate.
 pub struct Simulation<'a> {
@@ -29,7 +29,7 @@ pub struct Simulation<'a> {
 /// If the records do not fit the plan.
 pub fn simulated_errors(
     plan: &Plan,
-    lists: &[&Tables],
+    lists: &[&TableList],
     simulation: &Simulation<'_>,
 ) -> Result<Vec<Option<f64>>, RandomizeError> {
     let tables: Vec<Vec<usize>> = lists.iter().flat_map(|list| list.lists()).cloned().collect();
@@ -61,7 +61,7 @@ pub fn simulated_errors(
     }
     let cells = truth.iter().map(Vec::len);
     let mut each = squares.into_iter().zip(cells);
-    let mean = |list: &&Tables| {
+    let mean = |list: &&TableList| {
         let (mut sum, mut count) = (Some(0.0), 0);
         for (squares, cells) in each.by_ref().take(list.lists().len()) {
             sum = sum.zip(squares).map(|(sum, squares)| sum + squares);

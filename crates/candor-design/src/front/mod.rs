@@ -9,19 +9,18 @@
 //! cannot; [`warner`] is the front of the classical schemes; [`refine`] splits the answers of an
 //! existing channel into better ones for nothing.
 
+pub mod hypervolume;
+pub mod prior;
 pub mod channel;
+pub mod measure;
+pub mod polish;
+pub mod warner;
+mod crew;
 pub mod evolve;
 pub mod exact;
-pub mod hypervolume;
-pub mod measure;
 pub mod outputs;
-pub mod plan;
-pub mod polish;
-pub mod prior;
 pub mod refine;
-pub mod warner;
-
-mod crew;
+pub mod plan;
 
 /// Why there is no front, or no channel on it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

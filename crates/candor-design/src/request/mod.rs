@@ -111,7 +111,7 @@ methods! {
     /// The heuristic of the optimum's paper
     Heuristic(joint::single_miss::HeuristicRequest) = "heuristic";
     /// The least record epsilon for given attribute epsilons, with a proof
-    Optimal(joint::optimal::OptimalRequest) = "optimal";
+    Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
     /// Each respondent answers one of the tables only, drawn by a public lottery
     Sampling(joint::workload::SamplingRequest) = "sampling";
     /// The least error of the tables at a total epsilon: a public lottery of channels

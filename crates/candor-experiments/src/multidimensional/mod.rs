@@ -6,12 +6,12 @@
 
 mod survey;
 
-use candor::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
-use candor::estimate::Interval;
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
+use candor_analysis::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
+use candor_analysis::estimate::Interval;
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::count_categories;
 use candor_design::clusters::{Inside, clusters};
 use candor_design::independent::independent;
 use candor_design::joint::optimal::search::Effort;
@@ -114,7 +114,7 @@ fn cluster_plan(schema: &Schema, together: &[Vec<usize>], p: f64) -> Plan {
 
 /// The least error of all pairs at the total epsilon of the others.
 fn workload_plan(schema: &Schema, p: f64) -> Plan {
-    let tables = Tables::parse("pairs", schema).expect("several attributes");
+    let tables = TableList::parse("pairs", schema).expect("several attributes");
     let total = epsilons(schema, p).iter().sum();
     workload::lottery(schema, total, &tables, &vec![1.0; tables.lists().len()], EFFORT).expect("a plan").plan
 }

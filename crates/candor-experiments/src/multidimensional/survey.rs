@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use candor::adjust::{DistinctRecords, Margin, Options, rake};
-use candor::estimate::simplex::clip;
-use candor::estimate::{TableEstimator, Target};
 use candor::plan::{Block, Plan};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tally::{Codes, CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
+use candor_analysis::adjust::{DistinctRecords, Margin, Options, rake};
+use candor_analysis::estimate::simplex::clip;
+use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
 use rand_core::Rng;
 
 /// How a query is answered from responses.

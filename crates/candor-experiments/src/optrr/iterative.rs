@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use candor::channel::Matrix;
-use candor::estimate::TableEstimator;
 use candor::plan::{Block, Plan};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tally::{Group, TableTally};
+use candor_analysis::estimate::TableEstimator;
+use candor_analysis::tally::{Group, TableTally};
 use candor_design::front::channel::FrontChannel;
 use candor_design::front::prior::Prior;
 use candor_design::front::warner;

@@ -12,11 +12,11 @@ use candor::randomize::Sets;
 
 use super::provenance;
 use crate::TableError;
-use crate::codes::{cast, text_dictionary, text_dictionary_type};
 use crate::error::BadValue;
 use crate::input::{Batch, Batches, Input, Location};
+use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
-use crate::records::{SYNTHETIC_KEY, WEIGHT};
+use crate::types::{cast, text_dictionary, text_dictionary_type};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {

@@ -8,8 +8,9 @@
 use num_bigint::BigUint;
 use num_traits::One;
 
+use super::ChannelError;
 use super::epsilon::{Epsilon, Rational, nearest, parity};
-use super::{ChannelError, MAX_CATEGORIES};
+use crate::schema::MAX_CATEGORIES;
 
 /// The largest power of two that columns may sum to, as an exponent.
 const MAX_BITS: u32 = 64;

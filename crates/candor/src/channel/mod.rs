@@ -5,12 +5,12 @@
 //! constructors of one of the two, never types of their own.
 
 mod epsilon;
-mod guess;
 mod matrix;
-mod pattern;
+mod guess;
 mod pattern_set;
-pub(crate) mod sampling;
 pub mod threshold;
+mod pattern;
+pub(crate) mod sampling;
 
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;
@@ -20,8 +20,7 @@ pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
 
-/// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
-pub const MAX_CATEGORIES: usize = 65_535;
+use crate::schema::MAX_CATEGORIES;
 
 /// What one respondent's answer may depend on their truth by.
 ///

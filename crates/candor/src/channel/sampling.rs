@@ -11,6 +11,7 @@ use rand_core::TryCryptoRng;
 use super::pattern::Drawing;
 use super::pattern_set::{Choices, PatternSet};
 use super::{Axis, Channel, FULL_WEIGHT, Matrix, Pattern};
+use crate::randomness::below_u64;
 
 /// What is reported about one attribute, or about the cross-classification of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,8 +189,7 @@ fn subset<R: TryCryptoRng + ?Sized>(n: usize, size: usize, rng: &mut R) -> Resul
     Ok(drawn)
 }
 
-/// A uniform integer below `n`: the fewest whole bytes that hold `n - 1`, most significant first,
-/// with the bits above the highest bit of `n - 1` ignored, drawn again while not below `n`.
+/// [`below_u64`] for integers of any size.
 fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
     let bits = (n - BigUint::one()).bits();
     let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
@@ -201,21 +201,6 @@ fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, 
         let drawn = BigUint::from_bytes_be(&bytes);
         if drawn < *n {
             return Ok(drawn);
-        }
-    }
-}
-
-/// [`below`] for at most `2^64`.
-pub(crate) fn below_u64<R: TryCryptoRng + ?Sized>(n: u128, rng: &mut R) -> Result<u64, R::Error> {
-    let bits = u128::BITS - (n - 1).leading_zeros();
-    let mut bytes = [0u8; 8];
-    let used = &mut bytes[..bits.div_ceil(8) as usize];
-    loop {
-        rng.try_fill_bytes(used)?;
-        let drawn = used.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
-        let drawn = u128::from(drawn) & ((1 << bits) - 1);
-        if drawn < n {
-            return Ok(drawn as u64);
         }
     }
 }

@@ -4,8 +4,8 @@
 //! needs and nothing that is secret. A plan that exists is valid, and what it guarantees was
 //! computed from its integers, never read from a file.
 
-mod format;
 mod guarantee;
+mod format;
 
 pub use format::{FORMAT_VERSION, Fingerprint};
 pub use guarantee::{AttributeGuarantee, ForPrior, Guarantee};

@@ -1,6 +1,5 @@
 //! Strict information privacy: how far any belief can move (Chai and Nayak 2018; paper 002, eq. 2.3).
 
-use super::rho::{percent, percent_down};
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
 use crate::channel::Epsilon;
 
@@ -38,4 +37,14 @@ pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     let inverse = (-epsilon.get()).exp();
     let after = |p: f64| if p > 0.0 { p / (inverse + (1.0 - inverse) * p) } else { 0.0 };
     ((1.0 - after(1.0 - before)).max(0.0), after(before))
+}
+
+/// A probability for people, rounded up to a tenth of a per cent.
+pub(super) fn percent(p: f64) -> String {
+    format!("{} %", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
+}
+
+/// A lower bound for people, rounded down to a tenth of a per cent.
+fn percent_down(p: f64) -> String {
+    format!("{} %", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
 }

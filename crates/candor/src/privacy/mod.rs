@@ -8,21 +8,21 @@
 //! To add a criterion, write a file with a function `fn(&Question) -> Finding` and name it in
 //! [`CRITERIA`]; every audit, in text and JSON, then shows it.
 
-mod average_security;
-mod beta_factor;
-mod breaking_prior;
-mod composition;
-mod guessing;
-mod information_bounds;
-mod l_diversity;
-mod ldp;
-mod map_privacy;
-mod mutual_information;
-mod parity;
 mod requirement;
-mod rho;
 mod view;
+mod ldp;
+mod parity;
+mod beta_factor;
+mod information_bounds;
+mod rho;
+mod l_diversity;
+mod guessing;
+mod map_privacy;
+mod breaking_prior;
 mod worst_posterior;
+mod average_security;
+mod mutual_information;
+mod composition;
 
 pub use breaking_prior::BreakingPrior;
 pub use composition::{Composition, compose};

@@ -2,7 +2,7 @@
 
 use num_traits::One;
 
-use super::information_bounds::belief_bounds;
+use super::information_bounds::{belief_bounds, percent};
 use super::{Detail, Finding, Question, Requirement};
 use crate::channel::{Rational, exact};
 
@@ -45,14 +45,4 @@ fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
     let (low, high) = (exact(rho1)?, exact(rho2)?);
     let one = Rational::one();
     (low < one && high < one && rho1 > 0.0).then(|| &high * (&one - &low) / (&low * (&one - &high)))
-}
-
-/// A probability for people, rounded up to a tenth of a per cent.
-pub(super) fn percent(p: f64) -> String {
-    format!("{} %", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
-}
-
-/// A lower bound for people, rounded down to a tenth of a per cent.
-pub(super) fn percent_down(p: f64) -> String {
-    format!("{} %", (1000.0 * p + 1e-9).floor().max(0.0) / 10.0)
 }

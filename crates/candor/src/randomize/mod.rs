@@ -5,13 +5,14 @@
 //! Both draw from exactly the distributions that the plan certifies.
 
 mod bytes;
-mod column;
 mod die;
-mod lanes;
-mod patterns;
-mod set_answers;
+mod column;
 mod sets;
 mod subsets;
+mod draw;
+mod lanes;
+mod set_answers;
+mod patterns;
 
 pub use sets::Sets;
 
@@ -23,7 +24,8 @@ use crate::plan::{Block, Content, Plan};
 use bytes::Bytes;
 use column::ColumnKernel;
 use die::Die;
-use patterns::{Draw, PatternDrawer, fill_ones};
+use draw::Draw;
+use patterns::{PatternDrawer, fill_ones};
 use set_answers::{SetDrawer, fill_sets};
 
 /// A category as a small integer: `u8` for up to 255 categories, `u16` for all.

@@ -7,8 +7,8 @@ use rand_core::CryptoRng;
 
 use super::bytes::Bytes;
 use super::die::Die;
+use super::draw::Draw;
 use super::set_answers::SetDrawer;
-use super::subsets::Aim;
 use crate::channel::{FULL_WEIGHT, Pattern, PatternSet};
 
 /// With at most this many attributes, the patterns of a set are listed on one die.
@@ -22,15 +22,6 @@ const MAX_ATTRIBUTES: usize = u64::BITS as usize;
 
 /// How many records are worked on at a time: the scratch stays in the first-level cache.
 pub(super) const RUN: usize = 1024;
-
-/// What is to be done with each attribute of one record, one bit each.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Draw {
-    /// Answered uniformly among all answers, whatever the truth.
-    free: u64,
-    /// Answered uniformly among those that miss the truth. Neither: among those that hit it.
-    miss: u64,
-}
 
 /// How a part draws.
 enum PartDraw {
@@ -169,20 +160,6 @@ fn redraw<R: CryptoRng + ?Sized>(
         (true, _) => Some(bytes.below(categories) as u16),
         (false, true) => Some(past(bytes.below(categories - 1) as u16, truth)),
         (false, false) => None,
-    }
-}
-
-impl Draw {
-    /// What a set about the attribute is to do.
-    #[inline]
-    pub(super) fn aim(&self, attribute: usize) -> Aim {
-        let (free, miss) = self.of(attribute);
-        Aim::ALL[usize::from(!free) * (1 + usize::from(miss))]
-    }
-
-    #[inline]
-    fn of(&self, attribute: usize) -> (bool, bool) {
-        (self.free >> attribute & 1 == 1, self.miss >> attribute & 1 == 1)
     }
 }
 

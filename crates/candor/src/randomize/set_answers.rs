@@ -4,8 +4,8 @@ use rand_core::CryptoRng;
 
 use super::Sets;
 use super::bytes::Bytes;
+use super::draw::Draw;
 use super::lanes::{LANES, Lanes, MAX_SIZE};
-use super::patterns::Draw;
 use super::subsets::{Aim, Subset};
 
 /// Draws the answers about one attribute: sets of a fixed size of its categories.

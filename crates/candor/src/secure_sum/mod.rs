@@ -60,9 +60,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod collector;
 mod fault;
 mod message;
+mod collector;
 mod party;
 mod transcript;
 

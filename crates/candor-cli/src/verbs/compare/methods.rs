@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use candor::channel::Channel;
-use candor::dependence::{Limits, Measure, cluster, counted, pairs};
-use candor::estimate::Target;
 use candor::plan::Plan;
 use candor::privacy::{respondent_sentence, times};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::tables::Tables;
-use candor::tally::count_categories;
+use candor_analysis::dependence::{Limits, Measure, cluster, counted, pairs};
+use candor_analysis::estimate::Target;
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::count_categories;
 use candor_design::compare::{Candidate, Goal, Made, Simulation, Skipped, compare, recommended, simulated_errors};
 use candor_design::predict::predicted_error;
 use candor_design::request::{Method, Request};
@@ -49,10 +49,10 @@ struct Comparison<'a> {
     simulated: Option<Simulated>,
 }
 
-/// Tables that are shown together.
+/// TableList that are shown together.
 struct List {
     name: String,
-    tables: Tables,
+    tables: TableList,
     /// Their predicted error.
     error: fn(&Made) -> Option<f64>,
 }
@@ -72,7 +72,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     };
     let default = if schema.private().len() > 1 { "pairs" } else { "marginals" };
     let asked = args.tables.as_deref().unwrap_or(default);
-    let tables = Tables::parse(asked, &schema).map_err(|error| Failure::about("--tables", error))?;
+    let tables = TableList::parse(asked, &schema).map_err(|error| Failure::about("--tables", error))?;
     let truths = match &args.simulate {
         Some(path) => {
             let inputs = [Location::new(path)];
@@ -92,8 +92,8 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let goal = Goal { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
     let candidates = compare(&schema, &goal)?;
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
-    let mut lists = vec![list("one-way", Tables::marginals(&schema), |made| made.one_way)];
-    lists.extend(Tables::parse("pairs", &schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
+    let mut lists = vec![list("one-way", TableList::marginals(&schema), |made| made.one_way)];
+    lists.extend(TableList::parse("pairs", &schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
     if lists.iter().all(|list| list.tables != tables) {
         lists.push(list(asked, tables, |made| made.asked));
     }
@@ -101,7 +101,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
         Some((path, truths)) => {
             let simulation =
                 Simulation { truths: &truths, repeats: args.repeats, source: &Source::from_seed(args.seed) };
-            let lists: Vec<&Tables> = lists.iter().map(|list| &list.tables).collect();
+            let lists: Vec<&TableList> = lists.iter().map(|list| &list.tables).collect();
             let errors = candidates.iter().map(|candidate| simulate(candidate, &lists, records, &simulation));
             Some(Simulated { file: path.clone(), records, errors: errors.collect::<Result<_, _>>()? })
         }
@@ -133,14 +133,14 @@ fn clusters_in(schema: &Schema, truths: &[Vec<u16>]) -> Vec<Vec<usize>> {
 /// Predicted and simulated errors of the very table, by list.
 fn simulate(
     candidate: &Candidate,
-    lists: &[&Tables],
+    lists: &[&TableList],
     records: usize,
     simulation: &Simulation<'_>,
 ) -> Result<Vec<Option<(f64, f64)>>, Failure> {
     let Ok(made) = &candidate.made else { return Ok(vec![None; lists.len()]) };
     let simulated =
         simulated_errors(&made.plan, lists, simulation).map_err(|error| Failure::Input(error.to_string()))?;
-    let both = |(list, simulated): (&&Tables, Option<f64>)| {
+    let both = |(list, simulated): (&&TableList, Option<f64>)| {
         predicted_error(&made.plan, list.lists(), records as f64, Target::Table).ok().zip(simulated)
     };
     Ok(lists.iter().zip(simulated).map(both).collect())

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use candor::estimate::{EstimateError, TableEstimator, Target as EstimateTarget};
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
 use candor_design::designed::Designed;
 use serde_json::{Value, json};
 
+use super::expectation::{Expectation, table_name};
 use super::pairs::Pairs;
 use crate::show::{count, paragraph, plural, probability, table};
 
@@ -109,44 +109,6 @@ pub fn attributes_json(plan: &Plan) -> Vec<Value> {
         })
     };
     plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
-}
-
-/// The standard errors to expect from a table.
-pub struct Expectation {
-    attributes: Vec<usize>,
-    cells: usize,
-    /// Root mean square over the cells, if the truth is uniform; or why there is none.
-    standard_error: Result<f64, EstimateError>,
-    /// Absolute and relative error of the answers' shares, all at once with confidence 0.95 (paper 004).
-    answer_errors: Option<(f64, f64)>,
-}
-
-impl Expectation {
-    /// The predicted root mean square error, if there is one.
-    pub fn error(&self) -> Option<f64> {
-        self.standard_error.as_ref().ok().copied()
-    }
-}
-
-/// What to expect of each table, if the truth is uniform.
-pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
-    let one = |table: &Vec<usize>| {
-        let sizes = table.iter().map(|&attribute| plan.schema().attributes()[attribute].categories().len());
-        let estimator = TableEstimator::new(plan, table);
-        let answer_errors = estimator.as_ref().ok().and_then(|e| e.answer_errors(respondents, 0.95));
-        let predicted = estimator.and_then(|estimator| estimator.predict(respondents, EstimateTarget::Population));
-        Expectation {
-            answer_errors,
-            attributes: table.clone(),
-            cells: sizes.product(),
-            standard_error: predicted.map(|estimate| estimate.root_mean_square_error()),
-        }
-    };
-    tables.iter().map(one).collect()
-}
-
-pub fn table_name(plan: &Plan, attributes: &[usize]) -> String {
-    attributes.iter().map(|&a| plan.schema().attributes()[a].name()).collect::<Vec<_>>().join(",")
 }
 
 pub fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents: f64) -> String {

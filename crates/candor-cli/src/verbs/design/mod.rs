@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 use candor_design::joint::workload::asked_tables;
 use candor_design::request::{Method, design};
 use candor_design::{DEFAULT_RESPONDENTS, DesignError};
@@ -19,12 +19,14 @@ use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{emit, remark};
 
-mod describe;
-mod findings;
-mod pairs;
 mod request;
+mod findings;
+mod expectation;
+mod pairs;
+mod describe;
 
-pub use describe::{attribute_rows, attributes_json, describe, describe_prior, expectations, prior_sentences};
+pub use describe::{attribute_rows, attributes_json, describe, describe_prior, prior_sentences};
+pub use expectation::expectations;
 use describe::{describe_expectations, describe_json};
 use findings::{findings, recommendation};
 use pairs::Pairs;
@@ -234,12 +236,12 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
 
 impl DesignArgs {
     /// The tables whose errors are shown.
-    fn tables(&self, schema: &Schema) -> Result<Tables, Failure> {
+    fn tables(&self, schema: &Schema) -> Result<TableList, Failure> {
         let tables = match self.method {
             Method::Workload | Method::Sampling => {
                 asked_tables(schema, self.tables.as_deref()).map(|(tables, _)| tables)
             }
-            _ => Tables::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables),
+            _ => TableList::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables),
         };
         Ok(tables?)
     }

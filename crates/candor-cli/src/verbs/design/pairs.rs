@@ -4,9 +4,9 @@ use candor::channel::Channel;
 use candor::plan::{Block, Plan};
 use serde_json::{Value, json};
 
-use super::describe::{expectations, table_name};
+use super::expectation::{expectations, table_name};
 use crate::show::{count, paragraph};
-use candor::tables::MAX_CELLS;
+use candor_analysis::table_list::MAX_CELLS;
 
 /// With more attributes than this, only a few pairs are looked at.
 const MAX_ALL_PAIRS: usize = 20;

@@ -4,8 +4,8 @@
 //! algorithm. The result depends on the seed and the parameters, never on the number of threads.
 
 mod omega;
-pub mod polishing;
 mod random;
+pub mod polishing;
 mod repair;
 mod selection;
 mod variation;

@@ -6,12 +6,11 @@
 //! levels give a lower bound. [`search()`] finds both; here the sets become a plan with integer weights, whose
 //! levels are computed again from the integers.
 
-mod alike;
-mod climb;
-mod cut;
 pub mod levels;
+mod alike;
+mod cut;
+mod climb;
 mod master;
-mod request;
 pub mod search;
 
 use candor::channel::{Axis, Part, Pattern, PatternSet};
@@ -21,7 +20,6 @@ use candor::schema::Schema;
 use crate::{DesignError, private};
 use cut::{MAX_FINE, Threshold};
 use levels::Levels;
-pub use request::OptimalRequest;
 use search::{Effort, Found, search, search_coarse};
 
 /// A plan, and what no plan can be better than.

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use candor::channel::{Axis, Channel, Pattern, PatternSet};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 
 use super::optimal::search::Effort;
 use super::optimal::{aim, with_all};
@@ -83,7 +83,7 @@ const AT_ONCE: usize = 12;
 pub fn lottery(
     schema: &Schema,
     epsilon: f64,
-    tables: &Tables,
+    tables: &TableList,
     weights: &[f64],
     effort: Effort,
 ) -> Result<Workload, DesignError> {
@@ -157,7 +157,7 @@ const TICKETS: f64 = (1u64 << 32) as f64;
 pub fn single(
     schema: &Schema,
     epsilon: f64,
-    tables: &Tables,
+    tables: &TableList,
     weights: &[f64],
     effort: Effort,
 ) -> Result<Workload, DesignError> {
@@ -210,7 +210,7 @@ pub fn single(
 ///
 /// # Errors
 /// If epsilon is not a positive privacy loss or a table has no randomized attribute.
-pub fn sampling(schema: &Schema, epsilon: f64, tables: &Tables, weights: &[f64]) -> Result<Workload, DesignError> {
+pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
     let Setting { space, goal, .. } = &setting;
     let mut pool = Pool::new(space, goal, |eigenvalue| eigenvalue * eigenvalue);
@@ -226,14 +226,14 @@ struct Setting {
     /// Positions in the schema.
     attributes: Vec<usize>,
     axes: Vec<Axis>,
-    /// Tables by numbers among the randomized attributes.
+    /// TableList by numbers among the randomized attributes.
     tables: Vec<Vec<usize>>,
     goal: Goal,
     space: Space,
 }
 
 impl Setting {
-    fn new(schema: &Schema, epsilon: f64, tables: &Tables, weights: &[f64]) -> Result<Setting, DesignError> {
+    fn new(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Setting, DesignError> {
         if !(epsilon.is_finite() && epsilon > 0.0) {
             return Err(DesignError::Epsilon(epsilon));
         }

@@ -1,9 +1,9 @@
 //! Plans for tables, as requests.
 
-use candor::estimate::Target;
+use candor_analysis::estimate::Target;
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor::tables::Tables;
+use candor_analysis::table_list::TableList;
 use serde::{Deserialize, Serialize};
 
 use super::{Workload, lottery, sampling, single};
@@ -46,9 +46,9 @@ pub struct SamplingRequest {
 ///
 /// # Errors
 /// If the text names no tables of the schema.
-pub fn asked_tables(schema: &Schema, tables: Option<&str>) -> Result<(Tables, Vec<f64>), DesignError> {
+pub fn asked_tables(schema: &Schema, tables: Option<&str>) -> Result<(TableList, Vec<f64>), DesignError> {
     let default = if private(schema)?.len() > 1 { "pairs" } else { "marginals" };
-    Ok(Tables::parse_weighted(tables.unwrap_or(default), schema)?)
+    Ok(TableList::parse_weighted(tables.unwrap_or(default), schema)?)
 }
 
 impl Design for WorkloadRequest {
@@ -64,7 +64,7 @@ impl Design for WorkloadRequest {
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
         let request = || {
-            check_lottery(schema.private().len(), Tables::parse(goal.tables, schema)?.lists().len())?;
+            check_lottery(schema.private().len(), TableList::parse(goal.tables, schema)?.lists().len())?;
             let (tables, time_limit) = (Some(goal.tables.to_owned()), goal.time_limit.map(|limit| limit.as_secs_f64()));
             Ok(WorkloadRequest { epsilon: goal.epsilon, tables, single: false, time_limit })
         };
@@ -81,7 +81,7 @@ impl Design for SamplingRequest {
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
         let request = |text: &str| {
-            let tables = Tables::parse(text, schema)?;
+            let tables = TableList::parse(text, schema)?;
             check_lottery(schema.private().len(), tables.lists().len())?;
             Ok(SamplingRequest { epsilon: goal.epsilon, tables: Some(text.to_owned()) })
         };
@@ -101,7 +101,7 @@ fn check_lottery(attributes: usize, tables: usize) -> Result<(), Skipped> {
 }
 
 /// How good a plan is, beside what else the total could buy.
-fn goodness(found: &Workload, schema: &Schema, total: f64, tables: &Tables, weights: &[f64]) -> Goodness {
+fn goodness(found: &Workload, schema: &Schema, total: f64, tables: &TableList, weights: &[f64]) -> Goodness {
     let error =
         |plan: Option<Plan>| predicted_error(&plan?, tables.lists(), DEFAULT_RESPONDENTS, Target::Population).ok();
     let shares = budget::share(total, &vec![1.0; schema.private().len()]);

@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::super::epsilon::{Epsilon, Rational, nearest, parity};
-use super::marginal::Bounds;
+use super::bounds::Bounds;
 use super::{FULL_WEIGHT, MAX_ENUMERATED, Part, Pattern, PatternSet, Size};
 
 impl Pattern {

@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
-use super::super::epsilon::{Epsilon, Rational, exact, nearest};
+use super::super::epsilon::{Epsilon, Rational, nearest};
 use super::super::threshold::inside;
+use super::bounds::Bounds;
 use super::likelihood::keeping;
 use super::{Axis, FULL_WEIGHT, MAX_ENUMERATED, Pattern, PatternSet, Size};
 
@@ -19,25 +20,6 @@ impl PartialEq for Remembered {
     /// What follows from the rest makes no difference.
     fn eq(&self, _: &Remembered) -> bool {
         true
-    }
-}
-
-/// A number known from below and from above.
-#[derive(Clone, Debug)]
-pub(super) struct Bounds {
-    pub(super) low: Rational,
-    pub(super) high: Rational,
-}
-
-impl Bounds {
-    pub(super) fn exactly(value: Rational) -> Bounds {
-        Bounds { low: value.clone(), high: value }
-    }
-
-    /// A float with a relative error.
-    pub(super) fn around(value: f64, error: f64) -> Bounds {
-        let end = |value: f64| exact(value.max(0.0)).expect("finite and not negative");
-        Bounds { low: end((value * (1.0 - error)).next_down()), high: end((value * (1.0 + error)).next_up()) }
     }
 }
 

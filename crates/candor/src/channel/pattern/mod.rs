@@ -17,6 +17,7 @@
 //! uniformly random one. That is how optimised designs bring a single attribute down to exactly the
 //! epsilon asked for.
 
+mod bounds;
 mod likelihood;
 mod marginal;
 
@@ -27,6 +28,7 @@ use super::ChannelError;
 use super::epsilon::{Epsilon, Rational, choose};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 use super::threshold::{Measure, measure};
+use crate::schema::MAX_CATEGORIES;
 use likelihood::MAX_EXACT;
 pub use marginal::Masses;
 use marginal::Remembered;
@@ -122,7 +124,7 @@ impl Pattern {
             return Err(ChannelError::NoAttribute);
         }
         for (attribute, axis) in axes.iter().enumerate() {
-            if axis.categories < 2 || axis.categories > super::MAX_CATEGORIES {
+            if axis.categories < 2 || axis.categories > MAX_CATEGORIES {
                 return Err(ChannelError::Categories { attribute, categories: axis.categories });
             }
             if axis.answer < 1 || axis.answer > axis.categories {

@@ -1,0 +1,130 @@
+//! Counting and estimating in memory, on one core.
+//!
+//! Run with `cargo bench -p candor --bench estimate`; results are kept in benches/results/.
+
+use std::collections::BTreeMap;
+
+use candor::channel::{Axis, Part, Pattern, PatternSet};
+use candor::plan::{Block, Plan};
+use candor::randomize::{AnswerColumn, Randomizer};
+use candor::randomness::Source;
+use candor::schema::Schema;
+use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::estimate::{TableEstimator, Target};
+use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableTally, count_categories, count_tables};
+use divan::Bencher;
+use divan::counter::ItemsCount;
+
+const RECORDS: usize = 10_000_000;
+const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
+
+fn main() {
+    divan::main();
+}
+
+fn columns() -> Vec<Vec<u16>> {
+    let mut state = 1u64;
+    let mut code = |size: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as usize % size) as u16
+    };
+    ADULT.iter().map(|&size| (0..RECORDS).map(|_| code(size)).collect()).collect()
+}
+
+fn count(bencher: Bencher, tables: Vec<Vec<usize>>) {
+    let columns = columns();
+    let columns: Vec<&[u16]> = columns.iter().map(Vec::as_slice).collect();
+    bencher
+        .counter(ItemsCount::new(RECORDS * tables.len()))
+        .bench_local(|| count_categories(&ADULT, divan::black_box(&columns), &tables));
+}
+
+/// All one-way tables of eight attributes; items are values.
+#[divan::bench(sample_count = 10)]
+fn count_marginals(bencher: Bencher) {
+    count(bencher, (0..8).map(|a| vec![a]).collect());
+}
+
+/// All twenty-eight pairs; items are pairs of values.
+#[divan::bench(sample_count = 10)]
+fn count_pairs(bencher: Bencher) {
+    count(bencher, (0..8).flat_map(|a| (a + 1..8).map(move |b| vec![a, b])).collect());
+}
+
+fn plan(sizes: &[usize], epsilon: f64) -> Plan {
+    let block = |i: usize| Block::new(vec![i], Pattern::k_ary(vec![Axis::single(sizes[i])], epsilon).unwrap());
+    Plan::new(Schema::of_sizes(sizes).unwrap(), (0..sizes.len()).map(block).collect()).unwrap()
+}
+
+fn tally(estimator: &TableEstimator<'_>, cells: usize, respondents: f64) -> TableTally {
+    let weights: Vec<f64> = (0..cells).map(|cell| (cell * 7919 % 101) as f64 + 1.0).collect();
+    let sum: f64 = weights.iter().sum();
+    let counts = weights.iter().map(|w| (w / sum * respondents).round()).collect::<Vec<f64>>();
+    let total = counts.iter().sum();
+    let group = Group { total, squares: total, counts, square_counts: Vec::new() };
+    TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
+}
+
+/// The joint table of all eight attributes, 1.8 million cells, with standard errors.
+#[divan::bench(sample_count = 10)]
+fn estimate_joint(bencher: Bencher) {
+    let plan = plan(&ADULT, 3.0);
+    let estimator = TableEstimator::new(&plan, &[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+    let cells: usize = ADULT.iter().product();
+    let tally = tally(&estimator, cells, 1e8);
+    bencher.counter(ItemsCount::new(cells)).bench_local(|| estimator.estimate(&tally, Target::Population).unwrap());
+}
+
+/// The iterative method on 1,000 categories to 1e-12.
+#[divan::bench(sample_count = 5)]
+fn iterate_thousand(bencher: Bencher) {
+    let plan = plan(&[1000], 2.0);
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    let tally = tally(&estimator, 1000, 1e6);
+    let found = estimator.iterate(&tally, 1e-12, 1_000_000).unwrap();
+    println!("{} updates, converged: {}", found.updates, found.converged);
+    bencher.bench_local(|| estimator.iterate(&tally, 1e-12, 1_000_000).unwrap());
+}
+
+/// A million responses of local l-diversity, 10 of 100 categories: counted, estimated, with standard
+/// errors.
+#[divan::bench(sample_count = 20)]
+fn estimate_subsets(bencher: Bencher) {
+    const RESPONSES: usize = 1_000_000;
+    let part = Part { set: PatternSet::no_miss(), weight: 1 };
+    let channel = Pattern::new(vec![Axis::set(100, 10)], vec![part]).unwrap();
+    let plan = Plan::new(Schema::of_sizes(&[100]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let truths = vec![(0..RESPONSES).map(|i| (i * 7919 % 100) as u16).collect()];
+    let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0)).unwrap();
+    let AnswerColumn::Set(sets) = &answers[0].columns[0] else { unreachable!("answers are sets") };
+    let estimator = TableEstimator::new(&plan, &[0]).unwrap();
+    bencher.counter(ItemsCount::new(RESPONSES)).bench_local(|| {
+        let layouts = [estimator.layout().clone()];
+        let tally = count_tables(&plan, &layouts, &[Codes::Set(divan::black_box(sets))], Rows::Single);
+        estimator.estimate(&tally[0], Target::Population).unwrap()
+    });
+}
+
+/// All 28 dependences from ten million responses randomized attribute by attribute: counted, estimated, measured.
+#[divan::bench(sample_count = 10)]
+fn dependences(bencher: Bencher) {
+    let block = |(attribute, &size): (usize, &usize)| {
+        Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(size)], 3.0).unwrap())
+    };
+    let blocks = ADULT.iter().enumerate().map(block).collect();
+    let plan = Plan::new(Schema::of_sizes(&ADULT).unwrap(), blocks).unwrap();
+    let columns = columns();
+    let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
+    let pairs = (0..8).flat_map(|b| (0..b).map(move |a| vec![a, b]));
+    let tables: Vec<Vec<usize>> = (0..8).map(|a| vec![a]).chain(pairs).collect();
+    let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(&plan, table)).collect();
+    bencher.counter(ItemsCount::new(RECORDS)).bench_local(|| {
+        let tallies = count_tables(&plan, &layouts, divan::black_box(&codes), Rows::Single);
+        let (one_way, two_way) = tallies.split_at(8);
+        let measured = two_way.iter().map(|pair| {
+            let [a, b] = [0, 1].map(|at| &one_way[pair.layout().attributes[at]]);
+            estimated(&plan, [a, b], pair, Measure::CramersV).unwrap()
+        });
+        measured.collect::<Vec<_>>()
+    });
+}

@@ -1,0 +1,174 @@
+//! A table as it is published: estimates with intervals, or the reason why there are none.
+
+use candor::plan::Plan;
+
+use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
+use crate::tally::TableTally;
+
+/// Which estimate; only the first is unbiased.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Unbiased and unclipped: cells can be negative, means over surveys are right.
+    #[default]
+    Unbiased,
+    /// As unbiased, but matrices with more outputs than inputs are inverted by weights from the
+    /// responses: smaller errors for skewed truths, unbiased only with many responses.
+    PlugIn,
+    /// The likelihood, by iteration: a proper distribution.
+    Iterative,
+    /// The distribution closest to the unbiased estimate.
+    Projected,
+    /// Negative cells set to zero, the rest rescaled: for comparison with the literature.
+    Clipped,
+}
+
+/// How tables are to be estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Which estimate.
+    pub method: Method,
+    /// Whose table.
+    pub target: Target,
+    /// Which intervals.
+    pub interval: Interval,
+    /// With which confidence, above 0 and below 1.
+    pub confidence: f64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            method: Method::default(),
+            target: Target::default(),
+            interval: Interval::default(),
+            confidence: 0.95,
+        }
+    }
+}
+
+/// One cell of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// The estimated share.
+    pub estimate: f64,
+    /// Its standard error and interval; the unbiased and the plug-in estimate have them.
+    pub uncertainty: Option<Uncertainty>,
+}
+
+/// The uncertainty of a share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uncertainty {
+    /// The standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// A table as it is published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The attributes, by position in the schema.
+    pub attributes: Vec<usize>,
+    /// The number of responses (or the sum of their weights).
+    pub respondents: f64,
+    /// The cells, first attribute slowest, or why there are none.
+    pub cells: Result<Vec<Cell>, NoAnswer>,
+    /// The condition number of the matrices involved, if there are any.
+    pub condition: Option<f64>,
+    /// Whether the responses can hardly have come from the plan: wrong plan, wrong file, or answers
+    /// edited. The chance of saying so of honest responses is below one in a million.
+    pub implausible: bool,
+}
+
+/// Why a table has no numbers.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAnswer {
+    /// It cannot be estimated at all.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    /// It can, but every interval is wider than all that is possible, from 0 to 1.
+    #[error(
+        "uninformative: with {respondents:.0} responses every interval is wider than all that is possible; about {needed:.0} \
+         responses would begin to tell something, or a plan with less noise on these attributes"
+    )]
+    Uninformative {
+        /// How many responses there are.
+        respondents: f64,
+        /// With how many the best interval would be half as wide as what is possible.
+        needed: f64,
+    },
+}
+
+/// Estimates one table from its counts.
+pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
+    let attributes = tally.layout().attributes.clone();
+    let respondents = tally.total();
+    let estimator = match TableEstimator::new(plan, &attributes) {
+        Ok(estimator) => estimator,
+        Err(error) => {
+            let cells = Err(error.into());
+            return Analysis { attributes, respondents, cells, condition: None, implausible: false };
+        }
+    };
+    let condition = estimator.condition();
+    let population = estimator.estimate(tally, Target::Population);
+    let implausible = population.as_ref().is_ok_and(|estimate| estimator.is_implausible(tally, estimate));
+    let cells = population.map_err(NoAnswer::from).and_then(|population| cells(estimator, population, tally, options));
+    Analysis { attributes, respondents, cells, condition, implausible }
+}
+
+/// The cells as asked for, from the estimate for the population.
+fn cells(
+    mut estimator: TableEstimator<'_>,
+    population: Estimate,
+    tally: &TableTally,
+    options: &Options,
+) -> Result<Vec<Cell>, NoAnswer> {
+    if options.method == Method::PlugIn {
+        estimator = estimator.with_plug_in_weights(tally)?;
+    }
+    let bare = |shares: Vec<f64>| shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect();
+    if options.method == Method::Iterative {
+        const TOLERANCE: f64 = 1e-10;
+        const MOST_UPDATES: usize = 100_000;
+        let found = estimator.iterate(tally, TOLERANCE, MOST_UPDATES)?;
+        return if found.converged {
+            Ok(bare(found.shares))
+        } else {
+            Err(EstimateError::NotConverged(found.updates).into())
+        };
+    }
+    let estimate = match (options.method, options.target) {
+        (Method::PlugIn, target) | (_, target @ Target::Table) => estimator.estimate(tally, target)?,
+        (_, Target::Population) => population,
+    };
+    let reach = options.interval.reach(options.confidence, estimate.shares.len());
+    if estimate.standard_errors.iter().all(|se| 2.0 * reach * se >= 1.0) {
+        let least = estimate.standard_errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let respondents = estimate.respondents;
+        return Err(NoAnswer::Uninformative {
+            respondents,
+            needed: (respondents * (4.0 * reach * least).powi(2)).ceil(),
+        });
+    }
+    match options.method {
+        Method::Projected => return Ok(bare(simplex::project(&estimate.shares))),
+        Method::Clipped => return Ok(bare(simplex::clip(&estimate.shares))),
+        Method::Unbiased | Method::PlugIn | Method::Iterative => {}
+    }
+    let intervals: Vec<(f64, f64)> = match options.interval {
+        Interval::Bootstrap => estimator.bootstrap(tally, options)?,
+        Interval::Wald | Interval::Simultaneous => {
+            let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
+            estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
+        }
+    };
+    let cell = |((&estimate, &standard_error), (low, high)): ((&f64, &f64), (f64, f64))| Cell {
+        estimate,
+        uncertainty: Some(Uncertainty { standard_error, low, high }),
+    };
+    Ok(estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect())
+}

@@ -1,0 +1,196 @@
+//! Testing whether two attributes are independent, corrected for the randomization.
+//!
+//! With `p` the unbiased estimate of the two-way table and `d = p - rows x columns`, the statistic is
+//! the quadratic form of `d` in the inverse of its covariance *under independence*, chi-square with
+//! `(r-1)(c-1)` degrees of freedom. The Wald form, which takes the covariance at the estimate, rejects
+//! far too often (docs/estimation.md).
+
+use candor::plan::Plan;
+use nalgebra::{DMatrix, DVector};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use super::simplex::project;
+use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
+use crate::tally::{Group, TableTally};
+
+/// A chi-square test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChiSquareTest {
+    /// The statistic.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// The probability of a statistic at least as large under independence.
+    pub p_value: f64,
+}
+
+/// What responses tell about the independence of two attributes; how strongly they depend on each other is measured by
+/// [`dependence`](crate::dependence).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Independence {
+    /// The test corrected for the randomization.
+    pub corrected: ChiSquareTest,
+    /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
+    pub odds_ratio: Option<OddsRatio>,
+    /// Pearson's test on the answers as if they were the truth: what ignoring the randomization would
+    /// have said. `None` where answers are not categories.
+    pub naive: Option<ChiSquareTest>,
+}
+
+/// An odds ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OddsRatio {
+    /// The estimate.
+    pub estimate: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// Tests the independence of the two attributes of a two-way table.
+///
+/// Cost: a dense covariance over the cells, so for tables up to a few hundred of them.
+///
+/// # Errors
+/// If the table cannot be estimated, or answers are sets.
+///
+/// # Panics
+/// If the tally is not of a table of two attributes.
+pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Result<Independence, EstimateError> {
+    let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+    let estimate = estimator.estimate(tally, Target::Population)?;
+    let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
+    let groups = estimator.group_laws(tally);
+    let Deviations { deviations: d, covariance: spread } = Deviations::new(&estimator, tally, &estimate)?;
+
+    // Rows and columns of d sum to zero: all but the last of each say everything.
+    let kept: Vec<usize> = (0..r * c).filter(|cell| cell / c < r - 1 && cell % c < c - 1).collect();
+    let small = DMatrix::from_fn(kept.len(), kept.len(), |a, b| spread[(kept[a], kept[b])]);
+    let part = DVector::from_fn(kept.len(), |a, _| d[kept[a]]);
+    let name = |&attribute: &usize| plan.schema().attributes()[attribute].name().to_owned();
+    let erased = || EstimateError::NotIdentifiable(estimate.attributes.iter().map(name).collect());
+    let solved = small.lu().solve(&part).ok_or_else(erased)?;
+    let corrected = chi_square(part.dot(&solved).max(0.0), kept.len());
+
+    let odds_ratio = if (r, c) == (2, 2) { estimator.odds_ratio(&groups, &estimate.shares, confidence)? } else { None };
+    let naive = estimator.naive(&groups, r, c);
+    Ok(Independence { corrected, odds_ratio, naive })
+}
+
+/// The largest table whose covariance is written out.
+pub(crate) const MAX_DENSE: usize = 4096;
+
+/// By how much an estimated two-way table deviates from independence, and what noise alone would do.
+pub(crate) struct Deviations {
+    /// Each cell's estimate less the product of its estimated margins.
+    deviations: DVector<f64>,
+    /// Their covariance under independence, with margins that are distributions.
+    pub(crate) covariance: DMatrix<f64>,
+}
+
+impl Deviations {
+    pub(crate) fn new(
+        estimator: &TableEstimator<'_>,
+        tally: &TableTally,
+        estimate: &Estimate,
+    ) -> Result<Deviations, EstimateError> {
+        let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
+        let groups = estimator.group_laws(tally);
+        estimator.check_likelihood(&groups)?;
+        if r * c > MAX_DENSE {
+            return Err(EstimateError::NoLikelihood("it has too many cells; merge categories"));
+        }
+        let share = |i: usize, j: usize| estimate.shares[i * c + j];
+        let rows: Vec<f64> = (0..r).map(|i| (0..c).map(|j| share(i, j)).sum()).collect();
+        let columns: Vec<f64> = (0..c).map(|j| (0..r).map(|i| share(i, j)).sum()).collect();
+        let deviations = DVector::from_fn(r * c, |cell, _| estimate.shares[cell] - rows[cell / c] * columns[cell % c]);
+        let (p, q) = (project(&rows), project(&columns));
+        let product: Vec<f64> = (0..r * c).map(|cell| p[cell / c] * q[cell % c]).collect();
+        let covariance = estimator.covariance(&groups, &product)?;
+        let jacobian = DMatrix::from_fn(r * c, r * c, |to, from| {
+            let (same_row, same_column) = (to / c == from / c, to % c == from % c);
+            f64::from(u8::from(to == from))
+                - if same_row { q[to % c] } else { 0.0 }
+                - if same_column { p[to / c] } else { 0.0 }
+        });
+        Ok(Deviations { deviations, covariance: &jacobian * covariance * jacobian.transpose() })
+    }
+}
+
+pub(super) fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
+    let p_value = ChiSquared::new(degrees as f64).map_or(1.0, |law| law.sf(statistic));
+    ChiSquareTest { statistic, degrees, p_value }
+}
+
+impl TableEstimator<'_> {
+    /// The covariance of the estimate, given the tags drawn, if the table were `shares` (in the
+    /// table's own order).
+    pub(super) fn covariance(
+        &self,
+        groups: &[(GroupLaw, &Group)],
+        shares: &[f64],
+    ) -> Result<DMatrix<f64>, EstimateError> {
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        let cells = self.cells();
+        let mut covariance = DMatrix::zeros(cells, cells);
+        for ((law, group), weights) in groups.iter().zip(&weights) {
+            let answers = self.expected(&self.forward(&self.held_order(shares)), law);
+            let coefficients = self.estimate_coefficients(weights);
+            let mut contributions = DMatrix::zeros(cells, answers.len());
+            for answer in 0..answers.len() {
+                let mut alone = vec![0.0; answers.len()];
+                alone[answer] = 1.0;
+                let mut contribution = self.invert(&alone, false);
+                self.apply(&mut contribution, law, &coefficients);
+                contributions.set_column(answer, &DVector::from_vec(self.to_order(contribution)));
+            }
+            let law = DVector::from_vec(answers);
+            let mean = &contributions * &law;
+            let weighted =
+                DMatrix::from_fn(cells, law.len(), |cell, answer| contributions[(cell, answer)] * law[answer].max(0.0));
+            let per_response = group.squares / (group.total * group.total);
+            covariance += (weighted * contributions.transpose() - &mean * mean.transpose()) * per_response;
+        }
+        Ok(covariance)
+    }
+
+    /// The logarithm of the odds ratio is nearly normal; its variance by the delta method.
+    fn odds_ratio(
+        &self,
+        groups: &[(GroupLaw, &Group)],
+        shares: &[f64],
+        confidence: f64,
+    ) -> Result<Option<OddsRatio>, EstimateError> {
+        if shares.iter().any(|share| *share <= 0.0) {
+            return Ok(None);
+        }
+        let covariance = self.covariance(groups, shares)?;
+        let gradient = DVector::from_fn(4, |cell, _| if cell == 0 || cell == 3 { 1.0 } else { -1.0 } / shares[cell]);
+        let error = (gradient.transpose() * covariance * &gradient)[(0, 0)].max(0.0).sqrt();
+        let log = (shares[0] * shares[3] / (shares[1] * shares[2])).ln();
+        let reach = Interval::Wald.reach(confidence, 1) * error;
+        Ok(Some(OddsRatio { estimate: log.exp(), low: (log - reach).exp(), high: (log + reach).exp() }))
+    }
+
+    /// Pearson's test on the answers themselves.
+    fn naive(&self, groups: &[(GroupLaw, &Group)], r: usize, c: usize) -> Option<ChiSquareTest> {
+        if !self.matrices.is_empty() {
+            return None;
+        }
+        let mut counts = vec![0.0; r * c];
+        for (_, group) in groups {
+            counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += count);
+        }
+        let counts = self.to_order(counts);
+        let total: f64 = counts.iter().sum();
+        let rows: Vec<f64> = (0..r).map(|i| counts[i * c..(i + 1) * c].iter().sum()).collect();
+        let columns: Vec<f64> = (0..c).map(|j| (0..r).map(|i| counts[i * c + j]).sum()).collect();
+        let expected = |cell: usize| rows[cell / c] * columns[cell % c] / total;
+        let term = |cell: usize| (counts[cell] - expected(cell)).powi(2) / expected(cell);
+        let statistic = (0..r * c).filter(|&cell| expected(cell) > 0.0).map(term).sum();
+        let seen = |margin: &[f64]| margin.iter().filter(|count| **count > 0.0).count();
+        let degrees = seen(&rows).saturating_sub(1) * seen(&columns).saturating_sub(1);
+        (degrees > 0).then(|| chi_square(statistic, degrees))
+    }
+}

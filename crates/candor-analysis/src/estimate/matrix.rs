@@ -1,0 +1,189 @@
+//! Inverting matrix channels: one factorisation per block.
+//!
+//! With as many outputs as inputs the inverse; with more, generalised least squares with weights fixed
+//! by the plan (the variances of the outputs under a uniform truth), which is exactly unbiased. A
+//! lottery of matrices is one matrix whose outputs are the pairs of tag and output.
+
+use candor::channel::Channel;
+use candor::plan::Plan;
+use nalgebra::DMatrix;
+
+use super::EstimateError;
+
+/// Beyond this condition number the inverse tells nothing but rounding errors.
+const HOPELESS: f64 = 1e12;
+
+/// One block of matrices as an axis of counts.
+pub(super) struct MatrixAxis {
+    attributes: Vec<usize>,
+    /// Rows: cells of the table's own attributes of the block; columns: outputs.
+    inverse: DMatrix<f64>,
+    squared: DMatrix<f64>,
+    /// The law of the outputs if all inputs are equally likely.
+    uniform: Vec<f64>,
+    /// Rows: outputs; columns: cells. `None` unless the table has all attributes of the block.
+    channel: Option<DMatrix<f64>>,
+    condition: f64,
+}
+
+impl MatrixAxis {
+    /// Prepares the attributes of `table` that belong to the block. `observed` are shares of outputs
+    /// to weight by instead of those of a uniform truth: the plug-in weights.
+    pub(super) fn new(
+        plan: &Plan,
+        block: usize,
+        table: &[usize],
+        observed: Option<&[f64]>,
+    ) -> Result<MatrixAxis, EstimateError> {
+        let content = &plan.blocks()[block];
+        let name = |&attribute: &usize| plan.schema().attributes()[attribute].name().to_owned();
+        let hopeless = || EstimateError::NotIdentifiable(content.attributes().iter().map(name).collect());
+        let total: f64 = content.channels().iter().map(|&(weight, _)| weight as f64).sum();
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for (weight, channel) in content.channels() {
+            let Channel::Matrix(matrix) = channel else { continue };
+            let share = *weight as f64 / total;
+            for output in 0..matrix.labels().len() {
+                let entry = |input| share * matrix.probability(output, input);
+                rows.push((0..matrix.columns().len()).map(entry).collect());
+            }
+        }
+        let inputs = rows.first().map_or(0, Vec::len);
+        let channel = DMatrix::from_fn(rows.len(), inputs, |output, input| rows[output][input]);
+        let uniform: Vec<f64> = rows.iter().map(|row| row.iter().sum::<f64>() / inputs as f64).collect();
+        let (inverse, condition) = invert(&channel, observed.unwrap_or(&uniform)).ok_or_else(hopeless)?;
+
+        // Sum out the attributes of the block that the table does not ask for.
+        let sizes = content.channels()[0].1.sizes();
+        let wanted: Vec<usize> = table.iter().copied().filter(|a| content.attributes().contains(a)).collect();
+        let places: Vec<usize> =
+            wanted.iter().filter_map(|a| content.attributes().iter().position(|b| b == a)).collect();
+        let cells: usize = places.iter().map(|&place| sizes[place]).product();
+        let mut reduced = DMatrix::zeros(cells, channel.nrows());
+        for input in 0..inputs {
+            let category = |place: usize| {
+                let stride: usize = sizes[place + 1..].iter().product();
+                input / stride % sizes[place]
+            };
+            let cell = places.iter().fold(0, |cell, &place| cell * sizes[place] + category(place));
+            let mut row = reduced.row_mut(cell);
+            row += inverse.row(input);
+        }
+        let squared = reduced.map(|entry| entry * entry);
+        // With all attributes, cells are inputs in another order.
+        let whole = (wanted.len() == sizes.len()).then(|| {
+            let input = |cell: usize| {
+                let (mut rest, mut categories) = (cell, vec![0; sizes.len()]);
+                for &place in places.iter().rev() {
+                    categories[place] = rest % sizes[place];
+                    rest /= sizes[place];
+                }
+                categories.iter().zip(&sizes).fold(0, |input, (category, size)| input * size + category)
+            };
+            DMatrix::from_fn(channel.nrows(), cells, |output, cell| channel[(output, input(cell))])
+        });
+        Ok(MatrixAxis { attributes: wanted, inverse: reduced, squared, uniform, channel: whole, condition })
+    }
+
+    /// The attributes it answers, in the table's order.
+    pub(super) fn attributes(&self) -> &[usize] {
+        &self.attributes
+    }
+
+    /// The number of cells of these attributes.
+    pub(super) fn cells(&self) -> usize {
+        self.inverse.nrows()
+    }
+
+    /// The number of outputs.
+    pub(super) fn outputs(&self) -> usize {
+        self.inverse.ncols()
+    }
+
+    /// The law of the outputs if all inputs are equally likely.
+    pub(super) fn outputs_of_uniform(&self) -> impl Iterator<Item = f64> + '_ {
+        self.uniform.iter().copied()
+    }
+
+    /// By how much relative errors of the outputs may grow when the channel is inverted.
+    pub(super) fn condition(&self) -> f64 {
+        self.condition
+    }
+
+    /// Whether the table has all attributes of the block.
+    pub(super) fn is_whole(&self) -> bool {
+        self.channel.is_some()
+    }
+
+    /// Applies the inverse, or its entrywise square, along the middle axis of an
+    /// `outer x outputs x inner` table.
+    pub(super) fn apply(&self, table: &[f64], outer: usize, inner: usize, squared: bool) -> Vec<f64> {
+        let matrix = if squared { &self.squared } else { &self.inverse };
+        along(matrix.shape(), |cell, output| matrix[(cell, output)], table, outer, inner)
+    }
+
+    /// Applies the transposed inverse along the middle axis of an `outer x cells x inner` table.
+    pub(super) fn apply_transposed(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
+        let shape = (self.inverse.ncols(), self.inverse.nrows());
+        along(shape, |output, cell| self.inverse[(cell, output)], table, outer, inner)
+    }
+
+    /// Applies the channel along the middle axis of an `outer x cells x inner` table.
+    pub(super) fn forward(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
+        let channel = self.channel.as_ref().expect("a table with all attributes of the block");
+        along(channel.shape(), |output, cell| channel[(output, cell)], table, outer, inner)
+    }
+
+    /// Applies the transposed channel along the middle axis of an `outer x outputs x inner` table.
+    pub(super) fn backward(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
+        let channel = self.channel.as_ref().expect("a table with all attributes of the block");
+        along((channel.ncols(), channel.nrows()), |cell, output| channel[(output, cell)], table, outer, inner)
+    }
+}
+
+/// Multiplies the middle axis of an `outer x columns x inner` table by a `rows x columns` matrix.
+fn along(
+    (rows, columns): (usize, usize),
+    entry: impl Fn(usize, usize) -> f64,
+    table: &[f64],
+    outer: usize,
+    inner: usize,
+) -> Vec<f64> {
+    let mut result = vec![0.0; outer * rows * inner];
+    for o in 0..outer {
+        for row in 0..rows {
+            let target = &mut result[(o * rows + row) * inner..][..inner];
+            for column in 0..columns {
+                let factor = entry(row, column);
+                let source = &table[(o * columns + column) * inner..][..inner];
+                target.iter_mut().zip(source).for_each(|(sum, value)| *sum += factor * value);
+            }
+        }
+    }
+    result
+}
+
+/// The left inverse that is best if the outputs have these shares, and the condition number; `None`
+/// if there is no inverse.
+fn invert(channel: &DMatrix<f64>, shares: &[f64]) -> Option<(DMatrix<f64>, f64)> {
+    let norm = |m: &DMatrix<f64>| m.column_iter().map(|c| c.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+    let solve = |square: DMatrix<f64>, right: &DMatrix<f64>| {
+        let size = norm(&square);
+        let identity = DMatrix::identity(square.nrows(), square.nrows());
+        let factorised = square.lu();
+        let condition = size * norm(&factorised.solve(&identity)?);
+        let solved = factorised.solve(right).filter(|_| condition.is_finite() && condition < HOPELESS)?;
+        Some((solved, condition))
+    };
+    if channel.nrows() < channel.ncols() {
+        return None;
+    }
+    if channel.is_square() {
+        return solve(channel.clone(), &DMatrix::identity(channel.nrows(), channel.nrows()));
+    }
+    let weighted = DMatrix::from_fn(channel.ncols(), channel.nrows(), |input, output| {
+        if shares[output] > 0.0 { channel[(output, input)] / shares[output] } else { 0.0 }
+    });
+    // The condition of the normal equations is the square of the channel's.
+    solve(&weighted * channel, &weighted).map(|(inverse, condition)| (inverse, condition.sqrt()))
+}

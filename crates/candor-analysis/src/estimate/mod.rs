@@ -1,0 +1,587 @@
+//! Estimation: any table of the population from randomized responses, unbiased, with standard
+//! errors.
+//!
+//! Each response contributes to each cell a number whose expectation, given the truth, is 1 in the
+//! true cell and 0 elsewhere; the estimate is their mean and can be negative. For pattern channels the
+//! contribution is a function of the pattern alone and no matrix is inverted: the counts are split
+//! into components, and each is divided by its eigenvalue (docs/estimation.md). For
+//! matrices it comes from one factorisation.
+
+mod components;
+mod interval;
+mod likelihood;
+mod matrix;
+mod sets;
+mod iterative;
+pub mod simplex;
+mod analysis;
+mod bootstrap;
+mod independence;
+mod linear;
+mod plausible;
+
+pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
+pub(crate) use independence::{Deviations, MAX_DENSE};
+pub use interval::Interval;
+pub use iterative::Iterated;
+pub use linear::Linear;
+
+use candor::channel::Channel;
+use candor::plan::Plan;
+
+use crate::tally::{CountAxis, CountLayout, Group, TableTally};
+use components::{coefficients, join, pattern_function, scale, split};
+use matrix::MatrixAxis;
+
+/// An eigenvalue below this tells nothing that floating point could recover.
+const NO_INFORMATION: f64 = 1e-9;
+
+/// Whose table is estimated; the point estimates are the same, the standard errors are not
+/// (docs/estimation.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// The population from which the respondents are an independent sample.
+    #[default]
+    Population,
+    /// The very records that were randomized: only the randomization is uncertain.
+    Table,
+}
+
+/// An unbiased estimate of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The attributes, by position in the schema.
+    pub attributes: Vec<usize>,
+    /// The number of categories of each.
+    pub dims: Vec<usize>,
+    /// The share of each cell, first attribute slowest; they sum to 1 and can be negative.
+    pub shares: Vec<f64>,
+    /// The standard error of each share.
+    pub standard_errors: Vec<f64>,
+    /// How many responses it is from.
+    pub respondents: f64,
+}
+
+impl Estimate {
+    /// The root mean square of the standard errors over the cells.
+    pub fn root_mean_square_error(&self) -> f64 {
+        let squares: f64 = self.standard_errors.iter().map(|se| se * se).sum();
+        (squares / self.standard_errors.len().max(1) as f64).sqrt()
+    }
+
+    /// A proper distribution whose one-way shares are right: the [projection](simplex::project) of the shares, which moves much where a
+    /// table has many noisy cells, fitted to the projections of the estimated one-way shares, which move little. The estimate itself,
+    /// where it is a distribution. Cost: thirty passes over the cells for each attribute, more for small tables.
+    pub fn distribution(&self) -> Vec<f64> {
+        let projected = simplex::project(&self.shares);
+        if self.dims.len() < 2 || self.shares.iter().all(|share| *share >= 0.0) {
+            return projected;
+        }
+        let one_way = |axis: usize| simplex::project(&simplex::margin(&self.shares, &self.dims, axis));
+        let margins: Vec<Vec<f64>> = (0..self.dims.len()).map(one_way).collect();
+        simplex::fitted(&projected, &self.dims, &margins)
+    }
+
+    /// The largest standard error.
+    pub fn largest_error(&self) -> f64 {
+        self.standard_errors.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// How many respondents it takes for intervals that reach `reach` standard errors to reach no
+    /// further than `margin` in any cell, if the truth is like this estimate: variances fall as one
+    /// over the number of respondents.
+    pub fn respondents_for(&self, margin: f64, reach: f64) -> f64 {
+        (self.respondents * (reach * self.largest_error() / margin).powi(2)).ceil()
+    }
+}
+
+/// Why a table cannot be estimated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EstimateError {
+    /// There are no responses.
+    #[error("there are no responses to estimate from")]
+    NoResponses,
+    /// The plan erases what the table asks for.
+    #[error(
+        "not identifiable: under this plan the answers tell nothing about {}; a plan that answers {} with less noise, or \
+         a table without {}, would do",
+        together(.0), if .0.len() == 1 { "it" } else { "them together" }, if .0.len() == 1 { "it" } else { "one of them" }
+    )]
+    NotIdentifiable(Vec<String>),
+    /// The iteration did not settle.
+    #[error("the iterative method had not settled after {0} updates; use unbiased or projected")]
+    NotConverged(usize),
+    /// The counts do not hold the likelihood that a method needs.
+    #[error("this method does not apply to the table: {0}")]
+    NoLikelihood(&'static str),
+}
+
+fn together(names: &[String]) -> String {
+    match names {
+        [one] => format!("\"{one}\""),
+        several => format!(
+            "how {} depend on each other",
+            several.iter().map(|n| format!("\"{n}\"")).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// A table of a plan, made ready to be estimated.
+pub struct TableEstimator<'a> {
+    plan: &'a Plan,
+    layout: CountLayout,
+    /// Attributes with answers of their own, in the order of the count axes.
+    attributes: Vec<usize>,
+    matrices: Vec<MatrixAxis>,
+    /// Sizes of the axes once matrices are inverted: attributes, then those of the matrices.
+    dims: Vec<usize>,
+    /// For each pattern block that the table touches: for each channel its eigenvalues, and where its
+    /// attributes stand among `attributes`.
+    blocks: Vec<BlockEigenvalues>,
+}
+
+struct BlockEigenvalues {
+    block: usize,
+    /// Bit of each of its attributes among the axes, in the order of the eigenvalues' bits.
+    places: Vec<usize>,
+    eigenvalues: Vec<Vec<f64>>,
+    /// Answer sizes by channel and attribute.
+    answer_sizes: Vec<Vec<usize>>,
+}
+
+/// What one group of responses with the same tags knows.
+#[derive(Clone)]
+struct GroupLaw {
+    /// Eigenvalue of each component.
+    eigenvalues: Vec<f64>,
+    /// Share of a uniformly random answer that hits, for each attribute: q/a.
+    shares: Vec<f64>,
+}
+
+impl<'a> TableEstimator<'a> {
+    /// Prepares a table, given by positions of attributes in the schema.
+    ///
+    /// # Errors
+    /// If a matrix that the table needs has no inverse.
+    pub fn new(plan: &'a Plan, table: &[usize]) -> Result<TableEstimator<'a>, EstimateError> {
+        let layout = CountLayout::new(plan, table);
+        let (mut attributes, mut matrices) = (Vec::new(), Vec::new());
+        for axis in &layout.axes {
+            match *axis {
+                CountAxis::Attribute { attribute, .. } => attributes.push(attribute),
+                CountAxis::Outputs { block, .. } => matrices.push(MatrixAxis::new(plan, block, table, None)?),
+            }
+        }
+        let size = |&attribute: &usize| plan.schema().attributes()[attribute].categories().len();
+        let dims = attributes.iter().map(size).chain(matrices.iter().map(MatrixAxis::cells)).collect();
+        let mut blocks = Vec::new();
+        for (number, block) in plan.blocks().iter().enumerate() {
+            let inside: Vec<(usize, usize)> = attributes
+                .iter()
+                .enumerate()
+                .filter_map(|(place, attribute)| Some((place, block.attributes().iter().position(|a| a == attribute)?)))
+                .collect();
+            if inside.is_empty() {
+                continue;
+            }
+            let local: Vec<usize> = inside.iter().map(|&(_, local)| local).collect();
+            let patterns = block.channels().iter().filter_map(|(_, channel)| match channel {
+                Channel::Pattern(pattern) => Some(pattern.marginal(&local)),
+                Channel::Matrix(_) => None,
+            });
+            let masses: Vec<_> = patterns.collect();
+            blocks.push(BlockEigenvalues {
+                block: number,
+                places: inside.iter().map(|&(place, _)| place).collect(),
+                eigenvalues: masses.iter().map(|masses| masses.eigenvalues()).collect(),
+                answer_sizes: masses.iter().map(|m| m.axes().iter().map(|axis| axis.answer).collect()).collect(),
+            });
+        }
+        Ok(TableEstimator { plan, layout, attributes, matrices, dims, blocks })
+    }
+
+    /// The same table with matrices inverted by weights from the shares of outputs in these responses,
+    /// instead of those of a uniform truth. Better where there are more outputs than inputs and the truth
+    /// is far from uniform; not exactly unbiased.
+    ///
+    /// # Errors
+    /// If a matrix has no inverse with these weights.
+    pub fn with_plug_in_weights(mut self, tally: &TableTally) -> Result<TableEstimator<'a>, EstimateError> {
+        let dims = self.layout.dims();
+        let mut matrices = Vec::with_capacity(self.matrices.len());
+        for (axis, described) in self.layout.axes.iter().enumerate() {
+            let CountAxis::Outputs { block, outputs } = *described else { continue };
+            let inner: usize = dims[axis + 1..].iter().product();
+            let mut shares = vec![0.0; outputs];
+            for group in tally.groups().values() {
+                for (cell, count) in group.counts.iter().enumerate() {
+                    shares[cell / inner % outputs] += count;
+                }
+            }
+            let total: f64 = shares.iter().sum();
+            shares.iter_mut().for_each(|share| *share /= total);
+            matrices.push(MatrixAxis::new(self.plan, block, &self.layout.attributes, Some(&shares))?);
+        }
+        self.matrices = matrices;
+        Ok(self)
+    }
+
+    /// The largest condition number of the matrices that the table needs: by how much small deviations
+    /// of the shares of outputs may grow. `None` if there is no matrix.
+    pub fn condition(&self) -> Option<f64> {
+        self.matrices.iter().map(MatrixAxis::condition).reduce(f64::max)
+    }
+
+    /// How its responses are to be counted.
+    pub fn layout(&self) -> &CountLayout {
+        &self.layout
+    }
+
+    /// Estimates the table from counts.
+    ///
+    /// # Errors
+    /// If there are no responses, or the plan erases what the table asks for.
+    pub fn estimate(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
+        let groups = self.group_laws(tally);
+        let respondents = tally.total();
+        if respondents <= 0.0 {
+            return Err(EstimateError::NoResponses);
+        }
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        let mut shares = vec![0.0; self.cells()];
+        for ((law, group), weights) in groups.iter().zip(&weights) {
+            let mut part = self.invert(&frequencies(&group.counts, group.total), false);
+            self.apply(&mut part, law, &self.estimate_coefficients(weights));
+            shares.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
+        }
+        let variances = self.variances(&groups, &weights, &shares, target);
+        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
+        Ok(self.in_order(shares, standard_errors, respondents))
+    }
+
+    /// Absolute and relative error of the observed shares of answers (paper 004, eqs. 5 and 6, with
+    /// confidence `1 - alpha` as the errata say), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
+    /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
+    ///
+    /// They are about the answers, before the randomization is taken out; standard errors of the
+    /// estimates are larger.
+    pub fn answer_errors(&self, respondents: f64, confidence: f64) -> Option<(f64, f64)> {
+        let sets = self.blocks.iter().flat_map(|block| block.answer_sizes.iter().flatten()).any(|&size| size > 1);
+        let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
+        let mut shares = vec![1.0 / attribute_cells as f64];
+        for axis in &self.matrices {
+            shares = shares.iter().flat_map(|s| axis.outputs_of_uniform().map(move |p| s * p)).collect();
+        }
+        shares.retain(|share| *share > 0.0);
+        let bound = Interval::Simultaneous.reach(confidence, shares.len() * attribute_cells);
+        let largest = |error: fn(f64) -> f64| shares.iter().map(|&s| error(s)).fold(0.0, f64::max);
+        let scale = bound / respondents.sqrt();
+        (!sets).then(|| (scale * largest(|s| (s * (1.0 - s)).sqrt()), scale * largest(|s| ((1.0 - s) / s).sqrt())))
+    }
+
+    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform.
+    ///
+    /// # Errors
+    /// If the plan erases what the table asks for.
+    pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
+        let tagged: Vec<&[(u64, Channel)]> =
+            self.layout.tagged.iter().map(|&block| self.plan.blocks()[block].channels()).collect();
+        let mut draws: Vec<(Vec<u16>, f64)> = vec![(Vec::new(), 1.0)];
+        for channels in tagged {
+            let total: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
+            let extend = |(tags, p): &(Vec<u16>, f64)| {
+                let (tags, p) = (tags.clone(), *p);
+                let one = move |(tag, (weight, _)): (usize, &(u64, Channel))| {
+                    ([&tags[..], &[tag as u16]].concat(), p * *weight as f64 / total)
+                };
+                channels.iter().enumerate().map(one).collect::<Vec<_>>()
+            };
+            draws = draws.iter().flat_map(extend).collect();
+        }
+        let uniform = 1.0 / self.cells() as f64;
+        let groups: Vec<(GroupLaw, Group)> = draws
+            .iter()
+            .map(|(tags, p)| {
+                let law = self.law(tags);
+                let total = respondents * p;
+                let inclusion: f64 = law.shares.iter().product();
+                let mut counts = vec![total * inclusion];
+                for axis in &self.matrices {
+                    counts = counts.iter().flat_map(|c| axis.outputs_of_uniform().map(move |p| c * p)).collect();
+                }
+                let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
+                let counts = counts.repeat(attribute_cells);
+                (law, Group { total, squares: total, counts, square_counts: Vec::new() })
+            })
+            .collect();
+        let groups: Vec<(GroupLaw, &Group)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        let shares = vec![uniform; self.cells()];
+        let variances = self.variances(&groups, &weights, &shares, target);
+        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
+        Ok(self.in_order(shares, standard_errors, respondents))
+    }
+
+    fn cells(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// The groups of responses, each with its law.
+    fn group_laws<'t>(&self, tally: &'t TableTally) -> Vec<(GroupLaw, &'t Group)> {
+        tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
+    }
+
+    /// The law of the group that drew these tags.
+    fn law(&self, tags: &[u16]) -> GroupLaw {
+        let components = 1usize << self.attributes.len();
+        let mut eigenvalues = vec![1.0; components];
+        let mut shares: Vec<f64> = self.dims[..self.attributes.len()].iter().map(|&a| 1.0 / a as f64).collect();
+        for block in &self.blocks {
+            let tag = self.layout.tagged.iter().position(|&tagged| tagged == block.block);
+            let channel = tag.map_or(0, |at| usize::from(tags[at]));
+            for (component, eigenvalue) in eigenvalues.iter_mut().enumerate() {
+                let local = block.places.iter().enumerate().map(|(bit, &place)| (component >> place & 1) << bit);
+                *eigenvalue *= block.eigenvalues[channel][local.sum::<usize>()];
+            }
+            for (&place, &size) in block.places.iter().zip(&block.answer_sizes[channel]) {
+                shares[place] *= size as f64;
+            }
+        }
+        GroupLaw { eigenvalues, shares }
+    }
+
+    /// For each group and component the factor by which its observed component enters the estimate:
+    /// `n_g lambda_g / sum n lambda^2`, unbiased whatever tags were drawn.
+    fn component_weights<'g>(
+        &self,
+        groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
+    ) -> Result<Vec<Vec<f64>>, EstimateError> {
+        let respondents: f64 = groups.clone().map(|(_, n)| n).sum();
+        let mut information = vec![0.0; 1 << self.attributes.len()];
+        for (law, n) in groups.clone() {
+            for (sum, eigenvalue) in information.iter_mut().zip(&law.eigenvalues) {
+                *sum += n * eigenvalue * eigenvalue;
+            }
+        }
+        let erased = |&u: &usize| information[u] <= respondents * NO_INFORMATION * NO_INFORMATION;
+        if let Some(component) = (0..information.len()).filter(erased).min_by_key(|u| u.count_ones()) {
+            let inside = self.attributes.iter().enumerate().filter(|(i, _)| component >> i & 1 == 1);
+            let names = inside.map(|(_, &a)| self.plan.schema().attributes()[a].name().to_owned()).collect();
+            return Err(EstimateError::NotIdentifiable(names));
+        }
+        let weights = |(law, n): (&GroupLaw, f64)| {
+            law.eigenvalues.iter().zip(&information).map(|(eigenvalue, sum)| n * eigenvalue / sum).collect()
+        };
+        Ok(groups.map(weights).collect())
+    }
+
+    /// The coefficients of a response's contribution to the estimate, from the weights of components:
+    /// what is a deviation along U is a mean, 1/a, along the others.
+    fn estimate_coefficients(&self, weights: &[f64]) -> Vec<f64> {
+        let outside = self.product_outside(|i| 1.0 / self.dims[i] as f64);
+        weights.iter().zip(outside).map(|(weight, outside)| weight * outside).collect()
+    }
+
+    /// For each component the product of `factor(i)` over the attributes outside it.
+    fn product_outside(&self, factor: impl Fn(usize) -> f64) -> Vec<f64> {
+        let k = self.attributes.len();
+        let outside = |u: usize| (0..k).filter(|i| u >> i & 1 == 0).map(&factor).product();
+        (0..1 << k).map(outside).collect()
+    }
+
+    /// Turns inclusion frequencies into the mean, over the group's responses, of the function of the
+    /// pattern with these coefficients: split, scale, join.
+    fn apply(&self, table: &mut [f64], law: &GroupLaw, coefficients: &[f64]) {
+        let k = self.attributes.len();
+        let observed = self.product_outside(|i| law.shares[i]);
+        let factors: Vec<f64> = coefficients.iter().zip(observed).map(|(c, share)| c / share).collect();
+        split(table, &self.dims, k);
+        scale(table, &self.dims, k, &factors);
+        join(table, &self.dims, k);
+    }
+
+    /// Inclusion frequencies that a group would show if the table were `shares`.
+    fn expected(&self, shares: &[f64], law: &GroupLaw) -> Vec<f64> {
+        let k = self.attributes.len();
+        let outside = self.product_outside(|i| law.shares[i] * self.dims[i] as f64);
+        let factors: Vec<f64> = law.eigenvalues.iter().zip(outside).map(|(e, outside)| e * outside).collect();
+        let mut table = shares.to_vec();
+        // The last axes may be those of outputs instead of cells: they are passed over alike.
+        let mut dims = self.dims[..k].to_vec();
+        dims.push(table.len() / dims.iter().product::<usize>());
+        split(&mut table, &dims, k);
+        scale(&mut table, &dims, k, &factors);
+        join(&mut table, &dims, k);
+        table
+    }
+
+    /// Whether the counts hold the likelihood of the table.
+    fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
+        if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
+            return Err(EstimateError::NoLikelihood(
+                "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, and a table of \
+                 one attribute",
+            ));
+        }
+        if !self.matrices.iter().all(|axis| axis.is_whole()) {
+            return Err(EstimateError::NoLikelihood(
+                "it holds only some attributes of a matrix over several; ask for all of them",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Applies the matrices along their axes: from cells to outputs.
+    fn forward(&self, shares: &[f64]) -> Vec<f64> {
+        let mut table = shares.to_vec();
+        let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
+        for (i, axis) in self.matrices.iter().enumerate() {
+            let inner: usize = self.matrices[i + 1..].iter().map(|axis| axis.cells()).product();
+            table = axis.forward(&table, outer, inner);
+            outer *= axis.outputs();
+        }
+        table
+    }
+
+    /// Applies the inverses of the matrices (or their entrywise squares) along their axes.
+    fn invert(&self, counts: &[f64], squared: bool) -> Vec<f64> {
+        let mut table = counts.to_vec();
+        let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
+        for (i, axis) in self.matrices.iter().enumerate() {
+            let inner: usize = self.matrices[i + 1..].iter().map(MatrixAxis::outputs).product();
+            table = axis.apply(&table, outer, inner, squared);
+            outer *= axis.cells();
+        }
+        table
+    }
+
+    /// The variance of each cell: with `f` the contribution of a response, `E f^2 - (E f)^2` over the
+    /// number of responses, summed over groups. For this very table, what drawing its records from a
+    /// population would add, `share (1 - share)` over the number of responses, is taken away again:
+    /// what remains is due to the channels and to who happened to draw which tag.
+    ///
+    /// Where no matrix is involved, moments come from the estimate itself, which for a single group
+    /// is the same and for many small ones steadier. Where the estimate is not a distribution, the variance is
+    /// at least that of the closest one.
+    fn variances(
+        &self,
+        groups: &[(GroupLaw, &Group)],
+        weights: &[Vec<f64>],
+        shares: &[f64],
+        target: Target,
+    ) -> Vec<f64> {
+        let mut variances = vec![0.0; self.cells()];
+        // A distribution, where the estimate is none: few responses that happen to agree would
+        // otherwise seem certain.
+        let whole = self.matrices.iter().all(MatrixAxis::is_whole);
+        let feasible =
+            (whole && shares.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(shares)));
+        for ((law, group), weights) in groups.iter().zip(weights) {
+            let (first, second) = self.answer_shares(group, law, shares);
+            let mut spread = self.spread(&first, &second, law, weights);
+            if let Some(feasible) = &feasible {
+                let answers = self.expected(feasible, law);
+                let least = self.spread(&answers, &answers, law, weights);
+                spread.iter_mut().zip(least).for_each(|(spread, least)| *spread = spread.max(least));
+            }
+            let per_response = group.squares / (group.total * group.total);
+            variances.iter_mut().zip(spread).for_each(|(variance, spread)| *variance += per_response * spread);
+        }
+        if target == Target::Table {
+            let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+            let per_response = sum(|group| group.squares) / sum(|group| group.total).powi(2);
+            for (variance, share) in variances.iter_mut().zip(shares) {
+                *variance -= per_response * (share * (1.0 - share)).max(0.0);
+            }
+        }
+        variances
+    }
+
+    /// The shares of answers, and those by squared weights, that moments are taken from; `shares` is the estimate.
+    fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let observed = || frequencies(&group.counts, group.total);
+        match (group.square_counts.is_empty(), self.matrices.is_empty()) {
+            (true, true) => (self.expected(shares, law), self.expected(shares, law)),
+            (true, false) => (observed(), observed()),
+            (false, _) => (observed(), frequencies(&group.square_counts, group.squares)),
+        }
+    }
+
+    /// The variance of one response's contribution to each cell: `E f^2 - (E f)^2`, with `first` the
+    /// shares of answers and `second` those by squared weights.
+    fn spread(&self, first: &[f64], second: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
+        let contribution = self.estimate_coefficients(weights);
+        let values = pattern_function(&contribution, &law.shares);
+        let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
+        let mut square = self.invert(second, true);
+        self.apply(&mut square, law, &coefficients(&squares, &law.shares));
+        let mut mean = self.invert(first, false);
+        self.apply(&mut mean, law, &contribution);
+        let mut other = self.invert(second, false);
+        self.apply(&mut other, law, &contribution);
+        let spread = |(square, (mean, other)): (f64, (f64, f64))| square - 2.0 * mean * other + mean * mean;
+        square.into_iter().zip(mean.into_iter().zip(other)).map(spread).collect()
+    }
+
+    /// The estimate, in the order of the table's own attributes.
+    fn in_order(&self, shares: Vec<f64>, standard_errors: Vec<f64>, respondents: f64) -> Estimate {
+        let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
+        Estimate {
+            attributes: self.layout.attributes.clone(),
+            dims: self.layout.attributes.iter().map(size).collect(),
+            shares: self.to_order(shares),
+            standard_errors: self.to_order(standard_errors),
+            respondents,
+        }
+    }
+
+    /// The attributes in the order in which cells are held here: those with answers of their own,
+    /// then those of matrices.
+    fn held(&self) -> Vec<usize> {
+        let of_matrices = self.matrices.iter().flat_map(|axis| axis.attributes().to_vec());
+        self.attributes.iter().copied().chain(of_matrices).collect()
+    }
+
+    /// Puts cells into the order of the table's own attributes.
+    fn to_order(&self, cells: Vec<f64>) -> Vec<f64> {
+        self.rearranged(cells, &self.held(), &self.layout.attributes)
+    }
+
+    /// Puts cells in the order of the table's own attributes into the one they are held in here.
+    fn held_order(&self, cells: &[f64]) -> Vec<f64> {
+        self.rearranged(cells.to_vec(), &self.layout.attributes, &self.held())
+    }
+
+    fn rearranged(&self, cells: Vec<f64>, from: &[usize], to: &[usize]) -> Vec<f64> {
+        if from == to || cells.is_empty() {
+            return cells;
+        }
+        let size = |attribute: &usize| self.plan.schema().attributes()[*attribute].categories().len();
+        let dims: Vec<usize> = from.iter().map(size).collect();
+        let order: Vec<usize> = to.iter().filter_map(|a| from.iter().position(|f| f == a)).collect();
+        transposed(&cells, &dims, &order)
+    }
+}
+
+fn frequencies(counts: &[f64], total: f64) -> Vec<f64> {
+    counts.iter().map(|count| count / total).collect()
+}
+
+/// A table with its axes in another order: axis `i` of the result is axis `order[i]` of the table.
+fn transposed(table: &[f64], dims: &[usize], order: &[usize]) -> Vec<f64> {
+    let mut strides = vec![1; dims.len()];
+    for i in (0..dims.len().saturating_sub(1)).rev() {
+        strides[i] = strides[i + 1] * dims[i + 1];
+    }
+    let mut cells = vec![0usize];
+    for &axis in order {
+        cells = cells
+            .iter()
+            .flat_map(|cell| (0..dims[axis]).map(move |j| (cell, j)))
+            .map(|(cell, j)| cell + j * strides[axis])
+            .collect();
+    }
+    cells.into_iter().map(|cell| table[cell]).collect()
+}

@@ -1,0 +1,108 @@
+//! One attribute answered with sets (local l-diversity, subset selection; paper 002): the likelihood of the sets
+//! themselves, and the full covariance of the estimates.
+//!
+//! A set `z` of `q` of `a` categories that holds the truth with probability `p` has, relative to a uniformly random set, the
+//! likelihood `h = p a/q` under the categories in it and `m = (1-p) a/(a-q)` under the others.
+
+use super::TableEstimator;
+use super::likelihood::{LEAST, proper};
+use crate::tally::{SetCounts, TableTally};
+
+/// The sets of the responses with the same tags, and what they say.
+pub(super) struct SetGroup<'a> {
+    counts: &'a SetCounts,
+    /// Relative likelihood of the categories in a set, and of the others.
+    inside: f64,
+    outside: f64,
+}
+
+impl TableEstimator<'_> {
+    /// The sets that a tally kept; `None` if it kept none.
+    pub(super) fn set_groups<'a>(&self, tally: &'a TableTally) -> Option<Vec<SetGroup<'a>>> {
+        let kept = tally.sets()?;
+        let group = |(tags, counts): (&Vec<u16>, &'a SetCounts)| {
+            let (q, p) = self.size_and_hit(tags);
+            let a = self.dims[0] as f64;
+            let outside = if q < a { (1.0 - p) * a / (a - q) } else { 1.0 };
+            SetGroup { counts, inside: p * a / q, outside: outside.max(0.0) }
+        };
+        Some(kept.iter().map(group).collect())
+    }
+
+    /// `q` and `p` of the channel with these tags, from its eigenvalue `(a p - q)/(a - 1)`.
+    fn size_and_hit(&self, tags: &[u16]) -> (f64, f64) {
+        let law = self.law(tags);
+        let a = self.dims[0] as f64;
+        let q = (law.shares[0] * a).round();
+        (q, ((law.eigenvalues[1] * (a - 1.0) + q) / a).clamp(0.0, 1.0))
+    }
+
+    /// The covariance of the estimated shares of one attribute's categories, for respondents from a population with these
+    /// shares: `columns[i][j]`, in the order of the categories. `None` for other tables.
+    ///
+    /// With `V` the inclusion counts of one group of responses, `Cov(V/n) = Sigma/n`, `Sigma_ij = zeta_ij - zeta_i zeta_j`,
+    /// `zeta` the probabilities that a set holds `i`, and `i` and `j`; the estimate divides deviations by the eigenvalue, so its
+    /// covariance is `Sigma / (n lambda^2)`. (Paper 002, section 4.2, where `1/n` is printed squared.)
+    pub fn one_way_covariance(&self, tally: &TableTally, shares: &[f64]) -> Option<Vec<Vec<f64>>> {
+        if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
+            return None;
+        }
+        let a = self.dims[0] as f64;
+        let groups: Vec<([f64; 2], f64, f64, f64)> = tally
+            .groups()
+            .iter()
+            .map(|(tags, group)| {
+                let (q, p) = self.size_and_hit(tags);
+                ([group.total, group.squares], self.law(tags).eigenvalues[1], q, p)
+            })
+            .collect();
+        // Groups are combined with weights n lambda (channels of a lottery), so the estimate is sum n lambda V / sum n lambda^2.
+        let scale: f64 = groups.iter().map(|([n, _], lambda, ..)| n * lambda * lambda).sum();
+        if scale <= 0.0 {
+            return None;
+        }
+        let mut covariance = vec![vec![0.0; shares.len()]; shares.len()];
+        for ([_, squares], lambda, q, p) in groups {
+            let weight = squares * (lambda / scale).powi(2);
+            // One other category, and two, in a set that hits or misses the truth.
+            let other = (q - p) / (a - 1.0);
+            let beside = p * (q - 1.0) / (a - 1.0);
+            let two = if a > 2.0 {
+                (p * (q - 1.0) * (q - 2.0) + (1.0 - p) * q * (q - 1.0)) / ((a - 1.0) * (a - 2.0))
+            } else {
+                0.0
+            };
+            let holds = |i: usize| other + (p - other) * shares[i];
+            for (i, row) in covariance.iter_mut().enumerate() {
+                for (j, entry) in row.iter_mut().enumerate() {
+                    let both = match i == j {
+                        true => holds(i),
+                        false => beside * (shares[i] + shares[j]) + two * (1.0 - shares[i] - shares[j]),
+                    };
+                    *entry += weight * (both - holds(i) * holds(j));
+                }
+            }
+        }
+        Some(covariance)
+    }
+}
+
+/// One update of the likelihood method, and the log-likelihood per response before it: `P_i <- P_i mean( L(z | i)/P(z) )`.
+/// Cost: the categories of all different sets.
+pub(super) fn update(groups: &[SetGroup<'_>], shares: &[f64]) -> (Vec<f64>, f64) {
+    let mut next = vec![0.0; shares.len()];
+    let (mut likelihood, mut total, mut everywhere) = (0.0, 0.0, 0.0);
+    for SetGroup { counts, inside, outside } in groups {
+        for (set, count) in counts.iter() {
+            let held: f64 = set.iter().map(|&category| shares[usize::from(category)]).sum();
+            let seen = (outside + (inside - outside) * held).max(LEAST);
+            let ratio = count / seen;
+            set.iter().for_each(|&category| next[usize::from(category)] += (inside - outside) * ratio);
+            everywhere += outside * ratio;
+            likelihood += count * seen.ln();
+            total += count;
+        }
+    }
+    next.iter_mut().zip(shares).for_each(|(next, share)| *next = share * (*next + everywhere).max(0.0));
+    (proper(next, shares), likelihood / total)
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod condition;
+
+pub mod table_list;
+
+pub mod tally;
+
+pub mod estimate;
+
+pub mod adjust;
+
+pub mod synthesize;
+
+pub mod query;
+
+pub mod dependence;

@@ -1,0 +1,189 @@
+//! The share of the population for which a condition holds (count queries, paper 004, section 6.5).
+//!
+//! Estimated from the table of all attributes in the condition it is unbiased and has a standard error. Where that table is too
+//! noisy, smaller tables can be multiplied as if what they hold were independent (paper 004, Protocol 1 and section 4): less
+//! noise, and a bias nobody can tell from the responses.
+
+use candor::plan::Plan;
+
+use crate::condition::Condition;
+use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
+use crate::table_list::MAX_CELLS;
+use crate::tally::TableTally;
+
+/// What is taken to be independent of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assume {
+    /// Nothing: one table of all attributes in the condition.
+    Nothing,
+    /// Attributes of different blocks (RR-Clusters): one table for each block.
+    BlocksIndependent,
+    /// All attributes (RR-Independent): one table for each.
+    AttributesIndependent,
+}
+
+/// The tables to multiply, by positions in the schema: together they hold the attributes of the condition, each once.
+pub fn parts(plan: &Plan, condition: &Condition, assume: Assume) -> Vec<Vec<usize>> {
+    let attributes = condition.attributes();
+    match assume {
+        Assume::Nothing => vec![attributes.to_vec()],
+        Assume::AttributesIndependent => attributes.iter().map(|&attribute| vec![attribute]).collect(),
+        Assume::BlocksIndependent => {
+            let block =
+                |attribute: &usize| plan.blocks().iter().position(|block| block.attributes().contains(attribute));
+            let mut parts: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
+            for attribute in attributes {
+                let block = block(attribute);
+                match parts.iter_mut().find(|(other, _)| *other == block) {
+                    Some((_, part)) => part.push(*attribute),
+                    None => parts.push((block, vec![*attribute])),
+                }
+            }
+            parts.into_iter().map(|(_, part)| part).collect()
+        }
+    }
+}
+
+/// Estimates the share of records for which the condition holds, from the tallies of its [`parts`]. The standard error is that of
+/// the one table; several have none, since it would say nothing about their bias.
+///
+/// Cost: the number of combinations of the attributes in the condition.
+///
+/// # Errors
+/// If a table cannot be estimated.
+///
+/// # Panics
+/// If the tallies are not of the parts, or the attributes of the condition have more than
+/// [`MAX_CELLS`] combinations.
+pub fn share_where(
+    plan: &Plan,
+    condition: &Condition,
+    tallies: &[&TableTally],
+    target: Target,
+) -> Result<Linear, EstimateError> {
+    let sizes: Vec<usize> =
+        condition.attributes().iter().map(|&a| plan.schema().attributes()[a].categories().len()).collect();
+    let place = |attribute: usize| condition.attributes().iter().position(|&a| a == attribute);
+    // For each part where its attributes stand in the condition.
+    let places: Vec<Vec<usize>> = tallies
+        .iter()
+        .map(|tally| {
+            tally.layout().attributes.iter().map(|&a| place(a).expect("an attribute of the condition")).collect()
+        })
+        .collect();
+    let cells = sizes.iter().fold(1, |cells: usize, &size| cells.saturating_mul(size));
+    assert!(cells <= MAX_CELLS, "a condition on at most {MAX_CELLS} combinations");
+    let record = |cell: usize| {
+        let mut record = vec![0; sizes.len()];
+        let mut rest = cell;
+        for (category, &size) in record.iter_mut().zip(&sizes).rev() {
+            *category = rest % size;
+            rest /= size;
+        }
+        record
+    };
+    let holds = |record: &[usize]| condition.holds(|attribute| place(attribute).map_or(0, |at| record[at] as u16));
+    if let ([tally], [part]) = (tallies, &places[..]) {
+        let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+        let mut coefficients = vec![0.0; cells];
+        for record in (0..cells).map(record).filter(|record| holds(record)) {
+            coefficients[part.iter().fold(0, |cell, &at| cell * sizes[at] + record[at])] = 1.0;
+        }
+        return estimator.linear(tally, &coefficients, target);
+    }
+    let mut tables = Vec::with_capacity(tallies.len());
+    for tally in tallies {
+        tables.push(TableEstimator::new(plan, &tally.layout().attributes)?.estimate(tally, target)?.shares);
+    }
+    let product = |record: &[usize]| {
+        let share = |(part, table): (&Vec<usize>, &Vec<f64>)| {
+            table[part.iter().fold(0, |cell, &at| cell * sizes[at] + record[at])]
+        };
+        places.iter().zip(&tables).map(share).product::<f64>()
+    };
+    let value = (0..cells).map(record).filter(|record| holds(record)).map(|record| product(&record)).sum();
+    Ok(Linear { value, standard_error: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::{CountLayout, Rows, answer_codes};
+    use candor::channel::{Axis, Pattern};
+    use candor::plan::Block;
+    use candor::randomize::Randomizer;
+    use candor::randomness::Source;
+    use candor::schema::Schema;
+
+    /// Three attributes, the first two of one block.
+    fn plan() -> Plan {
+        let k_ary = |sizes: &[usize], epsilon| {
+            Pattern::k_ary(sizes.iter().copied().map(Axis::single).collect(), epsilon).unwrap()
+        };
+        let blocks = vec![Block::new(vec![2, 0], k_ary(&[2, 3], 3.0)), Block::new(vec![1], k_ary(&[4], 2.0))];
+        Plan::new(Schema::of_sizes(&[3, 4, 2]).unwrap(), blocks).unwrap()
+    }
+
+    #[test]
+    fn parts_by_what_is_assumed() {
+        let plan = plan();
+        let condition = Condition::parse("a3 = 1 or a1 = 0 and a2 != 3", plan.schema()).unwrap();
+        assert_eq!(parts(&plan, &condition, Assume::Nothing), [vec![0, 1, 2]]);
+        assert_eq!(parts(&plan, &condition, Assume::BlocksIndependent), [vec![0, 2], vec![1]]);
+        assert_eq!(parts(&plan, &condition, Assume::AttributesIndependent), [vec![0], vec![1], vec![2]]);
+    }
+
+    /// The sum over the cells, written out; and where a category decides alone, all assumptions agree.
+    #[test]
+    fn shares_are_sums_over_cells() {
+        let plan = plan();
+        let truths: Vec<Vec<u16>> = vec![
+            (0..5000).map(|i| i % 3).collect(),
+            (0..5000).map(|i| i % 7 % 4).collect(),
+            (0..5000).map(|i| (i % 3 + i % 5) % 2).collect(),
+        ];
+        let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(3).stream(0)).unwrap();
+        let codes = answer_codes(&plan, &answers, &truths);
+        let tally = |table: &Vec<usize>| {
+            let mut tally = TableTally::new(CountLayout::new(&plan, table));
+            tally.add(&plan, &codes, Rows::Single, |_| true);
+            tally
+        };
+        let shares = |table: &[usize]| {
+            let estimator = TableEstimator::new(&plan, table).unwrap();
+            estimator.estimate(&tally(&table.to_vec()), Target::Population).unwrap().shares
+        };
+        let answer = |text: &str, assume| {
+            let condition = Condition::parse(text, plan.schema()).unwrap();
+            let tallies: Vec<TableTally> = parts(&plan, &condition, assume).iter().map(tally).collect();
+            share_where(&plan, &condition, &tallies.iter().collect::<Vec<_>>(), Target::Population).unwrap()
+        };
+        let (joint, pair, [a, b, c]) = (shares(&[0, 1, 2]), shares(&[0, 2]), [0, 1, 2].map(|i| shares(&[i])));
+        let (mut nothing, mut blocks, mut attributes) = (0.0, 0.0, 0.0);
+        for (x, y, z) in (0..24).map(|i| (i / 8, i / 2 % 4, i % 2)) {
+            if z == 1 || (x == 0 && y != 3) {
+                nothing += joint[x * 8 + y * 2 + z];
+                blocks += pair[x * 2 + z] * b[y];
+                attributes += a[x] * b[y] * c[z];
+            }
+        }
+        let text = "a3 = 1 or a1 = 0 and a2 != 3";
+        for (assume, expected) in [
+            (Assume::Nothing, nothing),
+            (Assume::BlocksIndependent, blocks),
+            (Assume::AttributesIndependent, attributes),
+        ] {
+            let found = answer(text, assume);
+            assert!((found.value - expected).abs() < 1e-12, "{assume:?}");
+            assert_eq!(found.standard_error.is_some(), assume == Assume::Nothing);
+        }
+        for text in ["a2 in (0, 2)", "a1 = 1"] {
+            let all =
+                [Assume::Nothing, Assume::BlocksIndependent, Assume::AttributesIndependent].map(|a| answer(text, a));
+            assert!(all.iter().all(|found| *found == all[0] && found.standard_error.is_some()));
+        }
+        // Everybody, and nobody.
+        assert!((answer("a2 = 0 or a2 != 0", Assume::Nothing).value - 1.0).abs() < 1e-12);
+        assert_eq!(answer("a2 = 0 and a2 != 0", Assume::Nothing).value, 0.0);
+    }
+}

@@ -1,0 +1,222 @@
+//! Synthetic records: people who do not exist, as many of each kind as the estimates say.
+//!
+//! Shares become whole numbers by [systematic rounding](systematic_counts), which keeps the total and is never off by a whole record. Where
+//! a table for all attributes is too large or too noisy, records are put together from [independent parts](from_tables), one for each
+//! block (cluster) of a plan: each part has the right shares, and the parts are paired at random (paper 004, RR-Clusters). Or records are drawn from answers
+//! with [weights](from_weights) (RR-Adjustment).
+//!
+//! Synthetic records carry the noise of the estimates that they are made from, and they are made from responses alone: nobody loses any further
+//! privacy by them.
+
+use candor::plan::Plan;
+use candor::randomness::below_u64;
+use candor::schema::Schema;
+use rand_core::CryptoRng;
+
+use crate::adjust::DistinctRecords;
+use crate::estimate::{EstimateError, TableEstimator, Target};
+use crate::tally::TableTally;
+
+/// The largest number of cells of one table that records are made from.
+pub const MAX_CELLS: usize = 10_000_000;
+
+/// The most synthetic records.
+pub const MAX_RECORDS: u64 = 100_000_000;
+
+/// Whole numbers in the place of shares: with `C_k` the sum of the first `k` shares, cell `k` gets
+/// `floor(N C_k + 1/2) - floor(N C_(k-1) + 1/2)`.
+///
+/// They sum to `total`, each is less than one from `N` times its share, and so is the sum of any cells that follow one another: of each category of the first attribute
+/// of a table, for example. Deterministic. Cost: one pass.
+///
+/// ```
+/// use candor_analysis::synthesize::systematic_counts;
+///
+/// assert_eq!(systematic_counts(&[0.26, 0.26, 0.48], 5), [1, 2, 2]);
+/// ```
+///
+/// # Panics
+/// If a share is negative or not a number, or all are zero.
+pub fn systematic_counts(shares: &[f64], total: u64) -> Vec<u64> {
+    assert!(shares.iter().all(|share| *share >= 0.0 && share.is_finite()), "shares are not negative");
+    let sum: f64 = shares.iter().sum();
+    assert!(sum > 0.0, "some share is positive");
+    // Sums of the same numbers in the same order end at exactly `sum`, and thus at exactly `total`.
+    let (mut cumulated, mut before) = (0.0, 0);
+    let count = |&share: &f64| {
+        cumulated += share;
+        let up_to = ((cumulated / sum) * total as f64 + 0.5).floor() as u64;
+        up_to.min(total) - std::mem::replace(&mut before, up_to.min(total))
+    };
+    shares.iter().map(count).collect()
+}
+
+/// A table that records are made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its attributes, by their positions in the schema.
+    pub attributes: Vec<usize>,
+    /// The shares of its cells, first attribute slowest: a distribution.
+    pub shares: Vec<f64>,
+}
+
+/// Tables to make records from: estimated without bias, then projected to the closest distribution.
+///
+/// # Errors
+/// If a table cannot be estimated.
+pub fn estimated_tables<'a>(
+    plan: &Plan,
+    tallies: impl IntoIterator<Item = &'a TableTally>,
+) -> Result<Vec<Part>, EstimateError> {
+    let one = |tally: &'a TableTally| {
+        let attributes = tally.layout().attributes.clone();
+        let estimate = TableEstimator::new(plan, &attributes)?.estimate(tally, Target::Population)?;
+        Ok(Part { attributes, shares: estimate.distribution() })
+    };
+    tallies.into_iter().map(one).collect()
+}
+
+/// Records put together from independent parts: for each part every record gets a cell, with [systematic counts](systematic_counts), in
+/// an order of its own that is uniformly random. One column of codes per attribute of the schema.
+///
+/// With one part for all attributes the counts are exact and only the order is random; with several, the parts are
+/// independent of each other up to chance. Cost: a random number per record and part; memory for the codes.
+///
+/// # Panics
+/// If the parts do not hold every attribute exactly once, or their shares are not distributions over their cells.
+pub fn from_tables<R: CryptoRng + ?Sized>(schema: &Schema, parts: &[Part], records: u64, rng: &mut R) -> Vec<Vec<u16>> {
+    let attributes = schema.attributes();
+    let mut columns: Vec<Vec<u16>> = vec![Vec::new(); attributes.len()];
+    for Part { attributes: table, shares } in parts {
+        let sizes: Vec<usize> = table.iter().map(|&attribute| attributes[attribute].categories().len()).collect();
+        assert_eq!(sizes.iter().product::<usize>(), shares.len(), "a share for each cell");
+        let cells = shuffled(&systematic_counts(shares, records), rng);
+        let mut inner = shares.len();
+        for (&attribute, size) in table.iter().zip(sizes) {
+            inner /= size;
+            assert!(columns[attribute].is_empty(), "every attribute is in one part");
+            columns[attribute] = cells.iter().map(|&cell| (cell as usize / inner % size) as u16).collect();
+        }
+    }
+    assert!(columns.iter().all(|column| column.len() as u64 == records), "every attribute is in a part");
+    columns
+}
+
+/// Records with the shares that their weights say, by [systematic counts](systematic_counts) over the sorted records, in a uniformly random order. One column of codes per column of
+/// the records.
+///
+/// # Panics
+/// If there is not one weight, 0 or more, for each record.
+pub fn from_weights<R: CryptoRng + ?Sized>(
+    answers: &DistinctRecords,
+    weights: &[f64],
+    records: u64,
+    rng: &mut R,
+) -> Vec<Vec<u16>> {
+    assert_eq!(answers.len(), weights.len(), "a weight for each record");
+    // Sorted, records of the same first categories follow one another, and their sums are kept, too.
+    let mut order: Vec<u32> = (0..answers.len() as u32).collect();
+    order.sort_unstable_by_key(|&number| answers.record(number as usize));
+    let weights: Vec<f64> = order.iter().map(|&number| weights[number as usize]).collect();
+    let drawn = shuffled(&systematic_counts(&weights, records), rng);
+    let source = answers.columns();
+    let pick = |column: &Vec<u16>| drawn.iter().map(|&at| column[order[at as usize] as usize]).collect();
+    source.iter().map(pick).collect()
+}
+
+/// Each number as often as it counts, in a uniformly random order (Fisher and Yates).
+fn shuffled<R: CryptoRng + ?Sized>(counts: &[u64], rng: &mut R) -> Vec<u32> {
+    let numbers = counts.iter().zip(0u32..).flat_map(|(&count, number)| std::iter::repeat_n(number, count as usize));
+    let mut shuffled: Vec<u32> = numbers.collect();
+    for place in (1..shuffled.len()).rev() {
+        let Ok(other) = below_u64(place as u128 + 1, rng);
+        shuffled.swap(place, other as usize);
+    }
+    shuffled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::randomness::Source;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counts_keep_the_total_and_every_run_of_cells(
+            weights in prop::collection::vec(prop_oneof![Just(0.0), 0.0f64..1.0], 1..60),
+            total in prop_oneof![0u64..100, 0u64..100_000_000],
+        ) {
+            let sum: f64 = weights.iter().sum();
+            prop_assume!(sum > 0.0);
+            let counts = systematic_counts(&weights, total);
+            prop_assert_eq!(counts.iter().sum::<u64>(), total);
+            for start in 0..weights.len() {
+                for end in start + 1..=weights.len() {
+                    let expected = weights[start..end].iter().sum::<f64>() / sum * total as f64;
+                    let found = counts[start..end].iter().sum::<u64>() as f64;
+                    prop_assert!((found - expected).abs() < 1.0 + 1e-6, "{found} {expected}");
+                }
+            }
+            let nothing = weights.iter().zip(&counts).all(|(&weight, &count)| weight > 0.0 || count == 0);
+            prop_assert!(nothing, "nobody in a cell without a share");
+        }
+    }
+
+    #[test]
+    fn rounding_is_as_documented() {
+        assert_eq!(systematic_counts(&[0.25; 4], 2), [1, 0, 1, 0]);
+        assert_eq!(systematic_counts(&[1.0, 0.0], 7), [7, 0]);
+        assert_eq!(systematic_counts(&[2.0, 6.0], 4), [1, 3]);
+        assert_eq!(systematic_counts(&[0.1; 10], 0), [0; 10]);
+    }
+
+    #[test]
+    fn orders_are_uniformly_random() {
+        // All 24 orders of four records, 24,000 times; the chance of a false alarm is below 1e-6.
+        let mut rng = Source::from_seed(3).stream(0);
+        let mut seen = std::collections::BTreeMap::new();
+        for _ in 0..24_000 {
+            *seen.entry(shuffled(&[1, 1, 1, 1], &mut rng)).or_insert(0.0) += 1.0;
+        }
+        let statistic: f64 = seen.values().map(|count: &f64| (count - 1000.0).powi(2) / 1000.0).sum();
+        assert_eq!(seen.len(), 24);
+        assert!(statistic < 75.0, "{statistic} with 23 degrees of freedom");
+    }
+
+    fn part(attributes: &[usize], shares: &[f64]) -> Part {
+        Part { attributes: attributes.to_vec(), shares: shares.to_vec() }
+    }
+
+    #[test]
+    fn one_table_is_exact_and_several_are_independent() {
+        let schema = Schema::of_sizes(&[2, 3, 2]).unwrap();
+        let mut rng = Source::from_seed(5).stream(0);
+        let joint: Vec<f64> = (1..=12).map(|i| f64::from(i) / 78.0).collect();
+        let columns = from_tables(&schema, &[part(&[2, 0, 1], &joint)], 7800, &mut rng);
+        let mut counts = vec![0; 12];
+        (0..7800).for_each(|row| {
+            counts
+                [usize::from(columns[2][row]) * 6 + usize::from(columns[0][row]) * 3 + usize::from(columns[1][row])] +=
+                1;
+        });
+        assert_eq!(counts, (1..=12).map(|i| 100 * i).collect::<Vec<i32>>());
+        let parts = [part(&[1], &[0.5, 0.3, 0.2]), part(&[2, 0], &[0.4, 0.1, 0.1, 0.4])];
+        let columns = from_tables(&schema, &parts, 100_000, &mut rng);
+        let share = |holds: &dyn Fn(usize) -> bool| (0..100_000).filter(|&row| holds(row)).count() as f64 / 1e5;
+        assert_eq!(share(&|row| columns[1][row] == 0), 0.5);
+        assert_eq!(share(&|row| columns[2][row] == 0 && columns[0][row] == 0), 0.4);
+        // Paired at random: the standard deviation of this share is 0.0007, five times which is a chance of 6e-7.
+        let both = share(&|row| columns[1][row] == 0 && columns[2][row] == 0);
+        assert!((both - 0.25).abs() < 0.004, "{both}");
+    }
+
+    #[test]
+    fn weights_are_kept() {
+        let mut answers = DistinctRecords::new(2);
+        [[1, 0], [0, 1], [0, 0]].iter().for_each(|record| answers.add(record, 1));
+        let columns = from_weights(&answers, &[0.5, 0.3, 0.2], 10, &mut Source::from_seed(1).stream(0));
+        let count = |a: u16, b: u16| (0..10).filter(|&row| (columns[0][row], columns[1][row]) == (a, b)).count();
+        assert_eq!((count(1, 0), count(0, 1), count(0, 0), count(1, 1)), (5, 3, 2, 0));
+    }
+}

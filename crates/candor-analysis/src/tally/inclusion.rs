@@ -1,0 +1,39 @@
+//! Counting sets: how many of them contain each category.
+
+use candor::randomize::Sets;
+
+/// Sets are counted in 32 bits, so many codes at a time that none can overflow.
+const RUN: usize = 1 << 24;
+
+/// How many of the sets contain each category: the `V` of paper 002, eq. 4.2, from which the shares
+/// follow (eq. 4.3). Every code is below `categories`.
+pub fn count_inclusions(categories: usize, sets: &Sets) -> Vec<u64> {
+    let mut totals = vec![0u64; categories];
+    for run in sets.codes().chunks(RUN) {
+        // Twice, so that sets which share a category do not wait for one another.
+        let mut halves = [vec![0u32; categories], vec![0u32; categories]];
+        let [even, odd] = &mut halves;
+        let (pairs, rest) = run.as_chunks::<2>();
+        for [a, b] in pairs {
+            even[usize::from(*a)] += 1;
+            odd[usize::from(*b)] += 1;
+        }
+        rest.iter().for_each(|code| even[usize::from(*code)] += 1);
+        for (total, count) in totals.iter_mut().zip(even.iter().zip(odd.iter()).map(|(a, b)| a + b)) {
+            *total += u64::from(count);
+        }
+    }
+    totals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_inclusion_counts_once() {
+        let sets: Sets = [vec![0u16, 2, 3], vec![2], vec![], vec![1, 2]].into_iter().collect();
+        assert_eq!(count_inclusions(5, &sets), [1, 1, 3, 1, 0]);
+        assert_eq!(count_inclusions(2, &Sets::default()), [0, 0]);
+    }
+}

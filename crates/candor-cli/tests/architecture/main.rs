@@ -1,0 +1,109 @@
+//! The shape of the house: modules and crates go one way, and what a respondent must trust is small
+//! (docs/architecture.md).
+
+mod crates;
+mod modules;
+mod source;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use crates::{Crate, crates, rust_files};
+use modules::Modules;
+
+/// What the trusted base may hold at most: lines of code, and crates with itself.
+const BASE_LINES: usize = 6_500;
+const BASE_CRATES: usize = 40;
+
+/// What the trusted base must do without.
+const NOT_IN_BASE: [&str; 3] = ["nalgebra", "statrs", "rand_distr"];
+
+/// A function fits on a screen, a file has one subject.
+const FUNCTION_LINES: usize = 60;
+const FILE_LINES: usize = 500;
+
+/// Longer functions and files that are known; none may be added, and one that was split leaves the list.
+const LONG: &[&str] = &[
+    "candor-analysis/src/dependence/estimated.rs: estimated",
+    "candor-analysis/src/estimate/mod.rs",
+    "candor-analysis/src/tally/mod.rs: add",
+    "candor-cli/src/verbs/audit.rs: together",
+    "candor-cli/src/verbs/cluster.rs: describe",
+    "candor-cli/src/verbs/compare/variance.rs: run",
+    "candor-cli/src/verbs/demo.rs: run",
+    "candor-cli/src/verbs/design/choose.rs: design",
+    "candor-cli/src/verbs/explain.rs: sent",
+    "candor-cli/src/verbs/refine.rs: run",
+    "candor-cli/src/verbs/synthesize.rs: run",
+    "candor-cli/src/verbs/test.rs: run",
+    "candor-design/src/blackwell.rs",
+    "candor-experiments/src/multidimensional/mod.rs: figure_3",
+    "candor-experiments/src/multidimensional/survey.rs: estimates",
+    "candor-tables/src/codes.rs: codes",
+    "candor-tables/src/infer.rs: describe",
+    "candor-tables/src/input.rs",
+    "candor-tables/src/responses/read.rs: column",
+    "candor/src/privacy/requirement.rs: from_str",
+    "candor/src/randomize/mod.rs: answer",
+    "candor/src/schema.rs",
+];
+
+fn crate_named(name: &str) -> Crate {
+    crates().into_iter().find(|c| c.name == name).expect("a crate of the workspace")
+}
+
+#[test]
+fn modules_use_what_stands_before_them() {
+    for each in crates() {
+        let files = rust_files(&each.folder.join("src"));
+        let below = |path: &Path| path.strip_prefix(each.folder.join("src")).expect("found there").to_owned();
+        let files: Vec<_> = files.iter().map(|(path, source)| (below(path), source)).collect();
+        let modules = Modules::new(files.iter().map(|(path, source)| (path.as_path(), source.as_str())));
+        assert_eq!(modules.violations(), [""; 0], "{}", each.name);
+    }
+}
+
+#[test]
+fn crates_use_what_stands_before_them() {
+    assert_eq!(crates::violations(&crates(), &crates::documented()), [""; 0]);
+}
+
+#[test]
+fn the_trusted_base_is_small() {
+    let base = crate_named("candor");
+    let lines: usize = rust_files(&base.folder.join("src")).iter().map(|(_, text)| source::lines_of_code(text)).sum();
+    assert!((1_000..=BASE_LINES).contains(&lines), "{lines} lines of code; at most {BASE_LINES} are to be trusted");
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--locked", "--package", "candor", "--edges", "normal", "--prefix", "none"])
+        .current_dir(&base.folder)
+        .output()
+        .expect("cargo runs");
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).expect("names");
+    let below: BTreeSet<&str> = tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(below.contains("candor") && below.len() <= BASE_CRATES, "{} crates: {below:?}", below.len());
+    for name in NOT_IN_BASE {
+        assert!(!below.contains(name), "the trusted base must not use {name}");
+    }
+}
+
+#[test]
+fn functions_fit_on_a_screen_and_files_have_one_subject() {
+    let mut long = BTreeSet::new();
+    for each in crates() {
+        for (path, text) in rust_files(&each.folder.join("src")) {
+            let file = format!("{}/{}", each.name, path.strip_prefix(&each.folder).expect("found there").display());
+            if text.lines().count() > FILE_LINES {
+                long.insert(file.clone());
+            }
+            let functions = source::functions(&text).into_iter().filter(|(_, lines)| *lines > FUNCTION_LINES);
+            long.extend(functions.map(|(name, _)| format!("{file}: {name}")));
+        }
+    }
+    let known: BTreeSet<String> = LONG.iter().map(|known| (*known).to_owned()).collect();
+    let new: Vec<&String> = long.difference(&known).collect();
+    let gone: Vec<&String> = known.difference(&long).collect();
+    assert!(new.is_empty(), "over {FUNCTION_LINES} lines, or {FILE_LINES} of a file; split by subject: {new:#?}");
+    assert!(gone.is_empty(), "no longer too long; take them off the list: {gone:#?}");
+}

@@ -1,0 +1,22 @@
+//! Numbers of which floats know a little less than all.
+
+use super::super::epsilon::{Rational, exact};
+
+/// A number known from below and from above.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    pub(super) low: Rational,
+    pub(super) high: Rational,
+}
+
+impl Bounds {
+    pub(super) fn exactly(value: Rational) -> Bounds {
+        Bounds { low: value.clone(), high: value }
+    }
+
+    /// A float with a relative error.
+    pub(super) fn around(value: f64, error: f64) -> Bounds {
+        let end = |value: f64| exact(value.max(0.0)).expect("finite and not negative");
+        Bounds { low: end((value * (1.0 - error)).next_down()), high: end((value * (1.0 + error)).next_up()) }
+    }
+}
