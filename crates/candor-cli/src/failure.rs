@@ -7,6 +7,8 @@ use candor_tables::TableError;
 use candor_tables::output::Target;
 use candor_tables::visible::visible;
 
+use crate::flags::with_flags;
+
 /// Why a verb did not do what it was asked.
 pub enum Failure {
     /// The input is wrong.
@@ -54,6 +56,10 @@ impl From<TableError> for Failure {
 
 impl From<candor_design::DesignError> for Failure {
     fn from(error: candor_design::DesignError) -> Failure {
-        Failure::Input(error.to_string())
+        let told = with_flags(&error.to_string());
+        match error {
+            candor_design::DesignError::Needs(_) => Failure::Usage(told),
+            _ => Failure::Input(told),
+        }
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod draw;
+mod flags;
 mod failure;
 mod interruption;
 mod progress;

@@ -1,6 +1,45 @@
-//! Sharing a total epsilon out over attributes.
+//! Attribute epsilons, however they are asked for: a total shared out, one by one, or by what is kept.
 
-use crate::DesignError;
+use candor::schema::Schema;
+
+use crate::{DesignError, private};
+
+/// The ways to say how much each attribute may spend; exactly one of `epsilon`, `attribute_epsilon` and `q`.
+pub(crate) struct Budget<'a> {
+    /// A total.
+    pub(crate) epsilon: Option<f64>,
+    /// How the total is shared out; equally if `None`.
+    pub(crate) ratio: Option<&'a [f64]>,
+    /// One for each attribute.
+    pub(crate) attribute_epsilon: Option<&'a [f64]>,
+    /// The probability of keeping each attribute's truth before drawing uniformly.
+    pub(crate) q: Option<f64>,
+}
+
+impl Budget<'_> {
+    /// One epsilon for each attribute that is randomized.
+    pub(crate) fn epsilons(&self, schema: &Schema) -> Result<Vec<f64>, DesignError> {
+        let private = private(schema)?;
+        match (self.attribute_epsilon, self.epsilon, self.q) {
+            (Some(epsilons), None, None) => Ok(epsilons.to_vec()),
+            (None, Some(total), None) => share(total, &ratio(self.ratio, private.len())?),
+            (None, None, Some(q)) => private.iter().map(|&(_, size)| up_epsilon(size, q)).collect(),
+            (None, None, None) => Err(DesignError::Needs(
+                "this method needs `epsilon` (a total), `attribute_epsilon` (one per attribute) or `q` (one for all)",
+            )),
+            _ => Err(DesignError::Needs("`epsilon`, `attribute_epsilon` and `q` say the same; give one of them")),
+        }
+    }
+}
+
+/// A ratio of so many attributes; equal shares if none is given.
+pub(crate) fn ratio(given: Option<&[f64]>, attributes: usize) -> Result<Vec<f64>, DesignError> {
+    match given {
+        None => Ok(vec![1.0; attributes]),
+        Some(ratio) if ratio.len() == attributes => Ok(ratio.to_vec()),
+        Some(ratio) => Err(DesignError::Count { what: "ratio", found: ratio.len(), expected: attributes }),
+    }
+}
 
 /// Attribute epsilons in the given ratio that sum to `total`.
 ///
@@ -15,6 +54,20 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
         return Err(DesignError::Ratio);
     }
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
+}
+
+/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (paper 004, section 6.3.1, which prints it
+/// without the `1 +`).
+///
+/// # Errors
+/// Unless `0 <= q < 1`.
+pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
+    match (0.0..1.0).contains(&q) {
+        true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
+        false => {
+            Err(DesignError::Parameter { name: "q", value: q, range: "it must be 0 or more, and below 1".to_owned() })
+        }
+    }
 }
 
 /// Whether a certified epsilon is what was asked for, or so little less that nobody would mind. It is much less where the rarest

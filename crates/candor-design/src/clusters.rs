@@ -9,10 +9,14 @@ use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use serde::{Deserialize, Serialize};
 
+use crate::budget::Budget;
+use crate::designed::Designed;
 use crate::joint::optimal::search::Effort;
 use crate::joint::optimal::{optimal, optimal_within};
 use crate::joint::workload::lottery;
+use crate::method::{Candidates, Design, Goal, Skipped};
 use crate::{DesignError, private};
 
 /// How the attributes of a cluster are randomized together.
@@ -26,6 +30,102 @@ pub enum Inside {
     OptimalWithin,
     /// The least error of all pairs of the cluster, at the sum of their epsilons.
     Workload,
+}
+
+/// How the attributes of a cluster are randomized together, in a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Together {
+    /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
+    #[default]
+    Joint,
+    /// The largest attribute epsilons for the sum of the cluster's; given attribute epsilons, those for the least sum
+    Optimal,
+    /// The least error of all pairs in the cluster, at the sum of their epsilons
+    Workload,
+}
+
+/// What RR-Clusters takes: clusters, and epsilons as RR-Independent takes them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClustersRequest {
+    /// The attributes to be randomized together, by name; the others are on their own.
+    pub clusters: Vec<Vec<String>>,
+    /// A total for the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    /// How the total is shared out; equally by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Vec<f64>>,
+    /// One epsilon for each attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_epsilon: Option<Vec<f64>>,
+    /// The probability of keeping each attribute's truth before drawing uniformly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<f64>,
+    /// How the attributes of a cluster are randomized.
+    #[serde(default, skip_serializing_if = "is_joint")]
+    pub inside: Together,
+    /// The epsilon that those who took part in finding the clusters have spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<f64>,
+    /// Stop searching after so many seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<f64>,
+}
+
+fn is_joint(inside: &Together) -> bool {
+    *inside == Together::Joint
+}
+
+impl Design for ClustersRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        let inside = match self.inside {
+            Together::Joint => Inside::Joint,
+            Together::Optimal if self.epsilon.is_some() => Inside::OptimalWithin,
+            Together::Optimal => Inside::Optimal,
+            Together::Workload => Inside::Workload,
+        };
+        let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
+        let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
+        let position = |name: &String| schema.position(name);
+        let positions = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, _>>();
+        let together = self.clusters.iter().map(positions).collect::<Result<Vec<_>, _>>()?;
+        let effort = Effort::within(schema.private().len(), self.time_limit);
+        let plan = clusters(schema, &together, &budget.epsilons(schema)?, inside, effort)?;
+        let notes = self.spent.map(|spent| spent_note(spent, plan.guarantee().epsilon().get()));
+        Ok(Designed { notes: notes.into_iter().collect(), out_of_time: effort.is_over(), ..Designed::from(plan) })
+    }
+
+    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let name = |&attribute: &usize| schema.attributes()[attribute].name().to_owned();
+        let request = |together: &[Vec<usize>]| {
+            let several = together.iter().filter(|cluster| cluster.len() > 1);
+            let clusters = several.map(|cluster| cluster.iter().map(name).collect()).collect();
+            ClustersRequest { clusters, epsilon: Some(goal.epsilon), ..ClustersRequest::default() }
+        };
+        let together = goal.clusters.ok_or(Skipped::NoClusters);
+        vec![(None, together.map(request).and_then(ClustersRequest::of_several))]
+    }
+}
+
+impl ClustersRequest {
+    /// The same, unless nothing is taken together.
+    fn of_several(self) -> Result<Self, Skipped> {
+        if self.clusters.is_empty() { Err(Skipped::NothingTogether) } else { Ok(self) }
+    }
+}
+
+/// What those are protected by who also took part in finding the clusters.
+fn spent_note(spent: f64, epsilon: f64) -> String {
+    // Rounded up, like every epsilon.
+    let up = |epsilon: f64| (epsilon * 1e4).ceil() / 1e4;
+    format!(
+        "Finding the clusters spent epsilon {:.4}. Those who took part in that and answer under this plan, too, are protected by \
+         epsilon {:.4} in all.",
+        up(spent),
+        up(spent + epsilon)
+    )
 }
 
 /// A plan with one block per cluster. `clusters` are positions in the schema; attributes that are in none of them are clusters of
@@ -42,7 +142,7 @@ pub fn clusters(
 ) -> Result<Plan, DesignError> {
     let private = private(schema)?;
     if epsilons.len() != private.len() {
-        let (what, found, expected) = ("--attribute-epsilon", epsilons.len(), private.len());
+        let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
         return Err(DesignError::Count { what, found, expected });
     }
     let mut blocks = Vec::new();

@@ -52,6 +52,11 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
     Ok(Schema::new(attributes)?)
 }
 
+/// The schema with what a request crosses, if anything.
+pub(crate) fn crossed_if_asked(schema: &Schema, names: Option<&[String]>) -> Result<Schema, DesignError> {
+    names.map_or_else(|| Ok(schema.clone()), |names| crossed(schema, names))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,44 @@ use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Budget;
+use crate::designed::Designed;
+use crate::method::{Candidates, Design, Goal};
 use crate::{DesignError, private};
+
+/// What RR-Independent takes: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndependentRequest {
+    /// A total for the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    /// How the total is shared out; equally by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Vec<f64>>,
+    /// One epsilon for each attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_epsilon: Option<Vec<f64>>,
+    /// The probability of keeping each attribute's truth before drawing uniformly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub q: Option<f64>,
+}
+
+impl Design for IndependentRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
+        let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
+        let plan = independent(schema, &budget.epsilons(schema)?)?;
+        let recommend_workload = self.epsilon.is_some() && schema.private().len() > 1;
+        Ok(Designed { recommend_workload, ..Designed::from(plan) })
+    }
+
+    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        vec![(None, Ok(IndependentRequest { epsilon: Some(goal.epsilon), ..IndependentRequest::default() }))]
+    }
+}
 
 /// One block of k-ary randomized response per attribute, each with its own epsilon. Losses add up:
 /// the record epsilon is their sum, and marginal and conditional attribute epsilons agree.
@@ -15,7 +52,7 @@ use crate::{DesignError, private};
 pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let private = private(schema)?;
     if epsilons.len() != private.len() {
-        let (what, found, expected) = ("--attribute-epsilon", epsilons.len(), private.len());
+        let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
         return Err(DesignError::Count { what, found, expected });
     }
     let block = |(&(attribute, size), &epsilon): (&(usize, usize), &f64)| {
@@ -55,7 +92,7 @@ mod tests {
     fn one_epsilon_per_attribute() {
         let schema = Schema::of_sizes(&[2, 3]).unwrap();
         let error = independent(&schema, &[1.0]).unwrap_err().to_string();
-        assert_eq!(error, "--attribute-epsilon has 1 value, but there are 2 attributes to randomize");
+        assert_eq!(error, "`attribute_epsilon` has 1 value, but there are 2 attributes to randomize");
         assert!(independent(&schema, &[1.0, -1.0]).is_err());
     }
 }

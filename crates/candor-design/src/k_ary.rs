@@ -9,8 +9,54 @@
 use candor::channel::{Axis, Pattern, PatternSet, Rational, exact};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use serde::{Deserialize, Serialize};
 
+pub use crate::budget::up_epsilon;
+use crate::designed::Designed;
+use crate::method::Design;
 use crate::{DesignError, only};
+
+/// What Warner's scheme takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WarnerRequest {
+    /// The probability of keeping the truth.
+    pub p: f64,
+}
+
+impl Design for WarnerRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        Ok(warner(schema, self.p)?.into())
+    }
+}
+
+/// What uniform perturbation takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpRequest {
+    /// The probability of keeping the truth before drawing uniformly.
+    pub q: f64,
+}
+
+impl Design for UpRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        Ok(up(schema, self.q)?.into())
+    }
+}
+
+/// What FRAPP takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrappRequest {
+    /// How many times likelier the truth is than any other category.
+    pub lambda: f64,
+}
+
+impl Design for FrappRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        Ok(frapp(schema, self.lambda)?.into())
+    }
+}
 
 /// Warner's model: keep the truth with probability `p`, else answer one of the others.
 ///
@@ -19,7 +65,7 @@ use crate::{DesignError, only};
 pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
     let (_, size) = only(schema, "warner")?;
     let range = || "it must be above 0 and below 1: otherwise some answers rule out the truth or reveal it".to_owned();
-    let keep = exact(p).filter(|_| p > 0.0 && p < 1.0).ok_or_else(|| parameter("--p", p, range()))?;
+    let keep = exact(p).filter(|_| p > 0.0 && p < 1.0).ok_or_else(|| parameter("p", p, range()))?;
     let (n, one) = (integer(size), integer(1));
     let np = &n * &keep;
     match np >= one {
@@ -36,22 +82,10 @@ pub fn up(schema: &Schema, q: f64) -> Result<Plan, DesignError> {
     let (_, size) = only(schema, "up")?;
     let least = -1.0 / (size - 1) as f64;
     let range = || format!("it must be above {least} (= -1/(n - 1) for the {size} categories) and below 1");
-    let share = exact(q.abs()).filter(|_| q > least && q < 1.0).ok_or_else(|| parameter("--q", q, range()))?;
+    let share = exact(q.abs()).filter(|_| q > least && q < 1.0).ok_or_else(|| parameter("q", q, range()))?;
     match q >= 0.0 {
         true => plan(schema, "up", PatternSet::no_miss(), &share),
         false => plan(schema, "up", PatternSet::Only(vec![0]), &(share * integer(size - 1))),
-    }
-}
-
-/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (paper 004, section 6.3.1, which prints it
-/// without the `1 +`).
-///
-/// # Errors
-/// Unless `0 <= q < 1`.
-pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
-    match (0.0..1.0).contains(&q) {
-        true => Ok((q * categories as f64 / (1.0 - q)).ln_1p()),
-        false => Err(parameter("--q", q, "it must be 0 or more, and below 1".to_owned())),
     }
 }
 
@@ -62,7 +96,7 @@ pub fn up_epsilon(categories: usize, q: f64) -> Result<f64, DesignError> {
 pub fn frapp(schema: &Schema, lambda: f64) -> Result<Plan, DesignError> {
     let (_, size) = only(schema, "frapp")?;
     let range = || "it must be a positive number".to_owned();
-    let odds = exact(lambda).filter(|_| lambda > 0.0).ok_or_else(|| parameter("--lambda", lambda, range()))?;
+    let odds = exact(lambda).filter(|_| lambda > 0.0).ok_or_else(|| parameter("lambda", lambda, range()))?;
     let (others, one) = (integer(size - 1), integer(1));
     let total = &odds + &others;
     match odds >= one {
@@ -138,10 +172,10 @@ mod tests {
         assert_eq!(epsilon(&up(&schema(4), 0.0).unwrap()), 0.0);
         assert_eq!(epsilon(&frapp(&schema(4), 1.0).unwrap()), 0.0);
         for p in [0.0, 1.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
-            assert!(matches!(warner(&schema(4), p), Err(DesignError::Parameter { name: "--p", .. })), "{p}");
+            assert!(matches!(warner(&schema(4), p), Err(DesignError::Parameter { name: "p", .. })), "{p}");
         }
         for q in [-1.0 / 3.0, 1.0, f64::NAN] {
-            assert!(matches!(up(&schema(4), q), Err(DesignError::Parameter { name: "--q", .. })), "{q}");
+            assert!(matches!(up(&schema(4), q), Err(DesignError::Parameter { name: "q", .. })), "{q}");
         }
         for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(frapp(&schema(4), lambda), Err(DesignError::Parameter { .. })), "{lambda}");

@@ -7,8 +7,12 @@
 use candor::channel::{Axis, Part, Pattern, PatternSet};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use serde::{Deserialize, Serialize};
 
-use crate::{DesignError, private, repeated};
+use crate::cross::crossed_if_asked;
+use crate::designed::Designed;
+use crate::method::{Candidates, Design, Goal};
+use crate::{DesignError, minimax, private, repeated};
 
 /// The variance that the randomization adds, `(k-1)(l-1)/(k-l)`, for one respondent and summed over the
 /// categories, whatever the truth (eq. 4.4). Infinite for `l = k`: such answers tell nothing.
@@ -23,16 +27,46 @@ pub fn l_at(categories: usize, variance: f64) -> f64 {
     (variance * k + k - 1.0) / (k - 1.0 + variance)
 }
 
+/// What local l-diversity takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LDiversityRequest {
+    /// How many categories are reported, one for each attribute or one for all.
+    pub l: Vec<usize>,
+    /// Attributes to be reported together, as one with all combinations for categories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross: Option<Vec<String>>,
+}
+
+impl Design for LDiversityRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        Ok(l_diversity(&crossed_if_asked(schema, self.cross.as_deref())?, &self.l)?.into())
+    }
+
+    /// It has no epsilon: it is compared at the added variance of minimax subset selection.
+    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let request = || {
+            let added = |(&(_, size), epsilon): (&(usize, usize), &f64)| {
+                let parity = epsilon.exp();
+                minimax::added_variance(size, minimax::best_size(size, parity), parity)
+            };
+            let variances: Vec<f64> = private(schema)?.iter().zip(&goal.shares(schema)?).map(added).collect();
+            Ok(LDiversityRequest { l: l_near(schema, &variances)?, cross: None })
+        };
+        vec![(None, request())]
+    }
+}
+
 /// Every attribute reported as `l` categories, one of them true: one `l` for each attribute, or one for all.
 ///
 /// # Errors
 /// If there is another number of values than attributes, or one is below 2 or beyond the categories.
 pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
     let private = private(schema)?;
-    let l = repeated("--l", l, private.len())?;
+    let l = repeated("l", l, private.len())?;
     let block = |(&(attribute, categories), &l): (&(usize, usize), &usize)| {
         let name = schema.name(attribute);
-        let wrong = |why: String| DesignError::Parameter { name: "--l", value: l as f64, range: why };
+        let wrong = |why: String| DesignError::Parameter { name: "l", value: l as f64, range: why };
         if l < 2 {
             return Err(wrong("it must be 2 or more: a single category would be the truth itself".to_owned()));
         }
@@ -50,12 +84,11 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(origin))
 }
 
-/// Every attribute reported with the whole `l`, below its number of categories, whose added variance is nearest to the given
-/// one.
+/// For every attribute the whole `l`, below its number of categories, whose added variance is nearest to the given one.
 ///
 /// # Errors
 /// If there is another number of variances than attributes, or an attribute has two categories only.
-pub fn l_diversity_at(schema: &Schema, variances: &[f64]) -> Result<Plan, DesignError> {
+pub fn l_near(schema: &Schema, variances: &[f64]) -> Result<Vec<usize>, DesignError> {
     let private = private(schema)?;
     let variances = repeated("variances", variances, private.len())?;
     let nearest = |(&(attribute, categories), &variance): (&(usize, usize), &f64)| {
@@ -68,8 +101,7 @@ pub fn l_diversity_at(schema: &Schema, variances: &[f64]) -> Result<Plan, Design
         let distance = |l: &usize| (added_variance(categories, *l) - variance).abs();
         Ok(if distance(&whole[1]) < distance(&whole[0]) { whole[1] } else { whole[0] })
     };
-    let l = private.iter().zip(&variances).map(nearest).collect::<Result<Vec<usize>, _>>()?;
-    l_diversity(schema, &l)
+    private.iter().zip(&variances).map(nearest).collect()
 }
 
 #[cfg(test)]
@@ -95,7 +127,7 @@ mod tests {
     fn the_nearest_l_adds_the_nearest_variance() {
         let schema = Schema::of_sizes(&[7, 20]).unwrap();
         for variance in [0.01, 0.9, 2.0, 5.07, 40.0, 1e6, f64::INFINITY] {
-            let plan = l_diversity_at(&schema, &[variance]).unwrap();
+            let plan = l_diversity(&schema, &l_near(&schema, &[variance]).unwrap()).unwrap();
             let best = |k: usize| {
                 let distance = |l: &usize| (added_variance(k, *l) - variance).abs();
                 // With an infinite one all are as far; the largest comes closest.
@@ -107,7 +139,7 @@ mod tests {
             };
             assert_eq!(plan, l_diversity(&schema, &[best(7), best(20)]).unwrap(), "{variance}");
         }
-        let binary = l_diversity_at(&Schema::of_sizes(&[7, 2]).unwrap(), &[1.0]).unwrap_err().to_string();
+        let binary = l_near(&Schema::of_sizes(&[7, 2]).unwrap(), &[1.0]).unwrap_err().to_string();
         assert!(binary.contains("\"a2\" has two"), "{binary}");
     }
 
@@ -117,8 +149,8 @@ mod tests {
         assert_eq!(l_diversity(&schema, &[3]).unwrap(), l_diversity(&schema, &[3, 3]).unwrap());
         assert_eq!(l_diversity(&schema, &[2, 5]).unwrap().guarantee().epsilon().value(), None);
         let message = |l: &[usize]| l_diversity(&schema, l).unwrap_err().to_string();
-        assert!(message(&[1]).contains("--l is 1; it must be 2 or more"));
+        assert!(message(&[1]).contains("`l` is 1; it must be 2 or more"));
         assert!(message(&[5]).contains("at most 4, the number of categories of \"a1\""));
-        assert!(message(&[2, 3, 4]).contains("--l has 3 values, but there are 2"));
+        assert!(message(&[2, 3, 4]).contains("`l` has 3 values, but there are 2"));
     }
 }

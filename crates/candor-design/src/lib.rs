@@ -19,22 +19,33 @@
 #![warn(missing_docs)]
 
 pub mod budget;
+pub mod designed;
+pub mod method;
+pub mod predict;
 pub mod cross;
 pub mod k_ary;
 pub mod independent;
+pub mod minimax;
+pub mod l_diversity;
+pub mod matrix;
+pub mod front;
 pub mod joint;
 pub mod clusters;
-pub mod l_diversity;
-pub mod minimax;
-pub mod matrix;
-pub mod rappor;
-pub mod front;
-pub mod blackwell;
+pub mod request;
 pub mod compare;
+pub mod blackwell;
+pub mod rappor;
+
+pub use designed::Designed;
+pub use request::{Method, Request, RequestError, design};
 
 use candor::channel::ChannelError;
 use candor::plan::PlanError;
 use candor::schema::{Schema, SchemaError};
+use candor_analysis::table_list::TableListError;
+
+/// The number of respondents for which errors are told if none is said.
+pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;
 
 /// Why no plan was made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -55,7 +66,7 @@ pub enum DesignError {
         attributes: usize,
     },
     /// Another number of values than attributes.
-    #[error("{what} has {found} {}, but there are {expected} attributes to randomize", if *found == 1 { "value" } else { "values" })]
+    #[error("`{what}` has {found} {}, but there are {expected} attributes to randomize", if *found == 1 { "value" } else { "values" })]
     Count {
         /// The values' name.
         what: &'static str,
@@ -67,11 +78,33 @@ pub enum DesignError {
     /// A privacy loss that is none.
     #[error("epsilon is {0}; it must be a finite number, 0 or more")]
     Epsilon(f64),
+    /// A parameter is missing, or parameters contradict each other.
+    #[error("{0}")]
+    Needs(&'static str),
+    /// A method would give less than was asked for.
+    #[error(
+        "the heuristic would give {} of {attributes} attributes a weaker protection than asked for: {}. Use \
+         `method optimal`, which meets every attribute epsilon at the least record epsilon, another `order`, or say `allow_weaker`",
+        raised.len(),
+        raised.join(", ")
+    )]
+    Weaker {
+        /// How many attributes are randomized.
+        attributes: usize,
+        /// Those with a larger epsilon than asked for, with both.
+        raised: Vec<String>,
+    },
+    /// TableList that cannot be designed for.
+    #[error("`tables`: {0}")]
+    Tables(#[from] TableListError),
+    /// A public attribute where a randomized one is needed.
+    #[error("\"{0}\" is public, so it is not randomized")]
+    Public(String),
     /// A ratio that shares nothing out.
     #[error("the ratio must be of numbers that are 0 or more, at least one of them positive")]
     Ratio,
     /// A parameter out of its range.
-    #[error("{name} is {value}; {range}")]
+    #[error("`{name}` is {value}; {range}")]
     Parameter {
         /// The parameter.
         name: &'static str,
@@ -89,14 +122,14 @@ pub enum DesignError {
     /// The reduced program has no solution.
     #[error(
         "the reduced program has no solution here: telling single misses apart is not enough for these epsilons. Use \
-         --method optimal"
+         `method optimal`"
     )]
     Infeasible,
     /// The heuristic alters what is asked for so much that it cannot keep within a total.
     #[error("the heuristic finds no attribute epsilons, however small, with a record epsilon of {0}; use optimal")]
     NoHeuristic(f64),
     /// More attributes than a method lists all patterns of.
-    #[error("{method} takes at most 20 attributes, but there are {attributes}; leave it out for a lottery")]
+    #[error("`{method}` takes at most 20 attributes, but there are {attributes}; leave it out for a lottery")]
     TooMany {
         /// The method or flag.
         method: &'static str,
@@ -114,7 +147,7 @@ pub enum DesignError {
         attribute: String,
     },
     /// Attributes that cannot be taken together.
-    #[error("--cross: {0}")]
+    #[error("`cross`: {0}")]
     Cross(String),
     /// Clusters that are none.
     #[error("clusters: {0}")]

@@ -7,16 +7,37 @@
 use candor::channel::{COLUMN_TOLERANCE, Matrix};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
+use serde::{Deserialize, Serialize};
 
+use crate::designed::Designed;
+use crate::method::Design;
 use crate::{DesignError, private};
 
 /// Which way the matrix was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Inputs {
     /// Each column is an input and sums to one: candor's own convention.
     Columns,
     /// Each row is an input and sums to one: paper 004's.
     Rows,
+}
+
+/// What a matrix of one's own takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixRequest {
+    /// Its cells as they are written, row by row, with or without labels.
+    pub matrix: Vec<Vec<String>>,
+    /// Which way round it is written; found out where its sums tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Inputs>,
+}
+
+impl Design for MatrixRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        Ok(matrix(schema, &self.matrix, self.inputs)?.into())
+    }
 }
 
 /// A plan of one matrix over all attributes to be randomized (usually one; over several, inputs
@@ -143,12 +164,12 @@ fn direction(rows: &[Vec<f64>], stated: Option<Inputs>) -> Result<Inputs, Design
         (None, true, true) if symmetric => Ok(Inputs::Columns),
         (None, true, true) => wrong(
             "its rows and its columns both sum to 1, so it could be written either way round, and the two are different \
-             mechanisms: say --inputs columns or --inputs rows"
+             mechanisms: say `inputs columns` or `inputs rows`"
                 .to_owned(),
         ),
         (None | Some(Inputs::Columns), false, true) => wrong(
-            "its rows sum to 1, not its columns: it is written with inputs as rows. Here columns are inputs; say --inputs \
-             rows to have it transposed"
+            "its rows sum to 1, not its columns: it is written with inputs as rows. Here columns are inputs; say \
+             `inputs rows` to have it transposed"
                 .to_owned(),
         ),
         (Some(Inputs::Rows), _, false) => wrong(format!("its rows do not sum to 1: {}", worst(rows, "row"))),
@@ -223,7 +244,7 @@ mod tests {
     fn the_other_way_round_is_noticed_and_can_be_said() {
         let transposed = "0.7,0.2,0.1\n0.2,0.6,0.2\n0.1,0.3,0.6";
         let error = matrix(&schema(), &cells(transposed), None).unwrap_err().to_string();
-        assert!(error.contains("its rows sum to 1, not its columns") && error.contains("--inputs rows"), "{error}");
+        assert!(error.contains("its rows sum to 1, not its columns") && error.contains("`inputs rows`"), "{error}");
         let plan = matrix(&schema(), &cells(transposed), Some(Inputs::Rows)).unwrap();
         assert_eq!(plan, matrix(&schema(), &cells(GOLDEN_A), None).unwrap());
         let error = matrix(&schema(), &cells(GOLDEN_A), Some(Inputs::Rows)).unwrap_err().to_string();

@@ -16,7 +16,11 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use serde::{Deserialize, Serialize};
 
+use crate::cross::crossed_if_asked;
+use crate::designed::Designed;
+use crate::method::{Candidates, Design, Goal};
 use crate::{DesignError, private, repeated};
 
 /// The probability that the reported set holds the truth, `q g/(q g + k - q)`.
@@ -67,6 +71,43 @@ pub fn guessing(categories: usize, size: usize, parity: f64) -> f64 {
     hit_probability(categories, size, parity) / size as f64
 }
 
+/// What minimax subset selection takes: one of the two, a value for each attribute or one for all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MinimaxRequest {
+    /// The largest ratio of likelihoods of an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity: Option<Vec<f64>>,
+    /// Its logarithm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_epsilon: Option<Vec<f64>>,
+    /// Attributes to be reported together, as one with all combinations for categories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross: Option<Vec<String>>,
+}
+
+impl Design for MinimaxRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        let schema = &crossed_if_asked(schema, self.cross.as_deref())?;
+        match (&self.parity, &self.attribute_epsilon) {
+            (Some(parities), None) => Ok(minimax_by_parity(schema, parities)?.into()),
+            (None, Some(epsilons)) => Ok(minimax(schema, epsilons)?.into()),
+            (None, None) => Err(DesignError::Needs("this method needs `parity` or `attribute_epsilon`")),
+            (Some(_), Some(_)) => {
+                Err(DesignError::Needs("`parity` and `attribute_epsilon` say the same; give one of them"))
+            }
+        }
+    }
+
+    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let shares = goal.shares(schema);
+        vec![(
+            None,
+            shares.map(|shares| MinimaxRequest { attribute_epsilon: Some(shares), ..MinimaxRequest::default() }),
+        )]
+    }
+}
+
 /// Subset selection on each attribute with its best answer size, at the given epsilon (the logarithm of the
 /// parity): one for each attribute, or one for all.
 ///
@@ -74,7 +115,7 @@ pub fn guessing(categories: usize, size: usize, parity: f64) -> f64 {
 /// If there is another number of epsilons than attributes, or one is not a privacy loss.
 pub fn minimax(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     let private = private(schema)?;
-    let epsilons = repeated("--attribute-epsilon", epsilons, private.len())?;
+    let epsilons = repeated("attribute_epsilon", epsilons, private.len())?;
     let block = |(&(attribute, categories), &epsilon): (&(usize, usize), &f64)| {
         if !(epsilon.is_finite() && epsilon >= 0.0) {
             return Err(DesignError::Epsilon(epsilon));
@@ -99,10 +140,10 @@ pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, Desi
         };
         match parity.is_finite() && parity >= 1.0 {
             true => Ok(parity.ln()),
-            false => Err(DesignError::Parameter { name: "--parity", value: parity, range: range() }),
+            false => Err(DesignError::Parameter { name: "parity", value: parity, range: range() }),
         }
     };
-    let parities = repeated("--parity", parities, private(schema)?.len())?;
+    let parities = repeated("parity", parities, private(schema)?.len())?;
     minimax(schema, &parities.iter().map(epsilon).collect::<Result<Vec<f64>, _>>()?)
 }
 
@@ -182,7 +223,7 @@ mod tests {
         for parity in [0.5, 0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(message(minimax_by_parity(&schema, &[parity]).unwrap_err()).contains("1 or more"), "{parity}");
         }
-        assert!(message(minimax_by_parity(&schema, &[2.0, 3.0]).unwrap_err()).contains("--parity has 2 values"));
+        assert!(message(minimax_by_parity(&schema, &[2.0, 3.0]).unwrap_err()).contains("`parity` has 2 values"));
         assert!(matches!(minimax(&schema, &[-1.0]), Err(DesignError::Epsilon(_))));
         assert_eq!(added_variance(5, 2, 1.0), f64::INFINITY);
         assert_eq!(added_variance(5, 5, 2.0), f64::INFINITY);

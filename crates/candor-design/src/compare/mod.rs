@@ -1,147 +1,28 @@
 //! The methods side by side: every one that applies to a schema, at the same certified record epsilon, by the
 //! error to expect of the tables that matter.
 //!
-//! To add a method, give it a variant of [`Method`], a place in [`Method::ALL`] and its plan in `Method::plan`.
+//! A method takes part if it says how it is asked for a record epsilon ([`Design::at`](crate::method::Design::at)).
 
 mod answer;
-mod predict;
 mod simulate;
 
 pub use answer::{Answer, answer};
-pub use predict::predicted_error;
 pub use simulate::{Simulation, simulated_errors};
-
-use std::time::{Duration, Instant};
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor_analysis::table_list::{TableList, TableListError};
+use candor_analysis::table_list::TableList;
 
-use crate::clusters::{self, Inside};
-use crate::joint::optimal::search::Effort;
-use crate::joint::{optimal, rr_joint, single_miss, workload};
-use crate::{DesignError, budget, independent, l_diversity, minimax, private};
-
-/// A method that can be compared with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Every attribute on its own, with an equal share of epsilon.
-    Independent,
-    /// Every attribute on its own, answered with the number of categories that estimates best.
-    Minimax,
-    /// The whole record kept or replaced at once.
-    Joint,
-    /// The attributes of a cluster together, each bringing an equal share of epsilon.
-    Clusters,
-    /// The heuristic of paper 000 at equal attribute epsilons.
-    Heuristic,
-    /// The largest equal attribute epsilons that any plan has at this record epsilon.
-    Optimal,
-    /// Each respondent answers about one attribute.
-    SamplingAttribute,
-    /// Each respondent answers about one pair of attributes: the literature's best scheme.
-    SamplingPair,
-    /// The least error of the tables asked for.
-    Workload,
-    /// Local l-diversity. It has no epsilon: it is shown at the added variance of [`Method::Minimax`].
-    LDiversity,
-}
-
-impl Method {
-    /// All of them, the simplest first: of methods that are equally good, the first is recommended.
-    pub const ALL: [Method; 10] = [
-        Method::Independent,
-        Method::Minimax,
-        Method::Joint,
-        Method::Clusters,
-        Method::Heuristic,
-        Method::Optimal,
-        Method::SamplingAttribute,
-        Method::SamplingPair,
-        Method::Workload,
-        Method::LDiversity,
-    ];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Independent => "independent",
-            Method::Minimax => "minimax",
-            Method::Joint => "joint",
-            Method::Clusters => "clusters",
-            Method::Heuristic => "heuristic",
-            Method::Optimal => "optimal",
-            Method::SamplingAttribute => "sampling one attribute",
-            Method::SamplingPair => "sampling one pair",
-            Method::Workload => "workload",
-            Method::LDiversity => "l-diversity",
-        }
-    }
-
-    /// The plan of this method.
-    fn plan(self, schema: &Schema, goal: &Goal<'_>, effort: Effort) -> Result<Plan, Skipped> {
-        let attributes = private(schema)?.len();
-        let equal = vec![1.0; attributes];
-        let shares = || budget::share(goal.epsilon, &equal);
-        let sampling = |tables: &TableList| -> Result<Plan, Skipped> {
-            check_lottery(attributes, tables.lists().len())?;
-            Ok(workload::sampling(schema, goal.epsilon, tables, &vec![1.0; tables.lists().len()])?.plan)
-        };
-        Ok(match self {
-            Method::Independent => independent::independent(schema, &shares()?)?,
-            Method::Minimax => minimax::minimax(schema, &shares()?)?,
-            Method::Joint => rr_joint::rr_joint(schema, goal.epsilon)?,
-            Method::Clusters => {
-                let together = goal.clusters.ok_or(Skipped::NoClusters)?;
-                clusters::clusters(schema, together, &shares()?, Inside::Joint, effort)?
-            }
-            Method::Heuristic => single_miss::heuristic_within(schema, goal.epsilon, &equal)?.plan,
-            Method::Optimal => optimal::optimal_within(schema, goal.epsilon, &equal, effort)?.plan,
-            Method::SamplingAttribute => sampling(&TableList::marginals(schema))?,
-            Method::SamplingPair => sampling(&TableList::parse("pairs", schema)?)?,
-            Method::Workload => {
-                let tables = goal.tables.lists().len();
-                check_lottery(attributes, tables)?;
-                workload::lottery(schema, goal.epsilon, goal.tables, &vec![1.0; tables], effort)?.plan
-            }
-            Method::LDiversity => {
-                let sizes = private(schema)?.into_iter().map(|(_, size)| size);
-                let added = |(size, epsilon): (usize, f64)| {
-                    let parity = epsilon.exp();
-                    minimax::added_variance(size, minimax::best_size(size, parity), parity)
-                };
-                let variances: Vec<f64> = sizes.zip(shares()?).map(added).collect();
-                l_diversity::l_diversity_at(schema, &variances)?
-            }
-        })
-    }
-}
-
-/// What the methods are compared for.
-#[derive(Clone, Copy, Debug)]
-pub struct Goal<'a> {
-    /// The record epsilon, above 0.
-    pub epsilon: f64,
-    /// The number of respondents.
-    pub respondents: f64,
-    /// The tables whose error decides.
-    pub tables: &'a TableList,
-    /// Which attributes belong together, by position in the schema, if that is known.
-    pub clusters: Option<&'a [Vec<usize>]>,
-    /// How long each method may search, and its errors be predicted; as long as it takes if `None`.
-    pub time_limit: Option<Duration>,
-}
-
-impl Goal<'_> {
-    /// When something that begins now must end.
-    fn deadline(&self) -> Option<Instant> {
-        self.time_limit.and_then(|limit| Instant::now().checked_add(limit))
-    }
-}
+pub use crate::method::{Goal, Skipped};
+use crate::predict::errors_within;
+use crate::request::{Method, Request, design};
+use crate::{DesignError, budget, private};
 
 /// A method with its plan, or why there is none.
 #[derive(Clone, Debug)]
 pub struct Candidate {
+    /// What it is called here.
+    pub name: &'static str,
     /// The method.
     pub method: Method,
     /// What it gives.
@@ -151,6 +32,8 @@ pub struct Candidate {
 /// A plan and what to expect of it.
 #[derive(Clone, Debug)]
 pub struct Made {
+    /// What was asked of the method.
+    pub request: Request,
     /// The plan.
     pub plan: Plan,
     /// The root mean square standard error over all cells of all one-way tables.
@@ -165,86 +48,41 @@ pub struct Made {
     pub out_of_time: bool,
 }
 
-/// Why a method is left out.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Skipped {
-    /// It does not apply.
-    #[error(transparent)]
-    Design(#[from] DesignError),
-    /// It needs tables that there are not.
-    #[error(transparent)]
-    Tables(#[from] TableListError),
-    /// Nobody said which attributes belong together.
-    #[error("which attributes belong together is not known; candor cluster finds out")]
-    NoClusters,
-    /// Its rarest answer is too rare for 64 bits.
-    #[error("with weights of 64 bits it comes to epsilon {0:.4} only: its rarest answer is too rare")]
-    Short(f64),
-    /// Its certificate would take minutes.
-    #[error(
-        "certifying a lottery for {tables} tables of {attributes} attributes takes longer than a minute; candor design makes it"
-    )]
-    Slow {
-        /// How many attributes are randomized.
-        attributes: usize,
-        /// How many tables there are.
-        tables: usize,
-    },
-    /// Its errors would take too long to predict.
-    #[error("predicting its errors takes too long: {tables} tables with {cells} cells, {channels} channels")]
-    TooLarge {
-        /// How many tables there are.
-        tables: usize,
-        /// The cells of all tables.
-        cells: usize,
-        /// The channels of the lottery.
-        channels: usize,
-    },
-}
-
-/// The number of patterns by channels up to which a lottery is certified, which lists them up to 20 attributes: some ten
-/// seconds.
-const MOST_PATTERNS: usize = 1 << 23;
-
-fn check_lottery(attributes: usize, tables: usize) -> Result<(), Skipped> {
-    match attributes <= 20 && tables << attributes > MOST_PATTERNS {
-        true => Err(Skipped::Slow { attributes, tables }),
-        false => Ok(()),
-    }
-}
-
 /// Every method, with its plan and the errors to expect of it if the truth is uniform.
 ///
-/// All have the same record epsilon, certified and never exceeded; but [`Method::LDiversity`], which has none.
+/// All have the same record epsilon, certified and never exceeded; but l-diversity, which has none.
 ///
 /// # Errors
-/// If epsilon is not a positive privacy loss, or there is nothing to randomize.
+/// If epsilon is not a positive privacy loss, the tables are none of the schema's, or there is nothing to randomize.
 pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, DesignError> {
     if !(goal.epsilon.is_finite() && goal.epsilon > 0.0) {
         return Err(DesignError::Epsilon(goal.epsilon));
     }
     private(schema)?;
-    Ok(Method::ALL.into_iter().map(|method| Candidate { method, made: make(method, schema, goal) }).collect())
+    let tables = TableList::parse(goal.tables, schema)?;
+    let candidates = |&method: &Method| {
+        let made = |asked: Result<Request, Skipped>| make(asked?, schema, goal, &tables);
+        method.at(schema, goal).into_iter().map(move |(name, asked)| Candidate { name, method, made: made(asked) })
+    };
+    Ok(Method::ALL.iter().flat_map(candidates).collect())
 }
 
-fn make(method: Method, schema: &Schema, goal: &Goal<'_>) -> Result<Made, Skipped> {
-    let effort = Effort::of(schema.private().len(), goal.deadline());
-    let plan = method.plan(schema, goal, effort)?;
-    let out_of_time = effort.is_over();
+fn make(request: Request, schema: &Schema, goal: &Goal<'_>, tables: &TableList) -> Result<Made, Skipped> {
+    let designed = design(schema, &request)?;
+    let (plan, out_of_time) = (designed.plan, designed.out_of_time);
     if let Some(certified) = plan.guarantee().epsilon().value().filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(Skipped::Short(certified));
     }
     let mut lists = vec![TableList::marginals(schema)];
     lists.extend(TableList::parse("pairs", schema).ok());
     let pairs = lists.len() - 1;
-    let asked = lists.iter().position(|list| list == goal.tables).unwrap_or(lists.len());
+    let asked = lists.iter().position(|list| list == tables).unwrap_or(lists.len());
     if asked == lists.len() {
-        lists.push(goal.tables.clone());
+        lists.push(tables.clone());
     }
-    let errors = predict::errors_within(&plan, &lists, goal.respondents, goal.deadline())?;
+    let errors = errors_within(&plan, &lists, goal.respondents, goal.deadline())?;
     let two_way = if pairs > 0 { errors[pairs] } else { None };
-    Ok(Made { one_way: errors[0], two_way, asked: errors[asked], answer: answer(&plan), plan, out_of_time })
+    Ok(Made { one_way: errors[0], two_way, asked: errors[asked], answer: answer(&plan), request, plan, out_of_time })
 }
 
 /// Errors that differ by less, relatively, are equal.

@@ -59,7 +59,7 @@ pub enum FrontError {
         advice: String,
     },
     /// A parameter out of its range.
-    #[error("{name} is {value}; {range}")]
+    #[error("`{name}` is {value}; {range}")]
     Parameter {
         /// The parameter.
         name: &'static str,

@@ -22,7 +22,7 @@ pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Res
     let n = goal.prior().len();
     if outputs < n {
         let range = "there must be at least as many outputs as categories, or shares cannot be estimated";
-        return Err(FrontError::Parameter { name: "--outputs", value: outputs as f64, range });
+        return Err(FrontError::Parameter { name: "outputs", value: outputs as f64, range });
     }
     let best = exact(goal, privacy)?;
     if best.channel.outputs() <= outputs {
@@ -31,7 +31,7 @@ pub fn with_outputs(goal: &Goal, privacy: f64, outputs: usize, seed: u64) -> Res
     if outputs * n > MAX_CELLS {
         let range =
             "with so many outputs and categories local search would take too long; leave it out for the exact front";
-        return Err(FrontError::Parameter { name: "--outputs", value: outputs as f64, range });
+        return Err(FrontError::Parameter { name: "outputs", value: outputs as f64, range });
     }
     let first = together(goal, &best.channel, outputs);
     let source = Source::from_seed(seed);
@@ -95,6 +95,6 @@ mod tests {
         }
         // As many as the exact channel needs: exact.
         assert!(with_outputs(&goal, 0.39, 11, 1).unwrap().gap() < 1e-6);
-        assert!(matches!(with_outputs(&goal, 0.39, 3, 1), Err(FrontError::Parameter { name: "--outputs", .. })));
+        assert!(matches!(with_outputs(&goal, 0.39, 3, 1), Err(FrontError::Parameter { name: "outputs", .. })));
     }
 }

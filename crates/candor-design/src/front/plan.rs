@@ -3,6 +3,7 @@
 use candor::channel::{Channel, Matrix, Rational, exact as exactly};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use serde::{Deserialize, Serialize};
 
 use super::channel::FrontChannel;
 use super::exact::{ExactPoint, exact};
@@ -11,6 +12,8 @@ use super::outputs::with_outputs;
 use super::prior::Prior;
 use super::refine::refine;
 use super::{FrontError, Goal};
+use crate::designed::Designed;
+use crate::method::Design;
 use crate::{DesignError, only};
 
 /// Which point of the front.
@@ -25,6 +28,48 @@ pub enum Aim {
         /// The number of respondents.
         respondents: f64,
     },
+}
+
+/// What a point of the front takes: a prior, and how private or how useful it is to be.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrontRequest {
+    /// The share of each category, in order, as the plan states it: the shares count relative to their sum.
+    pub prior: Vec<f64>,
+    /// At least this privacy: how often the best guess is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<f64>,
+    /// Instead, at most this average mean squared error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utility: Option<f64>,
+    /// The number of respondents that `utility` is about; 10,000 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub respondents: Option<f64>,
+    /// No answer may make any category likelier than this; 1 by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub posterior_bound: Option<f64>,
+    /// At most so many outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<usize>,
+}
+
+impl Design for FrontRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        let aim = match (self.privacy, self.utility) {
+            (Some(privacy), None) => Aim::Privacy(privacy),
+            (None, Some(utility)) => {
+                Aim::Utility { utility, respondents: self.respondents.unwrap_or(crate::DEFAULT_RESPONDENTS) }
+            }
+            (None, None) => return Err(DesignError::Needs("this method needs `privacy` or `utility`")),
+            (Some(_), Some(_)) => {
+                return Err(DesignError::Needs(
+                    "`privacy` and `utility` are two ways to choose a point; give one of them",
+                ));
+            }
+        };
+        let goal = Goal::new(Prior::stated_as(&self.prior)?, self.posterior_bound.unwrap_or(1.0))?;
+        Ok(plan(schema, &goal, aim, self.outputs, 1)?.0.into())
+    }
 }
 
 /// How much is given away, relatively, so that rounding to integers does not break what was asked; the first that suffices.
@@ -82,7 +127,7 @@ fn most_private(goal: &Goal, variance: f64) -> Result<f64, FrontError> {
     let least = exact(goal, low)?;
     if variance.is_nan() || least.lower_bound > variance {
         return Err(FrontError::Parameter {
-            name: "--utility",
+            name: "utility",
             value: variance,
             range: "no channel within the posterior bound is that useful; ask for a larger error, more respondents or a larger bound",
         });

@@ -128,13 +128,12 @@ impl Prior {
     /// If shape or scale is not positive and finite, or as [`Prior::new`].
     pub fn gamma(n: usize, shape: f64, scale: f64) -> Result<Prior, FrontError> {
         let range = "it must be a positive number";
-        for (name, value) in [("--shape", shape), ("--scale", scale)] {
+        for (name, value) in [("shape", shape), ("scale", scale)] {
             if !(value.is_finite() && value > 0.0) {
                 return Err(FrontError::Parameter { name, value, range });
             }
         }
-        let gamma =
-            Gamma::new(shape, 1.0).map_err(|_| FrontError::Parameter { name: "--shape", value: shape, range })?;
+        let gamma = Gamma::new(shape, 1.0).map_err(|_| FrontError::Parameter { name: "shape", value: shape, range })?;
         Prior::binned(n, 0.0, shape + 3.0 * shape.sqrt(), |x| gamma.cdf(x))
     }
 
@@ -168,6 +167,13 @@ impl Prior {
     /// Which of the given categories the shares are of.
     pub fn kept(&self) -> &[usize] {
         &self.kept
+    }
+
+    /// [`Prior::stated`] of all given categories: zero for those that never occur.
+    pub fn all_stated(&self) -> Vec<f64> {
+        let mut all = vec![0.0; self.given];
+        self.kept.iter().zip(&self.stated).for_each(|(&category, &share)| all[category] = share);
+        all
     }
 
     /// How many given categories never occur.

@@ -3,4 +3,5 @@
 pub mod optimal;
 pub mod rr_joint;
 pub mod single_miss;
+pub mod least_epsilon;
 pub mod workload;

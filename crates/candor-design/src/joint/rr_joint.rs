@@ -3,8 +3,30 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use serde::{Deserialize, Serialize};
 
+use crate::designed::Designed;
+use crate::method::{Candidates, Design, Goal};
 use crate::{DesignError, private};
+
+/// What RR-Joint takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JointRequest {
+    /// The epsilon of the record.
+    pub epsilon: f64,
+}
+
+impl Design for JointRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        let plan = rr_joint(schema, self.epsilon)?;
+        Ok(Designed { recommend_workload: schema.private().len() > 1, ..Designed::from(plan) })
+    }
+
+    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        vec![(None, Ok(JointRequest { epsilon: goal.epsilon }))]
+    }
+}
 
 /// k-ary randomized response on the product of all attributes: the whole record is kept, or
 /// replaced by a uniformly random one. Marginal attribute epsilons are tiny, the conditional ones

@@ -12,18 +12,19 @@ use candor_analysis::dependence::{Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::Target;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
-use candor_design::compare::{
-    Candidate, Goal, Made, Method, Simulation, Skipped, compare, predicted_error, recommended, simulated_errors,
-};
+use candor_design::compare::{Candidate, Goal, Made, Simulation, Skipped, compare, recommended, simulated_errors};
+use candor_design::predict::predicted_error;
+use candor_design::request::{Method, Request};
 use candor_tables::input::Location;
 use candor_tables::truth::Records;
 use serde_json::{Value, json};
 
 use super::{CompareArgs, DEFAULT_RESPONDENTS};
 use crate::failure::Failure;
+use crate::flags::flag;
 use crate::shell;
 use crate::show::{capital, count, emit, emit_json, lower_first, paragraph, plural, table};
-use crate::verbs::design::parse_clusters;
+use crate::verbs::design::split_clusters;
 use crate::verbs::read_schema;
 
 /// How long each method may search, and its errors be predicted.
@@ -49,7 +50,7 @@ struct Comparison<'a> {
     simulated: Option<Simulated>,
 }
 
-/// Tables that are shown together.
+/// TableList that are shown together.
 struct List {
     name: String,
     tables: TableList,
@@ -84,12 +85,12 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let default = if records > 0 { records as f64 } else { DEFAULT_RESPONDENTS };
     let respondents = args.respondents.unwrap_or(default);
     let clusters = match (&args.clusters, &truths) {
-        (Some(text), _) => Some(parse_clusters("--clusters", text, &schema)?),
+        (Some(text), _) => Some(positions(&schema, &split_clusters(text))?),
         (None, Some((_, truths))) => Some(clusters_in(&schema, truths)),
         (None, None) => None,
     };
     let time_limit = Some(Duration::from_secs(SECONDS));
-    let goal = Goal { epsilon, respondents, tables: &tables, clusters: clusters.as_deref(), time_limit };
+    let goal = Goal { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
     let candidates = compare(&schema, &goal)?;
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
     let mut lists = vec![list("one-way", TableList::marginals(&schema), |made| made.one_way)];
@@ -148,33 +149,16 @@ fn simulate(
 
 impl Comparison<'_> {
     /// The command that makes a candidate's plan.
-    fn command(&self, method: Method, plan: &Plan) -> String {
+    fn command(&self, request: &Request) -> String {
         let schema = match &self.args.schema {
             Some(path) => shell::file(path),
             None => format!("--categories {}", joined(self.args.categories.iter().flatten())),
         };
-        let total = format!("--epsilon {}", self.epsilon);
-        let epsilons = || joined(plan.origin().requested.iter().flatten());
-        let flags = match method {
-            Method::Independent => format!("independent {total}"),
-            Method::Joint => format!("joint {total}"),
-            Method::Clusters if self.clusters().is_empty() => format!("independent {total}"),
-            Method::Clusters => format!("clusters {} {total}", shell::flag("--clusters", &self.clusters())),
-            Method::Optimal => format!("optimal {total}"),
-            Method::Workload => format!("workload {total} {}", shell::flag("--tables", &self.asked)),
-            Method::SamplingAttribute => format!("sampling {total} --tables marginals"),
-            Method::SamplingPair => format!("sampling {total} --tables pairs"),
-            Method::Minimax => format!("minimax --attribute-epsilon {}", epsilons()),
-            Method::Heuristic => {
-                let asked = plan.origin().requested.iter().flatten();
-                let raised = plan.guarantee().attributes().iter().zip(asked);
-                let raised = { raised }.any(|(a, asked)| a.marginal.is_some_and(|e| e.get() > *asked));
-                let weaker = if raised { " --allow-weaker" } else { "" };
-                format!("heuristic --attribute-epsilon {}{weaker}", epsilons())
-            }
-            Method::LDiversity => format!("l-diversity --l {}", joined(answer_sizes(plan))),
-        };
-        format!("candor design {schema} --method {flags} -o plan.json")
+        let parameters = request.parameters();
+        // How long to search is for the design to say.
+        let given = parameters.iter().filter(|(name, _)| *name != "time_limit");
+        let flags: String = given.map(|(name, value)| as_flag(name, value)).collect();
+        format!("candor design {schema} --method {}{flags} -o plan.json", request.method().name())
     }
 
     /// The clusters of several attributes, as the user writes them.
@@ -191,7 +175,7 @@ impl Comparison<'_> {
             self.epsilon,
             count(self.respondents as u64)
         );
-        let best = recommended(&self.candidates).map(|candidate| candidate.method);
+        let best = recommended(&self.candidates).map(|candidate| candidate.name);
         let mut header = vec!["  method", "epsilon"];
         header.extend(self.lists.iter().map(|list| list.name.as_str()));
         header.extend(["columns", "categories", "bits", "times as likely"]);
@@ -210,26 +194,22 @@ impl Comparison<'_> {
             );
         }
         if self.made().any(|(candidate, _)| candidate.method == Method::Clusters) {
-            text += &match self.clusters().as_str() {
-                "" => paragraph("No attributes belong together, so clusters is the same as independent."),
-                clusters => paragraph(&format!("The clusters are {}.", clusters.replace(';', " and "))),
-            };
+            text += &paragraph(&format!("The clusters are {}.", self.clusters().replace(';', " and ")));
         }
         for (candidate, _) in self.made().filter(|(_, made)| made.out_of_time) {
-            text += &paragraph(&format!("The search for {} was ended after {SECONDS} s.", candidate.method.name()));
+            text += &paragraph(&format!("The search for {} was ended after {SECONDS} s.", candidate.name));
         }
         let left_out: Vec<String> = self
             .candidates
             .iter()
-            .filter_map(|c| Some(paragraph(&format!("{}: {}.", c.method.name(), c.made.as_ref().err()?))))
+            .filter_map(|c| Some(paragraph(&format!("{}: {}.", c.name, c.made.as_ref().err()?))))
             .collect();
         if !left_out.is_empty() {
             text += &format!("\nLeft out\n{}", left_out.concat());
         }
         text += "\nWhat respondents are told, beside the number of times above\n";
         for (candidate, made) in self.made() {
-            text +=
-                &paragraph(&format!("{}: {}.", candidate.method.name(), what_happens(candidate.method, &made.plan)));
+            text += &paragraph(&format!("{}: {}.", candidate.name, what_happens(made)));
         }
         text += &self.simulated_text();
         text += &self.recommendation();
@@ -241,9 +221,9 @@ impl Comparison<'_> {
         self.candidates.iter().filter_map(|candidate| Some((candidate, candidate.made.as_ref().ok()?)))
     }
 
-    fn row(&self, candidate: &Candidate, made: &Made, best: Option<Method>) -> Vec<String> {
-        let mark = if best == Some(candidate.method) { "* " } else { "  " };
-        let mut row = vec![format!("{mark}{}", candidate.method.name()), made.plan.guarantee().epsilon().to_string()];
+    fn row(&self, candidate: &Candidate, made: &Made, best: Option<&str>) -> Vec<String> {
+        let mark = if best == Some(candidate.name) { "* " } else { "  " };
+        let mut row = vec![format!("{mark}{}", candidate.name), made.plan.guarantee().epsilon().to_string()];
         row.extend(self.lists.iter().map(|list| shown((list.error)(made))));
         row.extend([
             made.answer.columns.to_string(),
@@ -269,7 +249,7 @@ impl Comparison<'_> {
         header.extend(titles.iter().map(String::as_str));
         let row = |(candidate, errors): (&Candidate, &Vec<Option<(f64, f64)>>)| {
             let both = errors.iter().flat_map(|both| [both.map(|b| b.0), both.map(|b| b.1)]);
-            [candidate.method.name().to_owned()].into_iter().chain(both.map(shown)).collect::<Vec<String>>()
+            [candidate.name.to_owned()].into_iter().chain(both.map(shown)).collect::<Vec<String>>()
         };
         let rows = self.candidates.iter().zip(&simulated.errors).filter(|(candidate, _)| candidate.made.is_ok());
         text += &table(&header, &rows.map(row).collect::<Vec<_>>());
@@ -305,16 +285,16 @@ impl Comparison<'_> {
             reason += " But so large an error tells nothing: ask for fewer attributes or smaller tables, more respondents, or a \
                        larger epsilon.";
         }
-        format!("\nBest for {}: {}\n", self.asked, best.method.name())
+        format!("\nBest for {}: {}\n", self.asked, best.name)
             + &paragraph(&capital(&reason))
-            + &format!("\n  {}\n", self.command(best.method, &made.plan))
+            + &format!("\n  {}\n", self.command(&made.request))
     }
 
     fn json(&self) -> Value {
         let method = |(i, candidate): (usize, &Candidate)| {
             let made = candidate.made.as_ref().ok();
             let mut json = json!({
-                "method": candidate.method.name(),
+                "method": candidate.name,
                 "epsilon": made.and_then(|made| made.plan.guarantee().epsilon().value()),
                 "one_way": made.and_then(|made| made.one_way),
                 "two_way": made.and_then(|made| made.two_way),
@@ -324,8 +304,8 @@ impl Comparison<'_> {
                 "categories": made.map(|made| made.answer.categories),
                 "bits": made.map(|made| made.answer.bits),
                 "conditional_epsilon": made.and_then(|made| made.plan.guarantee().conditional().value()),
-                "told": made.map(|made| told(candidate.method, &made.plan)),
-                "command": made.map(|made| self.command(candidate.method, &made.plan)),
+                "told": made.map(|made| told(made)),
+                "command": made.map(|made| self.command(&made.request)),
                 "fingerprint": made.map(|made| made.plan.fingerprint().as_str()),
                 "out_of_time": made.map(|made| made.out_of_time),
                 "reason": candidate.made.as_ref().err().map(ToString::to_string),
@@ -341,38 +321,42 @@ impl Comparison<'_> {
             "respondents": self.respondents,
             "tables": self.asked,
             "methods": self.candidates.iter().enumerate().map(method).collect::<Vec<_>>(),
-            "recommended": recommended(&self.candidates).map(|candidate| candidate.method.name()),
+            "recommended": recommended(&self.candidates).map(|candidate| candidate.name),
         })
     }
 }
 
 /// What happens to a respondent's answers, in a few words.
-fn what_happens(method: Method, plan: &Plan) -> String {
-    match method {
-        Method::Independent => "each answer is kept or replaced by chance, on its own".to_owned(),
-        Method::Minimax => "each question is answered with a list of answers that chance draws, on its own".to_owned(),
-        Method::Joint => "all answers are kept, or all are replaced at once".to_owned(),
-        Method::Clusters => "the answers of a cluster are all kept, or all replaced at once".to_owned(),
-        Method::Heuristic | Method::Optimal => "one draw decides which answers are kept".to_owned(),
-        Method::SamplingAttribute => "chance picks the one question whose answer may show".to_owned(),
-        Method::SamplingPair => "chance picks the two questions whose answers may show".to_owned(),
-        Method::Workload => {
-            let ways = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
+fn what_happens(made: &Made) -> String {
+    match &made.request {
+        Request::Independent(_) => "each answer is kept or replaced by chance, on its own".to_owned(),
+        Request::Minimax(_) => {
+            "each question is answered with a list of answers that chance draws, on its own".to_owned()
+        }
+        Request::Joint(_) => "all answers are kept, or all are replaced at once".to_owned(),
+        Request::Clusters(_) => "the answers of a cluster are all kept, or all replaced at once".to_owned(),
+        Request::Sampling(asked) if asked.tables.as_deref() == Some("marginals") => {
+            "chance picks the one question whose answer may show".to_owned()
+        }
+        Request::Sampling(_) => "chance picks the two questions whose answers may show".to_owned(),
+        Request::Workload(_) => {
+            let ways = made.plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
             format!("chance draws one of {} of changing the answers", plural(ways, "public way"))
         }
-        Method::LDiversity => {
-            let least = answer_sizes(plan).min().unwrap_or(1);
+        Request::LDiversity(_) => {
+            let least = answer_sizes(&made.plan).min().unwrap_or(1);
             format!(
                 "each question is answered with a list that has yours on it, so that at least {least} answers fit equally well"
             )
         }
+        _ => "one draw decides which answers are kept".to_owned(),
     }
 }
 
 /// What a respondent is told, in one sentence.
-fn told(method: Method, plan: &Plan) -> String {
-    let protection = lower_first(&respondent_sentence(plan.guarantee().conditional()));
-    format!("{}; {protection}", capital(&what_happens(method, plan)))
+fn told(made: &Made) -> String {
+    let protection = lower_first(&respondent_sentence(made.plan.guarantee().conditional()));
+    format!("{}; {protection}", capital(&what_happens(made)))
 }
 
 fn shown(error: Option<f64>) -> String {
@@ -389,4 +373,25 @@ fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
 
 fn joined<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// A parameter as the user writes it.
+fn as_flag(name: &str, value: &Value) -> String {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let list = |values: &Vec<Value>| values.iter().map(word).collect::<Vec<_>>().join(",");
+    let value = match value {
+        Value::Bool(_) => return format!(" {}", flag(name)),
+        Value::Array(items) if items.iter().any(Value::is_array) => {
+            items.iter().filter_map(Value::as_array).map(list).collect::<Vec<_>>().join(";")
+        }
+        Value::Array(items) => list(items),
+        value => word(value),
+    };
+    format!(" {}", shell::flag(&flag(name), &value))
+}
+
+/// Clusters by position in the schema.
+fn positions(schema: &Schema, clusters: &[Vec<String>]) -> Result<Vec<Vec<usize>>, Failure> {
+    let position = |name: &String| schema.position(name).map_err(|error| Failure::about("--clusters", error));
+    clusters.iter().map(|names| names.iter().map(position).collect()).collect()
 }

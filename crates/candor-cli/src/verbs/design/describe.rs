@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
+use candor_design::designed::Designed;
 use serde_json::{Value, json};
 
-use super::designed::Designed;
 use super::expectation::{Expectation, table_name};
 use super::pairs::Pairs;
 use crate::show::{count, paragraph, plural, probability, table};
@@ -150,8 +150,8 @@ pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Optio
         "expected": expected.iter().map(expectation).collect::<Vec<_>>(),
         "method": plan.origin().method,
         "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": designed.lower_bound},
-        "alternatives": designed.alternatives_json(),
-        "workload": designed.workload_json(),
+        "alternatives": designed.alternatives,
+        "workload": designed.workload,
         "pairs": pairs.map(|pairs| pairs.json(plan)),
         "attributes": attributes_json(plan),
         "for_prior": plan.for_prior().map(|known| json!({

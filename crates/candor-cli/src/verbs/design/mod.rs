@@ -6,8 +6,13 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor_analysis::table_list::TableList;
+use candor_design::joint::workload::asked_tables;
+use candor_design::request::{Method, design};
+use candor_design::{DEFAULT_RESPONDENTS, DesignError};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
@@ -15,21 +20,18 @@ use crate::failure::Failure;
 use crate::shell;
 use crate::show::{emit, emit_json, remark};
 
-mod designed;
-mod choose;
+mod request;
+mod findings;
 mod expectation;
 mod pairs;
 mod describe;
 
-pub use choose::parse_clusters;
-use choose::{asked_tables, check_flags, design};
 pub use describe::{attribute_rows, attributes_json, describe, describe_prior, prior_sentences};
 use describe::{describe_expectations, describe_json};
 pub use expectation::expectations;
+use findings::{findings, recommendation};
 use pairs::Pairs;
-
-/// The number of respondents for which standard errors are given in JSON if none is said.
-const DEFAULT_RESPONDENTS: f64 = 10_000.0;
+pub use request::split_clusters;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -56,7 +58,7 @@ pub struct DesignArgs {
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
     categories: Option<Vec<usize>>,
     /// How to randomize
-    #[arg(long, value_enum, default_value_t = Method::Independent)]
+    #[arg(long, value_parser = request::method_parser(), default_value = Method::Independent.name())]
     method: Method,
     /// Total epsilon of the record [independent, joint, clusters, optimal, workload, sampling]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
@@ -165,44 +167,8 @@ fn parse_limit(text: &str) -> Result<f64, String> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Method {
-    /// Every attribute on its own (RR-Independent); epsilons add up
-    #[value(alias = "kronecker")]
-    Independent,
-    /// The whole record kept or replaced at once (RR-Joint)
-    Joint,
-    /// The attributes of a cluster together, clusters independently of each other (RR-Clusters); epsilons add up
-    Clusters,
-    /// The least error of the --tables at a total epsilon: a public lottery of channels
-    Workload,
-    /// The least record epsilon for given attribute epsilons, with a proof
-    Optimal,
-    /// The heuristic of the optimum's paper
-    Heuristic,
-    /// The optimum among channels that tell single misses apart only
-    Reduced,
-    /// The optimum for two attributes in closed form
-    TwoAttribute,
-    /// Each respondent answers one of the --tables only, drawn by a public lottery
-    Sampling,
-    /// One attribute: keep the truth with probability --p
-    Warner,
-    /// One attribute: keep the truth with probability --q, else draw uniformly
-    Up,
-    /// One attribute: the truth --lambda times as likely as any other category
-    Frapp,
-    /// Each attribute: report --l categories, the true one and others at random; they stay equally plausible
-    LDiversity,
-    /// Each attribute: report the number of categories that estimates best at a given --parity or epsilon
-    Minimax,
-    /// Any column-stochastic matrix from --file
-    Matrix,
-    /// One attribute: the best channel for a prior, by --privacy or --utility; see candor front
-    Front,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum InputsArg {
     /// Columns are inputs and sum to 1
     Columns,
@@ -210,7 +176,8 @@ enum InputsArg {
     Rows,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum InsideArg {
     /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
     Joint,
@@ -227,7 +194,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
             "--json and -o - would both go to standard output; write the plan to a file".to_owned(),
         ));
     }
-    check_flags(&args)?;
+    args.check_flags()?;
     if let Some(output) = &args.output {
         let inputs: Vec<&str> = args.schema.iter().chain(&args.from_clusters).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
@@ -237,13 +204,12 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
     };
-    let schema = match &args.cross {
-        Some(names) => candor_design::cross::crossed(&schema, names)?,
-        None => schema,
-    };
-    let (tables, weights) = asked_tables(&args, &schema)?;
-    let designed = design(&args, &schema, &tables, &weights)?;
+    let (request, notes) = args.request(&schema)?;
+    let mut designed = design(&schema, &request)?;
+    notes.iter().for_each(|note| remark(note));
+    designed.notes.extend(notes);
     let plan = &designed.plan;
+    let tables = args.tables(plan.schema())?;
     refuse_what_protects_nobody(&args, plan)?;
     let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
     let expected = expectations(plan, tables.lists(), respondents);
@@ -256,12 +222,12 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         return emit_json(&json);
     }
     let mut text = describe(plan, args.epsilon);
-    text += &designed.findings();
+    text += &findings(&designed);
     if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
         text += &describe_expectations(plan, &expected, respondents);
     }
     text += &pairs.map_or(String::new(), |pairs| pairs.describe(respondents));
-    text += &designed.recommendation();
+    text += &recommendation(&designed);
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());
@@ -273,6 +239,19 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         None => text += "\nNo plan was written; add -o plan.json to keep it.\n",
     }
     emit(&text)
+}
+
+impl DesignArgs {
+    /// The tables whose errors are shown.
+    fn tables(&self, schema: &Schema) -> Result<TableList, Failure> {
+        let tables = match self.method {
+            Method::Workload | Method::Sampling => {
+                asked_tables(schema, self.tables.as_deref()).map(|(tables, _)| tables)
+            }
+            _ => TableList::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables),
+        };
+        Ok(tables?)
+    }
 }
 
 fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Failure> {

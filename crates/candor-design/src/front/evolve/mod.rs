@@ -69,24 +69,24 @@ impl Parameters {
     fn check(&self) -> Result<(), FrontError> {
         let wrong = |name, value, range| Err(FrontError::Parameter { name, value, range });
         for (name, value, least, range) in [
-            ("--population", self.population, 2, "it must be at least 2"),
-            ("--archive", self.archive, 2, "it must be at least 2"),
-            ("--omega", self.omega, 1, "it must be at least 1"),
-            ("--neighbour", self.neighbour, 1, "it must be at least 1"),
-            ("--islands", self.islands, 1, "it must be at least 1"),
-            ("--patience", self.patience.unwrap_or(1), 1, "it must be at least 1"),
+            ("population", self.population, 2, "it must be at least 2"),
+            ("archive", self.archive, 2, "it must be at least 2"),
+            ("omega", self.omega, 1, "it must be at least 1"),
+            ("neighbour", self.neighbour, 1, "it must be at least 1"),
+            ("islands", self.islands, 1, "it must be at least 1"),
+            ("patience", self.patience.unwrap_or(1), 1, "it must be at least 1"),
         ] {
             if value < least || value > 1_000_000 {
                 return wrong(name, value as f64, range);
             }
         }
-        for (name, value) in [("--mutation", self.mutation), ("--crossover", self.crossover)] {
+        for (name, value) in [("mutation", self.mutation), ("crossover", self.crossover)] {
             if !(0.0..=1.0).contains(&value) {
                 return wrong(name, value, "it must be a probability, from 0 to 1");
             }
         }
         if !(self.step > 0.0 && self.step <= 1.0) {
-            return wrong("--step", self.step, "it must be above 0 and at most 1");
+            return wrong("step", self.step, "it must be above 0 and at most 1");
         }
         Ok(())
     }

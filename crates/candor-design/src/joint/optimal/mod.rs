@@ -53,7 +53,7 @@ pub(crate) fn aim(epsilon: f64) -> f64 {
 pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
     let private = private(schema)?;
     if epsilons.len() != private.len() {
-        let (what, found, expected) = ("--attribute-epsilon", epsilons.len(), private.len());
+        let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
         return Err(DesignError::Count { what, found, expected });
     }
     if let Some(&bad) = epsilons.iter().find(|e| !(e.is_finite() && **e >= 0.0)) {
@@ -96,7 +96,7 @@ fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<(Vec<usize>, Levels
 pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
     let private = private(schema)?;
     if ratio.len() != private.len() {
-        let (what, found, expected) = ("--ratio", ratio.len(), private.len());
+        let (what, found, expected) = ("ratio", ratio.len(), private.len());
         return Err(DesignError::Count { what, found, expected });
     }
     // Independent randomization at this scale stays within the total, so the optimum does.

@@ -1,6 +1,6 @@
 //! Cutting planes with smoothing: the optimum between two bounds.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::climb::climb;
 use super::cut::{Cut, MAX_FINE, Priced, Pricer};
@@ -20,6 +20,13 @@ impl Effort {
     /// The usual effort: beyond 20 attributes every digit of the gap costs.
     pub fn of(attributes: usize, deadline: Option<Instant>) -> Effort {
         Effort { gap: if attributes <= 20 { 1e-9 } else { 1e-7 }, deadline }
+    }
+
+    /// The usual gap for so many attributes, within so many seconds from now; as long as it takes if `None`.
+    pub fn within(attributes: usize, seconds: Option<f64>) -> Effort {
+        // A limit beyond the clock's range is none.
+        let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        Effort::of(attributes, limit.and_then(|limit| Instant::now().checked_add(limit)))
     }
 
     /// Whether the time is up.

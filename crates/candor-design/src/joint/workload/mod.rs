@@ -9,6 +9,7 @@
 
 mod balance;
 mod goal;
+mod request;
 mod space;
 
 use std::collections::HashSet;
@@ -23,6 +24,7 @@ use super::optimal::{aim, with_all};
 use crate::{DesignError, private};
 use balance::{Balance, balance};
 pub use goal::Goal;
+pub use request::{SamplingRequest, WorkloadRequest, asked_tables};
 use space::{Space, Support};
 
 /// A plan for a workload.
@@ -162,7 +164,7 @@ pub fn single(
     let setting = Setting::new(schema, aim(epsilon), tables, weights)?;
     let Setting { space, goal, .. } = &setting;
     if !space.is_listed() {
-        return Err(DesignError::TooMany { method: "--single", attributes: space.attributes() });
+        return Err(DesignError::TooMany { method: "single", attributes: space.attributes() });
     }
     let mut pool = Pool::new(space, goal, |eigenvalue| eigenvalue);
     let everything: Vec<usize> = (0..space.attributes()).collect();
@@ -224,7 +226,7 @@ struct Setting {
     /// Positions in the schema.
     attributes: Vec<usize>,
     axes: Vec<Axis>,
-    /// Tables by numbers among the randomized attributes.
+    /// TableList by numbers among the randomized attributes.
     tables: Vec<Vec<usize>>,
     goal: Goal,
     space: Space,

@@ -6,7 +6,7 @@ use candor::plan::Plan;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 
-use super::Skipped;
+use crate::method::Skipped;
 
 /// The root mean square standard error over all cells of all tables, if the truth is uniform.
 ///
@@ -50,7 +50,7 @@ const MOST_CELLS: usize = 1 << 23;
 ///
 /// # Errors
 /// If that takes too long.
-pub(super) fn errors_within(
+pub(crate) fn errors_within(
     plan: &Plan,
     lists: &[TableList],
     respondents: f64,

@@ -1,0 +1,49 @@
+//! Parameters as flags. Libraries name a parameter in backticks, by itself or with a value, as in `` `time_limit` `` and
+//! `` `method optimal` ``; the command writes it as its user does: `--time-limit`, `--method optimal`.
+
+/// The flag of a parameter.
+pub fn flag(parameter: &str) -> String {
+    format!("--{}", parameter.replace('_', "-"))
+}
+
+/// A library's message with its parameters as flags.
+pub fn with_flags(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once('`') {
+        let Some((quoted, behind)) = after.split_once('`').filter(|(quoted, _)| is_parameter(quoted)) else {
+            text += before;
+            text.push('`');
+            rest = after;
+            continue;
+        };
+        let (name, value) = quoted.split_once(' ').map_or((quoted, String::new()), |(n, v)| (n, format!(" {v}")));
+        text += before;
+        text += &flag(name);
+        text += &value;
+        rest = behind;
+    }
+    text + rest
+}
+
+/// Whether this begins like a parameter's name.
+fn is_parameter(quoted: &str) -> bool {
+    let name = quoted.split(' ').next().unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_become_flags() {
+        let told = with_flags("`attribute_epsilon` has 1 value; use `method optimal`, or say `allow_weaker`");
+        assert_eq!(told, "--attribute-epsilon has 1 value; use --method optimal, or say --allow-weaker");
+        // What is no parameter stays: names and labels may hold anything.
+        for same in ["a ` alone", "`Not One` and `2`", "", "``"] {
+            assert_eq!(with_flags(same), same);
+        }
+        assert_eq!(with_flags("` `epsilon`"), "` --epsilon");
+    }
+}

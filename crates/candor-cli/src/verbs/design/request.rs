@@ -1,0 +1,191 @@
+//! From flags to a request.
+
+use std::path::Path;
+
+use candor::schema::Schema;
+use candor_design::request::{Method, Request, RequestError};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use serde_json::{Map, Value, json};
+
+use super::DesignArgs;
+use crate::failure::Failure;
+use crate::flags::with_flags;
+use crate::show::remark;
+use crate::verbs::read_text;
+
+/// The methods as values of a flag.
+pub fn method_parser() -> impl TypedValueParser<Value = Method> {
+    let value = |method: &Method| {
+        let value = PossibleValue::new(method.name()).help(method.about());
+        method.alias().map_or(value.clone(), |alias| value.alias(alias))
+    };
+    PossibleValuesParser::new(Method::ALL.iter().map(value)).try_map(|name| Method::of_name(&name))
+}
+
+/// A flag that was given: as the user writes it, and the parameter that it is.
+struct Given {
+    flag: &'static str,
+    parameter: &'static str,
+}
+
+impl DesignArgs {
+    /// The flags that were given and belong to some methods only.
+    fn given(&self) -> Vec<Given> {
+        let flags = [
+            ("--epsilon", "epsilon", self.epsilon.is_some()),
+            ("--ratio", "ratio", self.ratio.is_some()),
+            ("--attribute-epsilon", "attribute_epsilon", self.attribute_epsilon.is_some()),
+            ("--clusters", "clusters", self.clusters.is_some()),
+            ("--from-clusters", "clusters", self.from_clusters.is_some()),
+            ("--inside", "inside", self.inside.is_some()),
+            ("--single", "single", self.single),
+            ("--order", "order", self.order.is_some()),
+            ("--allow-weaker", "allow_weaker", self.allow_weaker),
+            ("--time-limit", "time_limit", self.time_limit.is_some()),
+            ("--parity", "parity", self.parity.is_some()),
+            ("--l", "l", self.l.is_some()),
+            ("--cross", "cross", self.cross.is_some()),
+            ("--p", "p", self.p.is_some()),
+            ("--q", "q", self.q.is_some()),
+            ("--lambda", "lambda", self.lambda.is_some()),
+            ("--file", "matrix", self.file.is_some()),
+            ("--inputs", "inputs", self.inputs.is_some()),
+            ("--privacy", "privacy", self.privacy.is_some()),
+            ("--utility", "utility", self.utility.is_some()),
+            ("--posterior-bound", "posterior_bound", self.posterior_bound.is_some()),
+            ("--outputs", "outputs", self.outputs.is_some()),
+            ("--exact-prior", "prior", self.exact_prior),
+            (self.prior.given().unwrap_or("--prior"), "prior", self.prior.given().is_some()),
+        ];
+        let given = flags.into_iter().filter(|(.., given)| *given);
+        given.map(|(flag, parameter, _)| Given { flag, parameter }).collect()
+    }
+
+    /// Each method takes its own flags; a flag of another one is a mistake, not something to ignore.
+    pub fn check_flags(&self) -> Result<(), Failure> {
+        for Given { flag, parameter } in self.given() {
+            self.method.check(parameter).map_err(|error| match error {
+                RequestError::OfAnother { method, methods, .. } => Failure::Usage(format!(
+                    "{flag} does not go with --method {method}; it belongs to --method {methods}"
+                )),
+                other => Failure::Usage(other.to_string()),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The request that the flags make, and what is to be said of it.
+    pub fn request(&self, schema: &Schema) -> Result<(Request, Vec<String>), Failure> {
+        let (mut parameters, mut notes) = (Map::new(), Vec::new());
+        let mut put = |name: &str, value: Option<Value>| {
+            if let Some(value) = value.filter(|_| self.method.parameters().contains(&name)) {
+                parameters.insert(name.to_owned(), value);
+            }
+        };
+        for (name, number) in [
+            ("epsilon", self.epsilon),
+            ("time_limit", self.time_limit),
+            ("p", self.p),
+            ("q", self.q),
+            ("lambda", self.lambda),
+            ("privacy", self.privacy),
+            ("utility", self.utility),
+            ("posterior_bound", self.posterior_bound),
+            ("respondents", self.respondents),
+        ] {
+            put(name, number.map(|number| finite(name, number)).transpose()?);
+        }
+        for (name, numbers) in
+            [("ratio", &self.ratio), ("attribute_epsilon", &self.attribute_epsilon), ("parity", &self.parity)]
+        {
+            let list = |list: &Vec<f64>| list.iter().map(|&number| finite(name, number)).collect::<Result<Value, _>>();
+            put(name, numbers.as_ref().map(list).transpose()?);
+        }
+        put("l", self.l.as_ref().map(|l| json!(l)));
+        put("cross", self.cross.as_ref().map(|names| json!(names)));
+        put("order", self.order.as_ref().map(|names| names.iter().map(|name| json!(name.trim())).collect()));
+        put("tables", self.tables.as_ref().map(|tables| json!(tables)));
+        put("outputs", self.outputs.map(|outputs| json!(outputs)));
+        put("inside", self.inside.map(|inside| json!(inside)));
+        put("inputs", self.inputs.map(|inputs| json!(inputs)));
+        put("single", self.single.then_some(json!(true)));
+        put("allow_weaker", self.allow_weaker.then_some(json!(true)));
+        put("matrix", self.file.as_deref().map(matrix).transpose()?);
+        if let Some((clusters, spent)) = self.asked_clusters()? {
+            put("clusters", Some(json!(clusters)));
+            put("spent", spent.map(|spent| json!(spent)));
+        }
+        if self.method == Method::Front {
+            let only = match schema.private()[..] {
+                [attribute] => Some(&schema.attributes()[attribute]),
+                _ => None,
+            };
+            let (prior, told) = self.prior.for_plan(only, self.exact_prior)?;
+            put("prior", Some(json!(prior.all_stated())));
+            notes.extend(told.map(str::to_owned));
+        }
+        let request = Request::new(self.method, parameters).map_err(missing)?;
+        Ok((request, notes))
+    }
+
+    /// The clusters asked for, and the epsilon that was spent on finding them.
+    fn asked_clusters(&self) -> Result<Option<(Vec<Vec<String>>, Option<f64>)>, Failure> {
+        match (&self.clusters, &self.from_clusters) {
+            (Some(text), _) => Ok(Some((split_clusters(text), None))),
+            (None, Some(path)) => read_clusters(path).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+/// Why the flags make no request.
+fn missing(error: RequestError) -> Failure {
+    // The parser's words for what a method cannot do without.
+    let needed = match &error {
+        RequestError::Value(message) => message.strip_prefix("missing field `").and_then(|m| m.strip_suffix('`')),
+        _ => None,
+    };
+    Failure::Usage(match needed {
+        Some("epsilon") => "this method needs --epsilon (a total)".to_owned(),
+        Some("attribute_epsilon") => "this method needs --attribute-epsilon (one per attribute)".to_owned(),
+        Some("matrix") => "this method needs --file".to_owned(),
+        Some("clusters") => "this method needs --clusters \"a,b;c\" or --from-clusters clusters.json".to_owned(),
+        Some(parameter) => with_flags(&format!("this method needs `{parameter}`")),
+        None => with_flags(&error.to_string()),
+    })
+}
+
+/// A number as a parameter; JSON has no others.
+fn finite(name: &str, number: f64) -> Result<Value, Failure> {
+    match number.is_finite() {
+        true => Ok(json!(number)),
+        false => Err(Failure::Input(with_flags(&format!("`{name}` is {number}; it must be a finite number")))),
+    }
+}
+
+fn matrix(path: &Path) -> Result<Value, Failure> {
+    Ok(json!(candor_tables::input::cells(path)?))
+}
+
+/// Clusters as the user writes them: `a,b;c`.
+pub fn split_clusters(text: &str) -> Vec<Vec<String>> {
+    let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
+    text.split(';').map(cluster).collect()
+}
+
+/// What `candor cluster` wrote: the clusters, and what finding them spent.
+fn read_clusters(path: &str) -> Result<(Vec<Vec<String>>, Option<f64>), Failure> {
+    let wrong = |problem: &str| {
+        Failure::about(path, format!("{problem}; candor cluster .. -o clusters.json writes what is needed here"))
+    };
+    let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
+    let clusters = serde_json::from_value(found["clusters"].clone())
+        .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
+    if found["protocol"] == "secure-sum" {
+        remark(
+            "note: finding the clusters published exact tables of all pairs, which the epsilon of this plan does not cover for \
+             those who took part",
+        );
+    }
+    Ok((clusters, found["epsilon"].as_f64()))
+}

@@ -1,0 +1,89 @@
+//! The privacy-optimal plan as a request, beside what the same attribute epsilons would cost otherwise.
+
+use candor::schema::Schema;
+use serde::{Deserialize, Serialize};
+
+use super::optimal::search::Effort;
+use super::optimal::{optimal, optimal_within};
+use super::single_miss;
+use crate::designed::{Alternative, Designed};
+use crate::method::{Candidates, Design, Goal};
+use crate::{DesignError, budget, private};
+
+/// What the optimum takes: attribute epsilons to be met, or a total with a ratio.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OptimalRequest {
+    /// One epsilon for each attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_epsilon: Option<Vec<f64>>,
+    /// The epsilon of the record, to be filled with the largest attribute epsilons in the ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    /// The ratio of the attribute epsilons; all equal by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Vec<f64>>,
+    /// Stop searching after so many seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<f64>,
+}
+
+impl Design for OptimalRequest {
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+        let attributes = private(schema)?.len();
+        let effort = Effort::within(attributes, self.time_limit);
+        let found = match (&self.attribute_epsilon, self.epsilon) {
+            (Some(epsilons), None) => optimal(schema, epsilons, effort)?,
+            (None, Some(total)) => {
+                optimal_within(schema, total, &budget::ratio(self.ratio.as_deref(), attributes)?, effort)?
+            }
+            (None, None) => {
+                return Err(DesignError::Needs(
+                    "this method needs `attribute_epsilon` (one per attribute) or `epsilon` (a total)",
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return Err(DesignError::Needs(
+                    "`epsilon` and `attribute_epsilon` contradict each other; give one of them",
+                ));
+            }
+        };
+        let epsilons: Vec<f64> = found.plan.origin().requested.iter().map(|e| e.unwrap_or(0.0)).collect();
+        Ok(Designed {
+            lower_bound: Some(found.lower_bound),
+            out_of_time: found.out_of_time,
+            alternatives: alternatives(schema, &epsilons),
+            ..Designed::from(found.plan)
+        })
+    }
+
+    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let time_limit = goal.time_limit.map(|limit| limit.as_secs_f64());
+        vec![(None, Ok(OptimalRequest { epsilon: Some(goal.epsilon), time_limit, ..OptimalRequest::default() }))]
+    }
+}
+
+/// What the same attribute epsilons would cost otherwise.
+fn alternatives(schema: &Schema, epsilons: &[f64]) -> Vec<Alternative> {
+    let sizes = schema.private().into_iter().map(|a| schema.attributes()[a].categories().len() as f64);
+    let positive: Vec<(f64, f64)> = sizes.zip(epsilons.iter().copied()).filter(|(_, e)| *e > 0.0).collect();
+    // {no miss} must gain what the neediest attribute needs: exp(epsilon) - 1 = max b / P(no miss).
+    let need = positive.iter().map(|(a, e)| e.exp_m1() / a).fold(0.0, f64::max);
+    let everything: f64 = positive.iter().map(|(a, _)| a.ln()).sum();
+    let joint = if need > 0.0 { softplus(need.ln() + everything) } else { 0.0 };
+    let mut all = vec![
+        Alternative::exact("independent (Kronecker)", epsilons.iter().sum()),
+        Alternative::exact("joint (RR-Joint)", joint),
+    ];
+    if let Ok(found) = single_miss::heuristic(schema, epsilons, &single_miss::by_need(schema, epsilons)) {
+        let raised = found.altered.iter().filter(|&&(i, achieved)| achieved > epsilons[i]).count();
+        let epsilon = found.plan.guarantee().epsilon().get();
+        all.push(Alternative { method: "heuristic", epsilon, altered: found.altered.len(), raised });
+    }
+    all
+}
+
+/// `ln(1 + exp(x))`.
+fn softplus(x: f64) -> f64 {
+    if x > 30.0 { x } else { x.exp().ln_1p() }
+}

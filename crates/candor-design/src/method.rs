@@ -1,0 +1,95 @@
+//! What a method is: parameters that become a plan, and how it is asked for a given epsilon where methods are compared.
+
+use std::time::{Duration, Instant};
+
+use candor::schema::Schema;
+use candor_analysis::table_list::TableListError;
+
+use crate::designed::Designed;
+use crate::{DesignError, budget, private};
+
+/// A method's parameters, and what it makes of them. Every method implements it in its own file.
+pub trait Design: Sized {
+    /// The plan for a schema, with what is known of it.
+    ///
+    /// # Errors
+    /// If a parameter is missing or out of range, or the method does not apply to the schema.
+    fn design(&self, schema: &Schema) -> Result<Designed, DesignError>;
+
+    /// How the method is asked for a given record epsilon, where methods are compared. None for methods that are not.
+    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let _ = (schema, goal);
+        Vec::new()
+    }
+}
+
+/// Requests of one method, each by the name that it is shown under if that is not the method's own; or why it is left out.
+pub type Candidates<T> = Vec<(Option<&'static str>, Result<T, Skipped>)>;
+
+/// What the methods are compared for.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal<'a> {
+    /// The record epsilon, above 0.
+    pub epsilon: f64,
+    /// The number of respondents.
+    pub respondents: f64,
+    /// The tables whose error decides, such as `pairs` or `a,b;c`.
+    pub tables: &'a str,
+    /// Which attributes belong together, by position in the schema, if that is known.
+    pub clusters: Option<&'a [Vec<usize>]>,
+    /// How long each method may search, and its errors be predicted; as long as it takes if `None`.
+    pub time_limit: Option<Duration>,
+}
+
+impl Goal<'_> {
+    /// An equal share of epsilon for each attribute.
+    pub(crate) fn shares(&self, schema: &Schema) -> Result<Vec<f64>, Skipped> {
+        Ok(budget::share(self.epsilon, &vec![1.0; private(schema)?.len()])?)
+    }
+
+    /// When something that begins now must end.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.time_limit.and_then(|limit| Instant::now().checked_add(limit))
+    }
+}
+
+/// Why a method is left out.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Skipped {
+    /// It does not apply.
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    /// It needs tables that there are not.
+    #[error(transparent)]
+    Tables(#[from] TableListError),
+    /// Nobody said which attributes belong together.
+    #[error("which attributes belong together is not known; candor cluster finds out")]
+    NoClusters,
+    /// No attributes belong together.
+    #[error("no attributes belong together, so it is the same as independent")]
+    NothingTogether,
+    /// Its rarest answer is too rare for 64 bits.
+    #[error("with weights of 64 bits it comes to epsilon {0:.4} only: its rarest answer is too rare")]
+    Short(f64),
+    /// Its certificate would take minutes.
+    #[error(
+        "certifying a lottery for {tables} tables of {attributes} attributes takes longer than a minute; candor design makes it"
+    )]
+    Slow {
+        /// How many attributes are randomized.
+        attributes: usize,
+        /// How many tables there are.
+        tables: usize,
+    },
+    /// Its errors would take too long to predict.
+    #[error("predicting its errors takes too long: {tables} tables with {cells} cells, {channels} channels")]
+    TooLarge {
+        /// How many tables there are.
+        tables: usize,
+        /// The cells of all tables.
+        cells: usize,
+        /// The channels of the lottery.
+        channels: usize,
+    },
+}

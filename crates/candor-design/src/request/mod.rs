@@ -1,0 +1,228 @@
+//! What is asked of a design: one variant per method, holding exactly the method's parameters.
+//!
+//! A request is a value that can be written down: in JSON `{"method": "joint", "epsilon": 4}`. The command, a notebook and
+//! [`compare`](crate::compare) all make plans by [`design`]; which parameter belongs to which method is read off the
+//! parameters themselves ([`Method::parameters`]).
+//!
+//! ```
+//! use candor::schema::Schema;
+//! use candor_design::request::{Request, design};
+//!
+//! let schema = Schema::of_sizes(&[9, 16, 7])?;
+//! let request: Request = serde_json::from_str(r#"{"method": "independent", "epsilon": 4}"#)?;
+//! let designed = design(&schema, &request)?;
+//! assert!(designed.plan.guarantee().epsilon().get() <= 4.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod fields;
+
+use candor::schema::{Schema, nearest};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::designed::Designed;
+use crate::method::{Design, Goal, Skipped};
+use crate::{DesignError, clusters, front, independent, joint, k_ary, l_diversity, matrix, minimax};
+use fields::fields_of;
+
+/// Lists the methods once; everything that is known of all of them follows from it.
+macro_rules! methods {
+    ($($(#[doc = $about:literal])+ $variant:ident($parameters:ty) = $name:literal $(, or $alias:literal)?;)+) => {
+        /// A plan that is asked for. See the [module](self).
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "method")]
+        #[non_exhaustive]
+        pub enum Request {
+            $($(#[doc = $about])+ #[serde(rename = $name $(, alias = $alias)?)] $variant($parameters),)+
+        }
+
+        /// A way to make a plan.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Method {
+            $($(#[doc = $about])+ $variant,)+
+        }
+
+        impl Method {
+            /// All of them. Of methods that are equally good, the first is recommended.
+            pub const ALL: &[Method] = &[$(Method::$variant),+];
+
+            /// What it is called.
+            pub fn name(self) -> &'static str {
+                match self { $(Method::$variant => $name,)+ }
+            }
+
+            /// Another name that is understood.
+            pub fn alias(self) -> Option<&'static str> {
+                match self { $(Method::$variant => None$(.or(Some($alias)))?,)+ }
+            }
+
+            /// What it is, in a line.
+            pub fn about(self) -> String {
+                let lines: &[&str] = match self { $(Method::$variant => &[$($about),+],)+ };
+                lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+            }
+
+            /// The names of its parameters.
+            pub fn parameters(self) -> &'static [&'static str] {
+                match self { $(Method::$variant => fields_of::<$parameters>(),)+ }
+            }
+
+            /// How it is asked for a given record epsilon, for [`compare`](crate::compare): the name to show, and the request.
+            pub fn at(self, schema: &Schema, goal: &Goal<'_>) -> Vec<(&'static str, Result<Request, Skipped>)> {
+                match self {
+                    $(Method::$variant => {
+                        let candidates = <$parameters>::at(schema, goal).into_iter();
+                        candidates.map(|(shown, asked)| (shown.unwrap_or($name), asked.map(Request::$variant))).collect()
+                    })+
+                }
+            }
+        }
+
+        impl Request {
+            /// The method that is asked for.
+            pub fn method(&self) -> Method {
+                match self { $(Request::$variant(_) => Method::$variant,)+ }
+            }
+        }
+
+        /// Makes the plan that is asked for.
+        ///
+        /// Whatever comes out was certified by the `candor` crate; no method returns a plan that guarantees less than was asked.
+        ///
+        /// # Errors
+        /// If a parameter is missing or out of range, or the method does not apply to the schema.
+        pub fn design(schema: &Schema, request: &Request) -> Result<Designed, DesignError> {
+            match request { $(Request::$variant(asked) => asked.design(schema),)+ }
+        }
+    };
+}
+
+methods! {
+    /// Every attribute on its own (RR-Independent); epsilons add up
+    Independent(independent::IndependentRequest) = "independent", or "kronecker";
+    /// Each attribute: report the number of categories that estimates best at a given parity or epsilon
+    Minimax(minimax::MinimaxRequest) = "minimax";
+    /// The whole record kept or replaced at once (RR-Joint)
+    Joint(joint::rr_joint::JointRequest) = "joint";
+    /// The attributes of a cluster together, clusters independently of each other (RR-Clusters); epsilons add up
+    Clusters(clusters::ClustersRequest) = "clusters";
+    /// The heuristic of the optimum's paper
+    Heuristic(joint::single_miss::HeuristicRequest) = "heuristic";
+    /// The least record epsilon for given attribute epsilons, with a proof
+    Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
+    /// Each respondent answers one of the tables only, drawn by a public lottery
+    Sampling(joint::workload::SamplingRequest) = "sampling";
+    /// The least error of the tables at a total epsilon: a public lottery of channels
+    Workload(joint::workload::WorkloadRequest) = "workload";
+    /// The optimum among channels that tell single misses apart only
+    Reduced(joint::single_miss::ReducedRequest) = "reduced";
+    /// The optimum for two attributes in closed form
+    TwoAttribute(joint::single_miss::TwoAttributeRequest) = "two-attribute";
+    /// One attribute: keep the truth with probability p
+    Warner(k_ary::WarnerRequest) = "warner";
+    /// One attribute: keep the truth with probability q, else draw uniformly
+    Up(k_ary::UpRequest) = "up";
+    /// One attribute: the truth lambda times as likely as any other category
+    Frapp(k_ary::FrappRequest) = "frapp";
+    /// Each attribute: report l categories, the true one and others at random; they stay equally plausible
+    LDiversity(l_diversity::LDiversityRequest) = "l-diversity";
+    /// Any column-stochastic matrix
+    Matrix(matrix::MatrixRequest) = "matrix";
+    /// One attribute: the best channel for a prior, by privacy or utility
+    Front(front::plan::FrontRequest) = "front";
+}
+
+impl Method {
+    /// The method of a name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn of_name(name: &str) -> Result<Method, RequestError> {
+        let is = |method: &Method| method.name() == name || method.alias() == Some(name);
+        Method::ALL.iter().copied().find(is).ok_or_else(|| RequestError::Method {
+            found: name.to_owned(),
+            hint: nearest(name, Method::ALL.iter().map(|method| method.name()))
+                .map_or(String::new(), |near| format!("; did you mean \"{near}\"?")),
+        })
+    }
+
+    /// The methods that have a parameter of this name.
+    pub fn with_parameter(name: &str) -> impl Iterator<Item = Method> {
+        Method::ALL.iter().copied().filter(move |method| method.parameters().contains(&name))
+    }
+
+    /// Whether the method has a parameter of this name.
+    ///
+    /// # Errors
+    /// If it has not: then with the methods that have.
+    pub fn check(self, parameter: &str) -> Result<(), RequestError> {
+        if self.parameters().contains(&parameter) {
+            return Ok(());
+        }
+        let methods: Vec<&str> = Method::with_parameter(parameter).map(Method::name).collect();
+        let (parameter, method) = (parameter.to_owned(), self.name());
+        Err(match methods.is_empty() {
+            true => RequestError::Unknown { parameter },
+            false => RequestError::OfAnother { parameter, method, methods: methods.join(" or ") },
+        })
+    }
+}
+
+impl Request {
+    /// A method with those of its parameters that were given.
+    ///
+    /// # Errors
+    /// If a parameter belongs to another method, or its value is not of its kind.
+    pub fn new(method: Method, parameters: Map<String, Value>) -> Result<Request, RequestError> {
+        parameters.keys().try_for_each(|name| method.check(name))?;
+        let mut all = parameters;
+        all.insert("method".to_owned(), method.name().into());
+        serde_json::from_value(Value::Object(all)).map_err(|error| RequestError::Value(error.to_string()))
+    }
+
+    /// The parameters that are not at their default, by name.
+    pub fn parameters(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(mut all)) => {
+                all.remove("method");
+                all
+            }
+            _ => Map::new(),
+        }
+    }
+}
+
+/// Why parameters are no request.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// There is no such method.
+    #[error("there is no method \"{found}\"{hint}")]
+    Method {
+        /// What was asked for.
+        found: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// Other methods have this parameter.
+    #[error("`{parameter}` does not go with `method {method}`; it belongs to `method {methods}`")]
+    OfAnother {
+        /// The parameter.
+        parameter: String,
+        /// The method asked for.
+        method: &'static str,
+        /// Those that have it.
+        methods: String,
+    },
+    /// No method has this parameter.
+    #[error("there is no parameter `{parameter}`")]
+    Unknown {
+        /// The parameter.
+        parameter: String,
+    },
+    /// A value is not of its parameter's kind.
+    #[error("{0}")]
+    Value(String),
+}

@@ -1,0 +1,123 @@
+//! Requests: written down and read back the same, each parameter with its methods only, and plans as the methods themselves make them.
+
+use candor::schema::Schema;
+use candor_design::request::{Method, Request, RequestError, design};
+use candor_design::{DesignError, independent, joint, k_ary};
+use serde_json::{Map, Value, json};
+
+fn parameters(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+/// One request of every method, for three attributes or for one.
+fn one_of_each() -> Vec<(Method, Value, &'static [usize])> {
+    let three: &[usize] = &[3, 4, 5];
+    vec![
+        (Method::Independent, json!({"epsilon": 2.0, "ratio": [2.0, 1.0, 1.0]}), three),
+        (Method::Minimax, json!({"parity": [4.0]}), three),
+        (Method::Joint, json!({"epsilon": 2.0}), three),
+        (Method::Clusters, json!({"clusters": [["a1", "a3"]], "epsilon": 2.0, "inside": "workload"}), three),
+        (Method::Heuristic, json!({"attribute_epsilon": [1.0, 0.5, 0.5], "allow_weaker": true}), three),
+        (Method::Optimal, json!({"attribute_epsilon": [1.0, 0.5, 0.5]}), three),
+        (Method::Sampling, json!({"epsilon": 2.0, "tables": "a1,a2:2;a3"}), three),
+        (Method::Workload, json!({"epsilon": 2.0, "tables": "pairs"}), three),
+        (Method::Reduced, json!({"attribute_epsilon": [0.3, 0.3, 0.3]}), three),
+        (Method::TwoAttribute, json!({"attribute_epsilon": [0.5, 0.5]}), &[3, 4]),
+        (Method::Warner, json!({"p": 0.7}), &[4]),
+        (Method::Up, json!({"q": 0.7}), &[4]),
+        (Method::Frapp, json!({"lambda": 3.0}), &[4]),
+        (Method::LDiversity, json!({"l": [2]}), three),
+        (Method::Matrix, json!({"matrix": [["0.75", "0.25"], ["0.25", "0.75"]], "inputs": "columns"}), &[2]),
+        (Method::Front, json!({"prior": [0.4, 0.3, 0.2, 0.1], "privacy": 0.5, "posterior_bound": 0.75}), &[4]),
+    ]
+}
+
+#[test]
+fn every_method_is_written_down_and_read_back() {
+    let all = one_of_each();
+    assert_eq!(all.iter().map(|(method, ..)| *method).collect::<Vec<_>>(), Method::ALL);
+    for (method, given, sizes) in all {
+        let request = Request::new(method, parameters(given.clone())).unwrap();
+        assert_eq!(request.method(), method);
+        assert_eq!(Value::Object(request.parameters()), given, "{}: what was given and nothing else", method.name());
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request, "{text}");
+        let schema = Schema::of_sizes(sizes).unwrap();
+        let designed = design(&schema, &request).unwrap_or_else(|error| panic!("{}: {error}", method.name()));
+        assert_eq!(designed.plan.origin().method, method.name());
+    }
+}
+
+#[test]
+fn names_are_names_of_methods() {
+    for &method in Method::ALL {
+        assert_eq!(Method::of_name(method.name()), Ok(method));
+        assert!(!method.about().is_empty() && !method.parameters().is_empty(), "{}", method.name());
+    }
+    assert_eq!(Method::of_name("kronecker"), Ok(Method::Independent));
+    let error = Method::of_name("worklod").unwrap_err().to_string();
+    assert_eq!(error, "there is no method \"worklod\"; did you mean \"workload\"?");
+}
+
+#[test]
+fn a_parameter_of_another_method_is_told_as_one() {
+    let error = Request::new(Method::Joint, parameters(json!({"epsilon": 1.0, "p": 0.7}))).unwrap_err();
+    assert_eq!(error.to_string(), "`p` does not go with `method joint`; it belongs to `method warner`");
+    let error = Request::new(Method::Joint, parameters(json!({"epsilom": 1.0}))).unwrap_err();
+    assert_eq!(error, RequestError::Unknown { parameter: "epsilom".to_owned() });
+    let error = Request::new(Method::Joint, parameters(json!({}))).unwrap_err();
+    assert_eq!(error.to_string(), "missing field `epsilon`");
+    let unknown = serde_json::from_str::<Request>(r#"{"method": "joint", "epsilon": 1, "p": 0.5}"#).unwrap_err();
+    assert!(unknown.to_string().contains("unknown field `p`"), "{unknown}");
+    assert!(Request::new(Method::Joint, parameters(json!({"epsilon": "much"}))).is_err());
+}
+
+#[test]
+fn what_is_asked_twice_or_not_at_all_is_refused() {
+    let schema = Schema::of_sizes(&[3, 4]).unwrap();
+    let refused = |method: Method, given: Value| {
+        design(&schema, &Request::new(method, parameters(given)).unwrap()).unwrap_err().to_string()
+    };
+    let twice = refused(Method::Independent, json!({"epsilon": 1.0, "attribute_epsilon": [1.0, 1.0]}));
+    assert_eq!(twice, "`epsilon`, `attribute_epsilon` and `q` say the same; give one of them");
+    assert!(refused(Method::Independent, json!({})).starts_with("this method needs `epsilon` (a total)"));
+    assert!(refused(Method::Minimax, json!({})).contains("needs `parity` or `attribute_epsilon`"));
+    assert!(refused(Method::Optimal, json!({})).contains("needs `attribute_epsilon`"));
+    assert_eq!(
+        refused(Method::Independent, json!({"epsilon": 1.0, "ratio": [1.0]})),
+        "`ratio` has 1 value, but there are 2 attributes to randomize"
+    );
+    assert!(refused(Method::Workload, json!({"epsilon": 1.0, "tables": "a7"})).starts_with("`tables`: "));
+}
+
+#[test]
+fn requests_make_what_the_methods_make() {
+    let schema = Schema::of_sizes(&[3, 4]).unwrap();
+    let plan =
+        |method: Method, given: Value| design(&schema, &Request::new(method, parameters(given)).unwrap()).unwrap().plan;
+    let alone = independent::independent(&schema, &[1.5, 0.5]).unwrap();
+    assert_eq!(plan(Method::Independent, json!({"attribute_epsilon": [1.5, 0.5]})), alone);
+    assert_eq!(plan(Method::Independent, json!({"epsilon": 2.0, "ratio": [3.0, 1.0]})), alone);
+    let kept = [3, 4].map(|size| k_ary::up_epsilon(size, 0.7).unwrap());
+    assert_eq!(plan(Method::Independent, json!({"q": 0.7})), independent::independent(&schema, &kept).unwrap());
+    assert_eq!(plan(Method::Joint, json!({"epsilon": 2.0})), joint::rr_joint::rr_joint(&schema, 2.0).unwrap());
+}
+
+/// The heuristic raises epsilons it cannot meet; that is refused unless it was allowed.
+#[test]
+fn weaker_protection_must_be_allowed() {
+    let schema = Schema::of_sizes(&[2, 2, 2]).unwrap();
+    let asked = |weaker: bool| {
+        let given = json!({"attribute_epsilon": [3.0, 0.1, 0.1], "order": ["a2", "a3", "a1"], "allow_weaker": weaker});
+        design(&schema, &Request::new(Method::Heuristic, parameters(given)).unwrap())
+    };
+    match asked(false) {
+        Err(DesignError::Weaker { raised, .. }) => assert!(!raised.is_empty()),
+        Ok(designed) => assert!(designed.altered.iter().all(|altered| altered.achieved <= altered.asked)),
+        Err(error) => panic!("{error}"),
+    }
+    let allowed = asked(true).unwrap();
+    assert!(
+        allowed.notes[0].starts_with("The attributes were taken in the order a2, a3, a1; the result depends on it")
+    );
+}
