@@ -19,6 +19,7 @@
 #![warn(missing_docs)]
 
 pub mod blackwell;
+pub mod bound;
 pub mod budget;
 pub mod clusters;
 pub mod compare;

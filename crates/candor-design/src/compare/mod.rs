@@ -17,6 +17,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::{Tables, TablesError};
 
+use crate::bound::{Bound, Costs};
 use crate::clusters::{self, Inside};
 use crate::joint::optimal::search::Effort;
 use crate::joint::{optimal, rr_joint, single_miss, workload};
@@ -159,6 +160,9 @@ pub struct Made {
     pub two_way: Option<f64>,
     /// The same for the tables asked for.
     pub asked: Option<f64>,
+    /// The squared error of the tables asked for, over the least that any locally private method whatever can have at the
+    /// plan's epsilon ([`crate::bound`]); `None` where a table is not identifiable, or there is no epsilon.
+    pub times_the_bound: Option<f64>,
     /// What a respondent sends.
     pub answer: Answer,
     /// Whether the search for it ended at the deadline.
@@ -225,14 +229,18 @@ pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, Desig
         return Err(DesignError::Epsilon(goal.epsilon));
     }
     private(schema)?;
-    Ok(Method::ALL.into_iter().map(|method| Candidate { method, made: make(method, schema, goal) }).collect())
+    let costs = Costs::of_tables(schema, goal.tables, &vec![1.0; goal.tables.lists().len()]);
+    let bound = costs.ok().map(|costs| Bound::new(costs, goal.epsilon));
+    let candidate = |method| Candidate { method, made: make(method, schema, goal, bound.as_ref()) };
+    Ok(Method::ALL.into_iter().map(candidate).collect())
 }
 
-fn make(method: Method, schema: &Schema, goal: &Goal<'_>) -> Result<Made, Skipped> {
+fn make(method: Method, schema: &Schema, goal: &Goal<'_>, bound: Option<&Bound>) -> Result<Made, Skipped> {
     let effort = Effort::of(schema.private().len(), goal.deadline());
     let plan = method.plan(schema, goal, effort)?;
     let out_of_time = effort.is_over();
-    if let Some(certified) = plan.guarantee().epsilon().value().filter(|&e| !budget::is_met(goal.epsilon, e)) {
+    let certified = plan.guarantee().epsilon().value();
+    if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(Skipped::Short(certified));
     }
     let mut lists = vec![Tables::marginals(schema)];
@@ -243,8 +251,18 @@ fn make(method: Method, schema: &Schema, goal: &Goal<'_>) -> Result<Made, Skippe
         lists.push(goal.tables.clone());
     }
     let errors = predict::errors_within(&plan, &lists, goal.respondents, goal.deadline())?;
-    let two_way = if pairs > 0 { errors[pairs] } else { None };
-    Ok(Made { one_way: errors[0], two_way, asked: errors[asked], answer: answer(&plan), plan, out_of_time })
+    let mean = |list: usize| errors.get(list).and_then(|squares| Some(squares.as_ref()?.root_mean()));
+    let least = bound.zip(certified).map(|(bound, certified)| bound.at(certified));
+    let times = |least: f64| Some(errors[asked].as_ref()?.sum * goal.respondents / least);
+    Ok(Made {
+        one_way: mean(0),
+        two_way: if pairs > 0 { mean(pairs) } else { None },
+        asked: mean(asked),
+        times_the_bound: least.filter(|least| *least > 0.0).and_then(times),
+        answer: answer(&plan),
+        plan,
+        out_of_time,
+    })
 }
 
 /// Errors that differ by less, relatively, are equal.

@@ -68,7 +68,7 @@ pub fn check_flags(args: &DesignArgs) -> Result<(), Failure> {
 
 /// The tables asked for, with their weights.
 pub fn asked_tables(args: &DesignArgs, schema: &Schema) -> Result<(Tables, Vec<f64>), Failure> {
-    let for_tables = matches!(args.method, Method::Workload | Method::Sampling);
+    let for_tables = args.method.is_for_tables();
     let default = if for_tables && schema.private().len() > 1 { "pairs" } else { "marginals" };
     let text = args.tables.as_deref().unwrap_or(default);
     let parsed = match for_tables {
@@ -137,9 +137,12 @@ pub fn design(args: &DesignArgs, schema: &Schema, tables: &Tables, weights: &[f6
         Method::Reduced => single_miss::reduced(schema, each()?)?.into(),
         Method::TwoAttribute => single_miss::two_attribute(schema, each()?)?.into(),
         Method::Workload => {
-            let make = if args.single { workload::single } else { workload::lottery };
-            let found = make(schema, total()?, tables, weights, effort)?;
-            Designed::for_tables(found, schema, total()?, tables, weights, effort.is_over())
+            let (total, many) = (total()?, "a lottery of channels that answer with one category of each attribute");
+            let (found, kind) = match args.single {
+                true => (workload::single(schema, total, tables, weights, effort)?, "one channel for everybody"),
+                false => (workload::lottery(schema, total, tables, weights, effort)?, many),
+            };
+            Designed::for_tables(found, schema, (total, kind), tables, weights, effort.is_over())
         }
         Method::Sampling => {
             let found = workload::sampling(schema, total()?, tables, weights)?;

@@ -1,12 +1,9 @@
 //! A plan with what its design found out: bounds, and what other methods would have cost.
 
-use std::fmt::Write;
-
-use candor::estimate::Target;
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor::tables::Tables;
-use candor_design::compare::predicted_error;
+use candor_design::bound::{Standing, squared_error};
 use candor_design::joint::workload::{self, Workload};
 use candor_design::{budget, independent};
 use serde_json::{Value, json};
@@ -25,8 +22,10 @@ pub struct Designed {
     pub alternatives: Vec<Alternative>,
     /// Attributes whose epsilon is not the one asked for: name, asked, achieved.
     pub altered: Vec<(String, f64, f64)>,
-    /// For a workload: how good the plan is.
-    pub workload: Option<Goodness>,
+    /// Where tables are named: how the plan stands to the least possible error of them.
+    pub standing: Option<Standing>,
+    /// For a workload: what else could be had.
+    pub workload: Option<Choice>,
     /// What else there is to say.
     pub remarks: Vec<String>,
     /// Whether a workload-optimal plan would serve better.
@@ -43,12 +42,11 @@ pub struct Alternative {
     pub raised: usize,
 }
 
-/// How good a plan is for its workload.
-pub struct Goodness {
-    error: f64,
-    lower_bound: f64,
-    proven: bool,
-    /// Other methods at the same total epsilon, with the root mean square standard error over all tables.
+/// What a workload plan was chosen among.
+pub struct Choice {
+    /// No plan of this kind has a smaller error, where all were tried; and what the kind is.
+    of_its_kind: Option<(f64, &'static str)>,
+    /// Other methods at the same total epsilon, with the root mean square standard error over all tables, by their weights.
     others: Vec<(&'static str, Option<f64>)>,
 }
 
@@ -60,6 +58,7 @@ impl From<Plan> for Designed {
             out_of_time: false,
             alternatives: Vec::new(),
             altered: Vec::new(),
+            standing: None,
             workload: None,
             remarks: Vec::new(),
             recommend_workload: false,
@@ -72,28 +71,31 @@ impl Designed {
     pub fn for_tables(
         found: Workload,
         schema: &Schema,
-        total: f64,
+        (total, kind): (f64, &'static str),
         tables: &Tables,
         weights: &[f64],
         out_of_time: bool,
     ) -> Designed {
-        let error =
-            |plan: Option<Plan>| predicted_error(&plan?, tables.lists(), DEFAULT_RESPONDENTS, Target::Population).ok();
+        let size = |&attribute: &usize| schema.attributes()[attribute].categories().len() as f64;
+        let cells =
+            tables.lists().iter().zip(weights).map(|(table, weight)| weight * table.iter().map(size).product::<f64>());
+        let scale = cells.sum::<f64>() * DEFAULT_RESPONDENTS;
+        let error = |plan: &Plan| Some((squared_error(plan, tables, weights).ok()? / scale).sqrt());
         let shares = budget::share(total, &vec![1.0; schema.private().len()]);
         let alone = shares.ok().and_then(|shares| independent::independent(schema, &shares).ok());
         let sampled = workload::sampling(schema, total, tables, weights).ok().map(|found| found.plan);
         let others = vec![
-            ("this plan", error(Some(found.plan.clone()))),
-            ("sampling one table per respondent", error(sampled)),
-            ("independent", error(alone)),
+            ("this plan", error(&found.plan)),
+            ("sampling one table per respondent", sampled.as_ref().and_then(error)),
+            ("independent", alone.as_ref().and_then(error)),
         ];
-        let goodness = Goodness {
-            error: found.error,
-            lower_bound: found.lower_bound.min(found.error),
-            proven: found.proven,
-            others,
-        };
-        Designed { workload: Some(goodness), out_of_time, ..Designed::from(found.plan) }
+        let choice = Choice { of_its_kind: found.of_its_kind.map(|least| (least, kind)), others };
+        Designed { workload: Some(choice), out_of_time, ..Designed::from(found.plan) }
+    }
+
+    /// With how the plan stands to the least possible error of these tables.
+    pub fn judged(self, tables: &Tables, weights: &[f64]) -> Designed {
+        Designed { standing: Standing::of(&self.plan, tables, weights), ..self }
     }
 
     /// What the design found out, in words.
@@ -129,9 +131,10 @@ impl Designed {
             };
             text += &table(&["attribute", "asked", "achieved", ""], &self.altered.iter().map(row).collect::<Vec<_>>());
         }
-        if let Some(goodness) = &self.workload {
-            text += &goodness.describe();
+        if let Some(choice) = &self.workload {
+            text += &choice.describe();
         }
+        text += &self.describe_standing();
         for remark in &self.remarks {
             text += &paragraph(remark);
         }
@@ -140,16 +143,31 @@ impl Designed {
 
     /// What would serve better, if that is known.
     pub fn recommendation(&self) -> String {
-        match self.recommend_workload {
-            true => {
-                "\n".to_owned()
-                    + &paragraph(
-                        "For tables of several attributes --method workload has smaller errors at the same epsilon: it designs for \
-                     the --tables you name.",
-                    )
-            }
-            false => String::new(),
+        let nearly_best = self.standing.is_some_and(|standing| standing.percent() <= NEARLY_BEST);
+        if !self.recommend_workload || nearly_best {
+            return String::new();
         }
+        let sentence = "For tables of several attributes --method workload usually has smaller errors at the same epsilon: it \
+                        designs for the --tables you name.";
+        "\n".to_owned() + &paragraph(sentence)
+    }
+
+    /// What no method whatever can do better, in words.
+    fn describe_standing(&self) -> String {
+        let Some(standing) = self.standing else { return String::new() };
+        let percent = standing.percent();
+        let mut text = paragraph(&format!(
+            "No locally private method whatever can have a squared error smaller than this plan's by more than {percent:.2} % \
+             (proven: for the tables named, unbiased estimates and a uniform truth)."
+        ));
+        let kind = self.workload.as_ref().and_then(|choice| choice.of_its_kind);
+        if let Some((least, kind)) = kind {
+            let among = Standing { bound: least, ..standing }.percent();
+            if among < percent {
+                text += &paragraph(&format!("Among plans of its kind, {kind}, none can by more than {among:.2} %."));
+            }
+        }
+        text
     }
 
     pub fn alternatives_json(&self) -> Vec<Value> {
@@ -161,39 +179,32 @@ impl Designed {
     }
 
     pub fn workload_json(&self) -> Value {
-        self.workload.as_ref().map_or(Value::Null, |goodness| {
-            let others: Vec<Value> = goodness
-                .others
-                .iter()
-                .map(|(method, error)| json!({"method": method, "standard_error": error}))
-                .collect();
-            json!({
-                "error": goodness.error,
-                "lower_bound": goodness.lower_bound,
-                "proven": goodness.proven,
-                "others": others,
-            })
+        if self.standing.is_none() && self.workload.is_none() {
+            return Value::Null;
+        }
+        let one = |(method, error): &(&str, Option<f64>)| json!({"method": method, "standard_error": error});
+        let others: Vec<Value> = self.workload.iter().flat_map(|choice| &choice.others).map(one).collect();
+        let of_its_kind = self.workload.as_ref().and_then(|choice| choice.of_its_kind);
+        json!({
+            "error": self.standing.map(|standing| standing.error),
+            "bound": self.standing.map(|standing| standing.bound),
+            "bound_over": "all local mechanisms",
+            "times_the_bound": self.standing.map(|standing| standing.times()),
+            "of_its_kind": of_its_kind.map(|(least, _)| least),
+            "others": others,
         })
     }
 }
 
-impl Goodness {
+/// A plan whose error can be smaller by so many percent at most is not worth replacing.
+const NEARLY_BEST: f64 = 1.0;
+
+impl Choice {
     fn describe(&self) -> String {
-        let gap = 100.0 * (1.0 - self.lower_bound / self.error).max(0.0);
-        let gap = if gap < 0.01 { "0.01".to_owned() } else { format!("{gap:.2}") };
-        let bound = match self.proven {
-            true => format!("No plan of its kind can be better by more than {gap} % in squared error (proven)."),
-            false => format!(
-                "The search found no channel that could improve it by more than {gap} % in squared error; that is not a proof \
-                 that there is none."
-            ),
-        };
-        let mut text = String::from("\nThe same epsilon spent otherwise, for 10,000 respondents\n");
         let shown = |error: &Option<f64>| error.map_or("not identifiable".to_owned(), |error| format!("{error:.5}"));
         let row = |(method, error): &(&str, Option<f64>)| vec![(*method).to_owned(), shown(error)];
         let rows: Vec<Vec<String>> = self.others.iter().map(row).collect();
-        text += &table(&["method", "root mean square standard error"], &rows);
-        let _ = write!(text, "{}", paragraph(&bound));
-        text
+        "\nThe same epsilon spent otherwise, for 10,000 respondents\n".to_owned()
+            + &table(&["method", "root mean square standard error"], &rows)
     }
 }

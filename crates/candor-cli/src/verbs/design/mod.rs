@@ -196,6 +196,13 @@ enum Method {
     Front,
 }
 
+impl Method {
+    /// Whether it designs for the tables that are named.
+    fn is_for_tables(self) -> bool {
+        matches!(self, Method::Workload | Method::Sampling)
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum InputsArg {
     /// Columns are inputs and sum to 1
@@ -237,8 +244,12 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     };
     let (tables, weights) = asked_tables(&args, &schema)?;
     let designed = design(&args, &schema, &tables, &weights)?;
+    refuse_what_protects_nobody(&args, &designed.plan)?;
+    let designed = match args.tables.is_some() || args.method.is_for_tables() {
+        true => designed.judged(&tables, &weights),
+        false => designed,
+    };
     let plan = &designed.plan;
-    refuse_what_protects_nobody(&args, plan)?;
     let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
     let expected = expectations(plan, tables.lists(), respondents);
     let pairs = Pairs::of(plan, respondents);
@@ -251,7 +262,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     }
     let mut text = describe(plan, args.epsilon);
     text += &designed.findings();
-    if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
+    if args.respondents.is_some() || args.method.is_for_tables() {
         text += &describe_expectations(plan, &expected, respondents);
     }
     text += &pairs.map_or(String::new(), |pairs| pairs.describe(respondents));
