@@ -82,7 +82,7 @@ fn spectrum(sizes: &[usize], set: usize) -> Vec<f64> {
         counts.values().map(|count| count * count).sum::<f64>() * width / (cells as f64).powi(2)
     };
     let squares: Vec<f64> = (0..1usize << k).map(mean_square).collect();
-    let sign = |u: usize, s: usize| if (u ^ s).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |u: usize, s: usize| if (u ^ s).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
     let norm = |u: usize| (0..1usize << k).filter(|s| s & u == *s).map(|s| sign(u, s) * squares[s]).sum::<f64>();
     (0..1usize << k).map(|u| norm(u).max(0.0)).collect()
 }
@@ -226,6 +226,21 @@ fn simulations_have_the_error_that_was_minimised() {
         near(observed, expected, 0.1, "simulated");
         assert!((observed / (1.25 * expected) - 1.0).abs() > 0.1, "the test can fail");
     }
+}
+
+#[test]
+fn where_nothing_can_be_said_nothing_is() {
+    let schema = Schema::of_sizes(&[4, 3]).unwrap();
+    let (tables, weights) = Tables::parse_weighted("a1:1e308;a1,a2:1e308;a2:1e308", &schema).unwrap();
+    let plan = rr_joint(&schema, 2.0).unwrap();
+    assert_eq!(Standing::of(&plan, &tables, &weights), None, "beyond the numbers");
+    assert!(Standing::of(&plan, &tables, &[1.0; 3]).is_some());
+    let sets = candor_design::l_diversity::l_diversity(&schema, &[2, 2]).unwrap();
+    assert_eq!(Standing::of(&sets, &tables, &[1.0; 3]), None, "no epsilon");
+    let marginals = Tables::marginals(&schema);
+    let alone = sampling(&schema, 2.0, &marginals, &[1.0; 2]).unwrap().plan;
+    assert_eq!(Standing::of(&alone, &tables, &[1.0; 3]), None, "pairs are erased");
+    assert!(Standing::of(&alone, &marginals, &[1.0; 2]).is_some());
 }
 
 #[test]

@@ -29,12 +29,14 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// How a plan stands; `None` if it has no epsilon, erases a table, or no table is about a randomized attribute.
+    /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, or the weights
+    /// are beyond the range of numbers.
     pub fn of(plan: &Plan, tables: &Tables, weights: &[f64]) -> Option<Standing> {
         let epsilon = plan.guarantee().epsilon().value()?;
         let error = squared_error(plan, tables, weights).ok()?;
         let costs = Costs::of_tables(plan.schema(), tables, weights).ok()?;
-        Some(Standing { error, bound: Bound::new(costs, epsilon).at(epsilon) })
+        let standing = Standing { error, bound: Bound::new(costs, epsilon).at(epsilon) };
+        (standing.error.is_finite() && standing.bound > 0.0).then_some(standing)
     }
 
     /// The error over the bound: 1 is proven optimal.

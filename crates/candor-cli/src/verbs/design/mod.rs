@@ -139,7 +139,8 @@ pub struct DesignArgs {
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
     /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c", for a workload also with weights such
-    /// as "a,b:2;c" [default: marginals; for workload and sampling: pairs]
+    /// as "a,b:2;c"; says how far the plan is from the least possible error of those named [default: marginals; for workload
+    /// and sampling: pairs]
     #[arg(long)]
     tables: Option<String>,
     /// Where to write the plan (JSON); - for standard output
