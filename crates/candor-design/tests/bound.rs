@@ -154,8 +154,7 @@ fn the_exact_optimum_on_tiny_domains() {
     }
 }
 
-/// The numbers of section 7 of the theory, for a domain of 24 cells, would take minutes here; 2 x 3 of them by hand: single
-/// cells are optimal for the joint table at a large epsilon.
+/// A number by hand for the oracle itself: single cells are optimal for the joint table of 2 x 3 at a large epsilon.
 #[test]
 fn single_cells_at_a_large_epsilon() {
     let schema = Schema::of_sizes(&[2, 3]).unwrap();
