@@ -56,7 +56,9 @@ fn golden_bounds_of_components() {
 fn compare_with_golden(costs: Costs, case: &serde_json::Value) {
     let epsilon = case["epsilon"].as_f64().unwrap();
     let number = |field: &str| case[field].as_f64().unwrap();
-    near(Bound::closed_form(costs.clone()).at(epsilon), number("closed_form"), 1e-12, "closed form");
+    // Without randomization there would be the sampling error left.
+    let sampling: f64 = costs.costs.iter().sum();
+    near(Bound::closed_form(costs.clone()).at(epsilon), number("closed_form").max(sampling), 1e-12, "closed form");
     near(Bound::new(costs, epsilon).at(epsilon), number("bound"), 1e-5, &case.to_string());
 }
 
@@ -304,8 +306,12 @@ proptest! {
         let costs = costs(&schema, &format!("pairs:{weight};a1"));
         let bound = Bound::new(costs.clone(), epsilon);
         prop_assert!(bound.at(epsilon) >= Bound::closed_form(costs.clone()).at(epsilon));
-        prop_assert!(Bound::new(costs, epsilon * 1.1).at(epsilon * 1.1) < bound.at(epsilon));
-        prop_assert!(bound.at(0.0) == 0.0 && bound.at(f64::NAN) == 0.0 && bound.at(1e9) == 0.0);
+        prop_assert!(Bound::new(costs.clone(), epsilon * 1.1).at(epsilon * 1.1) < bound.at(epsilon));
+        // Where no theorem applies there is the sampling error.
+        let sampling: f64 = costs.costs.iter().sum();
+        for epsilon in [0.0, f64::NAN, 1e9] {
+            prop_assert!(bound.at(epsilon) <= sampling && bound.at(epsilon) > sampling * (1.0 - 1e-12));
+        }
     }
 }
 
@@ -333,7 +339,7 @@ fn many_attributes() {
     let costs_of = |schema: &Schema| costs(schema, "pairs");
     let closed = Bound::closed_form(costs_of(&twelve)).at(6.0);
     let better = Bound::new(costs_of(&twelve), 6.0).at(6.0);
-    assert!(better > 2.0 * closed, "{better} {closed}");
+    assert!(better > 1.1 * closed, "{better} {closed}");
     // As 10 attributes of the golden file, where each is alone: there the patterns of candor reach the bound at 8.
     let (tables, weights) = Tables::parse_weighted("pairs", &twelve).unwrap();
     let sampled = sampling(&twelve, 6.0, &tables, &weights).unwrap().error;

@@ -46,6 +46,12 @@ pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f
     Some(below(below(half * half) * above))
 }
 
+/// What is left without any randomization: answers tell no more than the truth, so `I_U <= 1`, and the error is at least the
+/// sum of the costs.
+pub fn sampling_error(costs: &Costs) -> f64 {
+    costs.costs.iter().fold(0.0, |sum, cost| below(sum + cost))
+}
+
 /// `E - yhat_0` and `1 - yhat_U` by type, rounded down (the empty type has 0); `None` if one of them is negative, or the
 /// first is not positive. `least` is a lower bound of `E`, by `2^FRACTION`.
 fn slacks(prices: &Prices, least: &BigInt) -> Option<(f64, Vec<f64>)> {

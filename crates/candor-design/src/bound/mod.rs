@@ -44,17 +44,19 @@ impl Bound {
         Bound { costs, prices }
     }
 
-    /// The closed form only, theorem 2: `( sum of sqrt(C_U d_U) )^2 / sinh^2(epsilon / 2)`.
+    /// Without the search, the closed form of theorem 2: `( sum of sqrt(C_U d_U) )^2 / sinh^2(epsilon / 2)`.
     pub fn closed_form(costs: Costs) -> Bound {
         Bound { costs, prices: None }
     }
 
     /// No channel whose epsilon is not above this has a smaller error: `n` times the expected squared error, summed over all
-    /// cells of all tables by their weights, if the truth is uniform. As the check says, rounded down; 0 if nothing is proven.
+    /// cells of all tables by their weights, if the truth is uniform. As the check says, rounded down; at least the sampling error,
+    /// which no method avoids.
     pub fn at(&self, epsilon: f64) -> f64 {
         let closed = check::checked(&self.costs, None, epsilon).unwrap_or(0.0);
         let priced = self.prices.as_ref().and_then(|prices| check::checked(&self.costs, Some(prices), epsilon));
-        (priced.unwrap_or(0.0).max(closed) + self.costs.fixed).next_down().max(0.0)
+        let sampling = check::sampling_error(&self.costs);
+        (priced.unwrap_or(0.0).max(closed).max(sampling) + self.costs.fixed).next_down().max(0.0)
     }
 }
 
