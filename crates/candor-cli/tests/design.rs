@@ -128,7 +128,8 @@ fn workload_plans_say_what_they_buy() {
         "workload of 3 attributes: record epsilon 2.0000",
         "sampling one table per respondent",
         "independent",
-        "(proven)",
+        "No locally private method whatever can have a squared error smaller than this plan's by more than",
+        "Among plans of its kind",
         "a1,a2",
         "from 20,000 respondents",
     ] {
@@ -136,13 +137,93 @@ fn workload_plans_say_what_they_buy() {
     }
     assert!(sandbox.run("design --categories 4,5,3 --epsilon 2").fine().out.contains("--method workload"));
     let value = json(&sandbox, "design --categories 4,5,3 --method workload --single --epsilon 2 --json");
-    assert_eq!(value["workload"]["proven"], true);
+    let number = |field: &str| value["workload"][field].as_f64().unwrap();
+    assert!(number("of_its_kind") <= number("error") && number("of_its_kind") > number("error") * (1.0 - 1e-4));
+    assert!(number("bound") <= number("of_its_kind") && value["workload"]["bound_over"] == "all local mechanisms");
     assert!(value["pairs"]["identifiable"].as_bool().unwrap());
     // Tags travel with the responses and estimates use them.
     sandbox.write("r.csv", "a1,a2,a3\n".to_owned() + &"0,1,2\n3,4,0\n".repeat(300));
     sandbox.run("randomize plan.json r.csv -o out.csv --seed 3").fine();
     assert!(sandbox.read("out.csv").starts_with("a1,a2,a3,candor_tag"));
     sandbox.run("estimate plan.json out.csv --tables pairs").fine();
+}
+
+/// The standard errors of `design`, its `error`, `compare` and `size` are one and the same number.
+#[test]
+fn design_compare_and_size_agree() {
+    let sandbox = Sandbox::new();
+    let sizes = [("a1", 4.0), ("a2", 2.0), ("a3", 3.0)];
+    let schema = "--categories 4,2,3";
+    for (tables, weights) in [("pairs", [1.0; 3]), ("a1,a2:4;a3,a1;a2", [4.0, 1.0, 1.0])] {
+        let designed = json(
+            &sandbox,
+            &format!(
+                "design {schema} --method workload --epsilon 2 --tables {tables} --respondents 5000 --json -o plan.json"
+            ),
+        );
+        let (mut sum, mut largest) = (0.0, 0f64);
+        for (table, weight) in designed["expected"].as_array().unwrap().iter().zip(weights) {
+            let size = |name: &Value| sizes.iter().find(|(n, _)| name == n).unwrap().1;
+            let cells: f64 = table["attributes"].as_array().unwrap().iter().map(size).product();
+            let error = table["standard_error"].as_f64().unwrap();
+            sum += weight * cells * error * error * 5_000.0;
+            largest = largest.max(error);
+        }
+        let number = |field: &str| designed["workload"][field].as_f64().unwrap();
+        assert!((sum / number("error") - 1.0).abs() < 1e-9, "{tables}: {sum}");
+        assert!((number("error") / number("bound") / number("times_the_bound") - 1.0).abs() < 1e-12);
+        assert!(number("times_the_bound") >= 1.0);
+        // The cells of a table are alike, so its root mean square is the error that size goes by.
+        let plain = tables.replace(":4", "");
+        let sized = json(&sandbox, &format!("size plan.json --margin 0.02 --tables {plain} --json"));
+        let needed = sized["tables"].as_array().unwrap().iter().map(|t| t["respondents"].as_f64().unwrap());
+        let expected = (5_000.0 * (1.959_963_984_540_054 * largest / 0.02).powi(2)).ceil();
+        assert!((needed.fold(0.0, f64::max) - expected).abs() <= 1.0, "{tables}");
+    }
+    let compared = json(&sandbox, &format!("compare {schema} --epsilon 2 --tables pairs --json"));
+    for one in compared["methods"].as_array().unwrap() {
+        let Some(times) = one["times_the_bound"].as_f64() else { continue };
+        let command = one["command"].as_str().unwrap().strip_prefix("candor ").unwrap();
+        let command = match command.split_once("--tables") {
+            Some((_, own)) if !own.contains("pairs") => continue,
+            Some(_) => command.to_owned(),
+            None => format!("{command} --tables pairs"),
+        };
+        let own = json(&sandbox, &format!("{command} --json"))["workload"]["times_the_bound"].as_f64().unwrap();
+        assert!((own / times - 1.0).abs() < 1e-5, "{command}: {own} {times}");
+    }
+}
+
+/// What is said goes together with the numbers beside it.
+#[test]
+fn nothing_better_is_recommended_than_there_can_be() {
+    let sandbox = Sandbox::new();
+    let bound =
+        "No locally private method whatever can have a squared error smaller than this plan's by more than 0.01 %";
+    let joint = "design --categories 5,2,2 --method joint --epsilon";
+    let said = unwrapped(&sandbox.run(&format!("{joint} 8 --tables joint")).fine().out);
+    assert!(said.contains(bound) && !said.contains("--method workload usually"), "{said}");
+    let said = unwrapped(&sandbox.run(&format!("{joint} 1 --tables marginals")).fine().out);
+    assert!(!said.contains(bound) && said.contains("--method workload usually"), "{said}");
+    let said = unwrapped(&sandbox.run(&format!("{joint} 1")).fine().out);
+    assert!(!said.contains("No locally private"), "only where tables are named: {said}");
+    for method in ["independent --epsilon 1", "minimax --attribute-epsilon 0.5", "sampling --epsilon 1"] {
+        let said =
+            unwrapped(&sandbox.run(&format!("design --categories 4,3 --method {method} --tables pairs")).fine().out);
+        assert!(said.contains("No locally private method whatever"), "{said}");
+    }
+    let none = json(&sandbox, "design --categories 4,3 --method l-diversity --l 2 --tables pairs --json");
+    assert!(none["workload"].is_null(), "it has no epsilon");
+    let compared = json(&sandbox, "compare --categories 5,2,2 --tables joint --epsilon 3 --json");
+    let error = |name: &str| {
+        let methods = compared["methods"].as_array().unwrap();
+        methods.iter().find(|m| m["method"] == name).unwrap()["error"].as_f64().unwrap()
+    };
+    assert!(error("workload") <= error("joint") * (1.0 + 1e-8));
+}
+
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The workload plan on the Adult records, randomized again and again: the squared errors of all pair tables together are what

@@ -31,7 +31,7 @@ fn what_is_documented_is_there() {
     let commands = [
         ("schema infer", "schema infer people.csv -o schema.toml"),
         ("schema check", "schema check schema.toml people.csv"),
-        ("design", "design schema.toml --epsilon 6 -o plan.json"),
+        ("design", "design schema.toml --epsilon 6 --tables pairs -o plan.json"),
         ("size", "size plan.json --margin 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),

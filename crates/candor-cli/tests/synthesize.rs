@@ -113,7 +113,7 @@ fn a_seed_repeats_and_the_order_is_random_otherwise() {
 fn lotteries_and_sets_are_estimated_but_not_adjusted() {
     let sandbox = survey();
     for (flags, plan) in
-        [("--method l-diversity --l 2", "sets"), ("--method workload --epsilon 2 --tables pairs", "lottery")]
+        [("--method l-diversity --l 2", "sets"), ("--method sampling --epsilon 2 --tables pairs;marginals", "lottery")]
     {
         sandbox.run(&format!("design schema.toml {flags} -o {plan}.json")).fine();
         sandbox.run(&format!("randomize {plan}.json people.csv -o {plan}.csv --seed 3")).fine();

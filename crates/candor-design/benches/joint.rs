@@ -5,6 +5,7 @@
 
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_design::bound::{Bound, Costs};
 use candor_design::joint::optimal::alike_epsilon;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, search};
@@ -88,4 +89,24 @@ fn one_channel_for_adult(bencher: Bencher, epsilon: f64) {
     let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
     let tables = TableList::parse("pairs", &schema).expect("pairs");
     bencher.bench(|| single(&schema, epsilon, &tables, &[1.0; 28], effort(8)));
+}
+
+/// The proven least error of tables of two and three attributes, and its check.
+#[divan::bench(args = [("pairs", 1.0), ("pairs", 4.0), ("pairs", 8.0), ("triples", 1.0), ("triples", 8.0)], sample_count = 5, sample_size = 1)]
+fn least_error_of_adult(bencher: Bencher, (tables, epsilon): (&str, f64)) {
+    let schema = Schema::of_sizes(&[9, 16, 7, 15, 6, 5, 2, 2]).expect("sizes");
+    bencher.bench(|| least_error(&schema, tables, epsilon));
+}
+
+/// The same for pairs of ten attributes of ten sizes.
+#[divan::bench(args = [1.0, 4.0, 8.0, 12.0], sample_count = 5, sample_size = 1)]
+fn least_error_of_ten(bencher: Bencher, epsilon: f64) {
+    let schema = Schema::of_sizes(&(2..12).collect::<Vec<usize>>()).expect("sizes");
+    bencher.bench(|| least_error(&schema, "pairs", epsilon));
+}
+
+fn least_error(schema: &Schema, tables: &str, epsilon: f64) -> f64 {
+    let (tables, weights) = TableList::parse_weighted(tables, schema).expect("tables");
+    let costs = Costs::of_tables(schema, &tables, &weights).expect("randomized attributes");
+    Bound::new(black_box(costs), epsilon).at(epsilon)
 }

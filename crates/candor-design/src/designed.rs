@@ -1,7 +1,10 @@
 //! A plan with what its design found out: bounds, what other methods would have cost, and what there is to know of it.
 
 use candor::plan::Plan;
+use candor_analysis::table_list::TableList;
 use serde::Serialize;
+
+use crate::bound::Standing;
 
 /// A plan and what is known about it.
 #[derive(Clone, Debug)]
@@ -17,8 +20,10 @@ pub struct Designed {
     pub alternatives: Vec<Alternative>,
     /// Attributes whose epsilon is not the one asked for.
     pub altered: Vec<Altered>,
-    /// For a workload: how good the plan is.
-    pub workload: Option<Goodness>,
+    /// Where tables are named: how the plan stands to the least possible error of them.
+    pub standing: Option<Standing>,
+    /// For a workload: what else could be had.
+    pub workload: Option<Choice>,
     /// What else there is to know, in sentences.
     pub notes: Vec<String>,
     /// Whether a plan made for the tables would serve better.
@@ -58,16 +63,12 @@ pub struct Altered {
     pub achieved: f64,
 }
 
-/// How good a plan is for its workload.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What a plan for tables was chosen among.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Goodness {
-    /// The error that was minimised, times the number of respondents.
-    pub error: f64,
-    /// No plan of its kind has a smaller error, or none that the search could find.
-    pub lower_bound: f64,
-    /// Whether the bound holds against all sets of patterns, not only those that the search tried.
-    pub proven: bool,
+pub struct Choice {
+    /// No plan of this kind has a smaller error, where all were tried; and what the kind is.
+    pub of_its_kind: Option<(f64, &'static str)>,
     /// Other methods at the same total epsilon.
     pub others: Vec<OtherMethod>,
 }
@@ -78,8 +79,49 @@ pub struct Goodness {
 pub struct OtherMethod {
     /// The method.
     pub method: &'static str,
-    /// The root mean square standard error over all tables; `None` if they cannot be estimated.
+    /// The root mean square standard error over all tables, by their weights; `None` if they cannot be estimated.
     pub standard_error: Option<f64>,
+}
+
+/// How good a plan is for the tables named, as numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The number of respondents times the squared standard errors of all cells of all tables, by their weights.
+    pub error: Option<f64>,
+    /// No locally private method whose epsilon is not above the plan's has a smaller error.
+    pub bound: Option<f64>,
+    /// Whom the bound is about.
+    pub bound_over: &'static str,
+    /// The error over the bound.
+    pub times_the_bound: Option<f64>,
+    /// No plan of its kind has a smaller error, where all were tried.
+    pub of_its_kind: Option<f64>,
+    /// Other methods at the same total epsilon.
+    pub others: Vec<OtherMethod>,
+}
+
+impl Designed {
+    /// Finds out how the plan stands to the least possible error of these tables.
+    pub fn judge(&mut self, tables: &TableList, weights: &[f64]) {
+        self.standing = Standing::of(&self.plan, tables, weights);
+    }
+
+    /// How good the plan is for tables; `None` if it was neither made nor judged for any.
+    pub fn judgement(&self) -> Option<Judgement> {
+        if self.standing.is_none() && self.workload.is_none() {
+            return None;
+        }
+        let of_its_kind = self.workload.as_ref().and_then(|choice| choice.of_its_kind);
+        Some(Judgement {
+            error: self.standing.map(|standing| standing.error),
+            bound: self.standing.map(|standing| standing.bound),
+            bound_over: "all local mechanisms",
+            times_the_bound: self.standing.map(|standing| standing.times()),
+            of_its_kind: of_its_kind.map(|(least, _)| least),
+            others: self.workload.iter().flat_map(|choice| choice.others.clone()).collect(),
+        })
+    }
 }
 
 impl From<Plan> for Designed {
@@ -90,6 +132,7 @@ impl From<Plan> for Designed {
             out_of_time: false,
             alternatives: Vec::new(),
             altered: Vec::new(),
+            standing: None,
             workload: None,
             notes: Vec::new(),
             recommend_workload: false,

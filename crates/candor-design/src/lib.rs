@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod bound;
 pub mod budget;
 pub mod designed;
 pub mod method;

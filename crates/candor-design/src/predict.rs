@@ -25,8 +25,9 @@ pub fn predicted_error(
 
 /// Squared standard errors of cells.
 #[derive(Default)]
-struct Squares {
-    sum: f64,
+pub(super) struct Squares {
+    /// Over all cells.
+    pub sum: f64,
     cells: usize,
 }
 
@@ -38,7 +39,7 @@ impl Squares {
         Ok(())
     }
 
-    fn root_mean(&self) -> f64 {
+    pub fn root_mean(&self) -> f64 {
         (self.sum / self.cells.max(1) as f64).sqrt()
     }
 }
@@ -46,7 +47,7 @@ impl Squares {
 /// The number of cells by channels up to which errors are predicted: some ten seconds.
 const MOST_CELLS: usize = 1 << 23;
 
-/// The error of each list, `None` where a table is not identifiable.
+/// The squared errors of each list, `None` where a table is not identifiable.
 ///
 /// # Errors
 /// If that takes too long.
@@ -55,7 +56,7 @@ pub(crate) fn errors_within(
     lists: &[TableList],
     respondents: f64,
     deadline: Option<Instant>,
-) -> Result<Vec<Option<f64>>, Skipped> {
+) -> Result<Vec<Option<Squares>>, Skipped> {
     let size = |&attribute: &usize| plan.schema().size(attribute);
     let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
     let cells = lists.iter().flat_map(TableList::lists).map(cells).fold(0, usize::saturating_add);
@@ -74,7 +75,7 @@ pub(crate) fn errors_within(
                 return Ok(None);
             }
         }
-        Ok(Some(sum.root_mean()))
+        Ok(Some(sum))
     };
     lists.iter().map(error).collect()
 }

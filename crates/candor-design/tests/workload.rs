@@ -36,7 +36,8 @@ fn certified(plan: &Plan) -> f64 {
 fn adult() {
     let schema = Schema::of_sizes(&ADULT).unwrap();
     let (tables, weights) = TableList::parse_weighted("marginals;pairs", &schema).unwrap();
-    // As another program found them: sampling with k-ary answers, one channel, lottery.
+    // As another program found them: sampling with k-ary answers, one channel, lottery. It counted each component once; here
+    // single attributes count by the tables that hold them, about 2.7 times as much, so that pairs come out a little worse.
     for (epsilon, sampled, one_channel, lotteries) in [
         (1.0, 658_400.0, 401_600.0, 134_200.0),
         (2.0, 54_740.0, 51_570.0, 22_980.0),
@@ -45,14 +46,15 @@ fn adult() {
     ] {
         let found = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
         assert!(pairs(&found.plan, &ADULT) <= 1.01 * lotteries, "{epsilon}: {}", pairs(&found.plan, &ADULT));
-        assert!(!found.proven && found.plan.blocks()[0].channels().len() <= 40);
+        assert!(found.of_its_kind.is_none() && found.plan.blocks()[0].channels().len() <= 40);
         let one = single(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
         let error = pairs(&one.plan, &ADULT);
-        assert!((error / one_channel - 1.0).abs() < 0.002, "{epsilon}: {error}");
-        assert!(one.proven && one.lower_bound <= one.error && one.lower_bound > one.error * (1.0 - 1e-4));
+        assert!(error > 0.998 * one_channel && error < 1.08 * one_channel, "{epsilon}: {error}");
+        let least = one.of_its_kind.unwrap();
+        assert!(least <= one.error && least > one.error * (1.0 - 1e-4));
         let alone = sampling(&schema, epsilon, &TableList::parse("pairs", &schema).unwrap(), &[1.0; 28]).unwrap();
         let error = pairs(&alone.plan, &ADULT);
-        assert!((error / sampled - 1.0).abs() < 0.002, "{epsilon}: {error}");
+        assert!(error > 0.998 * sampled && error < 1.02 * sampled, "{epsilon}: {error}");
         assert!(pairs(&found.plan, &ADULT) < error, "never worse than sampling");
         for plan in [&found.plan, &one.plan, &alone.plan] {
             assert!(
@@ -73,12 +75,13 @@ proptest! {
         let schema = Schema::of_sizes(&sizes).unwrap();
         let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
         let found = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
-        prop_assert!(found.proven);
-        prop_assert!(found.lower_bound <= found.error * (1.0 + 1e-9));
-        prop_assert!(found.lower_bound >= found.error * (1.0 - 2e-3), "{} {}", found.lower_bound, found.error);
+        let least = found.of_its_kind.unwrap();
+        prop_assert!(least <= found.error * (1.0 + 1e-9));
+        prop_assert!(least >= found.error * (1.0 - 2e-3), "{} {}", least, found.error);
         let alone = sampling(&schema, epsilon, &tables, &weights).unwrap();
         let one = single(&schema, epsilon, &tables, &weights, EFFORT).unwrap();
-        prop_assert!(found.lower_bound <= alone.error && found.lower_bound <= one.error);
+        prop_assert!(least <= alone.error && least <= one.error);
+        prop_assert!(found.error <= alone.error * (1.0 + 1e-9), "never worse than sampling");
         prop_assert!(certified(&found.plan) <= epsilon && certified(&found.plan) > epsilon - 1e-6);
     }
 }

@@ -13,6 +13,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 
+use crate::bound::{Bound, Costs};
 pub use crate::method::{Goal, Skipped};
 use crate::predict::errors_within;
 use crate::request::{Method, Request, design};
@@ -42,6 +43,9 @@ pub struct Made {
     pub two_way: Option<f64>,
     /// The same for the tables asked for.
     pub asked: Option<f64>,
+    /// The squared error of the tables asked for, over the least that any locally private method whatever can have at the
+    /// plan's epsilon ([`crate::bound`]); `None` where a table is not identifiable, or there is no epsilon.
+    pub times_the_bound: Option<f64>,
     /// What a respondent sends.
     pub answer: Answer,
     /// Whether the search for it ended at the deadline.
@@ -60,17 +64,26 @@ pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, Desig
     }
     private(schema)?;
     let tables = TableList::parse(goal.tables, schema)?;
+    let costs = Costs::of_tables(schema, &tables, &vec![1.0; tables.lists().len()]);
+    let bound = costs.ok().map(|costs| Bound::new(costs, goal.epsilon));
     let candidates = |&method: &Method| {
-        let made = |asked: Result<Request, Skipped>| make(asked?, schema, goal, &tables);
+        let made = |asked: Result<Request, Skipped>| make(asked?, schema, goal, &tables, bound.as_ref());
         method.at(schema, goal).into_iter().map(move |(name, asked)| Candidate { name, method, made: made(asked) })
     };
     Ok(Method::ALL.iter().flat_map(candidates).collect())
 }
 
-fn make(request: Request, schema: &Schema, goal: &Goal<'_>, tables: &TableList) -> Result<Made, Skipped> {
+fn make(
+    request: Request,
+    schema: &Schema,
+    goal: &Goal<'_>,
+    tables: &TableList,
+    bound: Option<&Bound>,
+) -> Result<Made, Skipped> {
     let designed = design(schema, &request)?;
     let (plan, out_of_time) = (designed.plan, designed.out_of_time);
-    if let Some(certified) = plan.guarantee().epsilon().value().filter(|&e| !budget::is_met(goal.epsilon, e)) {
+    let certified = plan.guarantee().epsilon().value();
+    if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(Skipped::Short(certified));
     }
     let mut lists = vec![TableList::marginals(schema)];
@@ -81,8 +94,19 @@ fn make(request: Request, schema: &Schema, goal: &Goal<'_>, tables: &TableList) 
         lists.push(tables.clone());
     }
     let errors = errors_within(&plan, &lists, goal.respondents, goal.deadline())?;
-    let two_way = if pairs > 0 { errors[pairs] } else { None };
-    Ok(Made { one_way: errors[0], two_way, asked: errors[asked], answer: answer(&plan), request, plan, out_of_time })
+    let mean = |list: usize| errors.get(list).and_then(|squares| Some(squares.as_ref()?.root_mean()));
+    let least = bound.zip(certified).map(|(bound, certified)| bound.at(certified));
+    let times = |least: f64| Some(errors[asked].as_ref()?.sum * goal.respondents / least);
+    Ok(Made {
+        one_way: mean(0),
+        two_way: if pairs > 0 { mean(pairs) } else { None },
+        asked: mean(asked),
+        times_the_bound: least.filter(|least| *least > 0.0).and_then(times),
+        answer: answer(&plan),
+        request,
+        plan,
+        out_of_time,
+    })
 }
 
 /// Errors that differ by less, relatively, are equal.

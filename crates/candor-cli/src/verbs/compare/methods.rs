@@ -178,14 +178,15 @@ impl Comparison<'_> {
         let best = recommended(&self.candidates).map(|candidate| candidate.name);
         let mut header = vec!["  method", "epsilon"];
         header.extend(self.lists.iter().map(|list| list.name.as_str()));
-        header.extend(["columns", "categories", "bits", "times as likely"]);
+        header.extend(["times the least", "columns", "categories", "bits", "times as likely"]);
         let rows: Vec<Vec<String>> = self.made().map(|(candidate, made)| self.row(candidate, made, best)).collect();
         text += &table(&header, &rows);
         text += &paragraph(
-            "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables. A respondent \
-             sends so many columns, that name so many categories and are worth so many bits. What is received is at most so \
-             many times as likely under one answer to a question as under another, even for a reader who knows all the \
-             other answers.",
+            "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables. The squared \
+             error of the tables asked for is at most so many times the least that any locally private method whatever can \
+             have (proven, for unbiased estimates). A respondent sends so many columns, that name so many categories and are \
+             worth so many bits. What is received is at most so many times as likely under one answer to a question as under \
+             another, even for a reader who knows all the other answers.",
         );
         if self.made().any(|(candidate, _)| candidate.method == Method::LDiversity) {
             text += &paragraph(
@@ -226,6 +227,7 @@ impl Comparison<'_> {
         let mut row = vec![format!("{mark}{}", candidate.name), made.plan.guarantee().epsilon().to_string()];
         row.extend(self.lists.iter().map(|list| shown((list.error)(made))));
         row.extend([
+            made.times_the_bound.map_or("-".to_owned(), times_the_least),
             made.answer.columns.to_string(),
             made.answer.categories.to_string(),
             format!("{:.1}", made.answer.bits),
@@ -299,6 +301,7 @@ impl Comparison<'_> {
                 "one_way": made.and_then(|made| made.one_way),
                 "two_way": made.and_then(|made| made.two_way),
                 "error": made.and_then(|made| made.asked),
+                "times_the_bound": made.and_then(|made| made.times_the_bound),
                 "identifiable": made.map(|made| made.asked.is_some()),
                 "columns": made.map(|made| made.answer.columns),
                 "categories": made.map(|made| made.answer.categories),
@@ -341,7 +344,10 @@ fn what_happens(made: &Made) -> String {
         Request::Sampling(_) => "chance picks the two questions whose answers may show".to_owned(),
         Request::Workload(_) => {
             let ways = made.plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
-            format!("chance draws one of {} of changing the answers", plural(ways, "public way"))
+            match ways {
+                1 => "chance changes the answers, in a public way".to_owned(),
+                _ => format!("chance draws one of {} of changing the answers", plural(ways, "public way")),
+            }
         }
         Request::LDiversity(_) => {
             let least = answer_sizes(&made.plan).min().unwrap_or(1);
@@ -357,6 +363,16 @@ fn what_happens(made: &Made) -> String {
 fn told(made: &Made) -> String {
     let protection = lower_first(&respondent_sentence(made.plan.guarantee().conditional()));
     format!("{}; {protection}", capital(&what_happens(made)))
+}
+
+/// A ratio of 1 or more, rounded up but for what rounding itself may have added.
+fn times_the_least(times: f64) -> String {
+    let up = |unit: f64| (times / unit - 1e-6).ceil() * unit;
+    match times {
+        ..10.0 => format!("{:.4}", up(1e-4)),
+        10.0..1000.0 => format!("{:.1}", up(0.1)),
+        _ => count(up(1.0) as u64),
+    }
 }
 
 fn shown(error: Option<f64>) -> String {

@@ -151,7 +151,7 @@ pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Optio
         "method": plan.origin().method,
         "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": designed.lower_bound},
         "alternatives": designed.alternatives,
-        "workload": designed.workload,
+        "workload": designed.judgement(),
         "pairs": pairs.map(|pairs| pairs.json(plan)),
         "attributes": attributes_json(plan),
         "for_prior": plan.for_prior().map(|known| json!({

@@ -1,8 +1,7 @@
 //! What a design found out, in words.
 
-use std::fmt::Write;
-
-use candor_design::designed::{Altered, Alternative, Designed, Goodness, OtherMethod};
+use candor_design::bound::Standing;
+use candor_design::designed::{Altered, Alternative, Choice, Designed, OtherMethod};
 
 use crate::show::{paragraph, plural, table};
 
@@ -40,44 +39,52 @@ pub fn findings(designed: &Designed) -> String {
         };
         text += &table(&["attribute", "asked", "achieved", ""], &designed.altered.iter().map(row).collect::<Vec<_>>());
     }
-    if let Some(goodness) = &designed.workload {
-        text += &describe_goodness(goodness);
+    if let Some(choice) = &designed.workload {
+        text += &describe_choice(choice);
     }
+    text += &describe_standing(designed);
     for note in &designed.notes {
         text += &paragraph(note);
     }
     if text == "\n" { String::new() } else { text }
 }
 
+/// A plan whose error can be smaller by so many percent at most is not worth replacing.
+const NEARLY_BEST: f64 = 1.0;
+
 /// What would serve better, if that is known.
 pub fn recommendation(designed: &Designed) -> String {
-    match designed.recommend_workload {
-        true => {
-            "\n".to_owned()
-                + &paragraph(
-                    "For tables of several attributes --method workload has smaller errors at the same epsilon: it designs for \
-                 the --tables you name.",
-                )
-        }
-        false => String::new(),
+    let nearly_best = designed.standing.is_some_and(|standing| standing.percent() <= NEARLY_BEST);
+    if !designed.recommend_workload || nearly_best {
+        return String::new();
     }
+    let sentence = "For tables of several attributes --method workload usually has smaller errors at the same epsilon: it designs \
+                    for the --tables you name.";
+    "\n".to_owned() + &paragraph(sentence)
 }
 
-fn describe_goodness(goodness: &Goodness) -> String {
-    let gap = 100.0 * (1.0 - goodness.lower_bound / goodness.error).max(0.0);
-    let gap = if gap < 0.01 { "0.01".to_owned() } else { format!("{gap:.2}") };
-    let bound = match goodness.proven {
-        true => format!("No plan of its kind can be better by more than {gap} % in squared error (proven)."),
-        false => format!(
-            "The search found no channel that could improve it by more than {gap} % in squared error; that is not a proof \
-             that there is none."
-        ),
-    };
-    let mut text = String::from("\nThe same epsilon spent otherwise, for 10,000 respondents\n");
+/// What no method whatever can do better.
+fn describe_standing(designed: &Designed) -> String {
+    let Some(standing) = designed.standing else { return String::new() };
+    let percent = standing.percent();
+    let mut text = paragraph(&format!(
+        "No locally private method whatever can have a squared error smaller than this plan's by more than {percent:.2} % (proven: for \
+         the tables named, unbiased estimates and a uniform truth)."
+    ));
+    if let Some((least, kind)) = designed.workload.as_ref().and_then(|choice| choice.of_its_kind) {
+        let among = Standing { bound: least, ..standing }.percent();
+        if among < percent {
+            text += &paragraph(&format!("Among plans of its kind, {kind}, none can by more than {among:.2} %."));
+        }
+    }
+    text
+}
+
+/// What else the epsilon could buy.
+fn describe_choice(choice: &Choice) -> String {
     let shown = |error: &Option<f64>| error.map_or("not identifiable".to_owned(), |error| format!("{error:.5}"));
     let row = |other: &OtherMethod| vec![other.method.to_owned(), shown(&other.standard_error)];
-    let rows: Vec<Vec<String>> = goodness.others.iter().map(row).collect();
-    text += &table(&["method", "root mean square standard error"], &rows);
-    let _ = write!(text, "{}", paragraph(&bound));
-    text
+    let rows: Vec<Vec<String>> = choice.others.iter().map(row).collect();
+    "\nThe same epsilon spent otherwise, for 10,000 respondents\n".to_owned()
+        + &table(&["method", "root mean square standard error"], &rows)
 }

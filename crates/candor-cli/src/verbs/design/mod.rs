@@ -144,7 +144,8 @@ pub struct DesignArgs {
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
     /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c", for a workload also with weights such
-    /// as "a,b:2;c" [default: marginals; for workload and sampling: pairs]
+    /// as "a,b:2;c"; says how far the plan is from the least possible error of those named [default: marginals; for workload
+    /// and sampling: pairs]
     #[arg(long)]
     tables: Option<String>,
     /// Where to write the plan (JSON); - for standard output
@@ -208,9 +209,13 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     let mut designed = design(&schema, &request)?;
     notes.iter().for_each(|note| remark(note));
     designed.notes.extend(notes);
+    refuse_what_protects_nobody(&args, &designed.plan)?;
+    let (tables, weights) = args.tables(designed.plan.schema())?;
+    let for_tables = matches!(args.method, Method::Workload | Method::Sampling);
+    if args.tables.is_some() || for_tables {
+        designed.judge(&tables, &weights);
+    }
     let plan = &designed.plan;
-    let tables = args.tables(plan.schema())?;
-    refuse_what_protects_nobody(&args, plan)?;
     let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
     let expected = expectations(plan, tables.lists(), respondents);
     let pairs = Pairs::of(plan, respondents);
@@ -223,7 +228,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     }
     let mut text = describe(plan, args.epsilon);
     text += &findings(&designed);
-    if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
+    if args.respondents.is_some() || for_tables {
         text += &describe_expectations(plan, &expected, respondents);
     }
     text += &pairs.map_or(String::new(), |pairs| pairs.describe(respondents));
@@ -242,15 +247,15 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
 }
 
 impl DesignArgs {
-    /// The tables whose errors are shown.
-    fn tables(&self, schema: &Schema) -> Result<TableList, Failure> {
-        let tables = match self.method {
-            Method::Workload | Method::Sampling => {
-                asked_tables(schema, self.tables.as_deref()).map(|(tables, _)| tables)
-            }
-            _ => TableList::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables),
-        };
-        Ok(tables?)
+    /// The tables whose errors are shown, with their weights.
+    fn tables(&self, schema: &Schema) -> Result<(TableList, Vec<f64>), Failure> {
+        if matches!(self.method, Method::Workload | Method::Sampling) {
+            return Ok(asked_tables(schema, self.tables.as_deref())?);
+        }
+        let tables =
+            TableList::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables)?;
+        let weights = vec![1.0; tables.lists().len()];
+        Ok((tables, weights))
     }
 }
 

@@ -67,7 +67,7 @@ pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, k
 }
 
 /// With more channels than this, Newton steps cost too much.
-const MAX_NEWTON: usize = 160;
+pub const MAX_NEWTON: usize = 160;
 
 /// The same by `weight *= (price / mean price)^(1 / (1 + power))`, which never raises the error where channels give
 /// nothing negative; it ends when no price exceeds the mean by more than the gap, or after a thousand rounds.

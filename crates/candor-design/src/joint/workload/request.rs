@@ -2,16 +2,15 @@
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor_analysis::estimate::Target;
 use candor_analysis::table_list::TableList;
 use serde::{Deserialize, Serialize};
 
 use super::{Workload, lottery, sampling, single};
-use crate::designed::{Designed, Goodness, OtherMethod};
+use crate::bound::squared_error;
+use crate::designed::{Choice, Designed, OtherMethod};
 use crate::independent::independent;
 use crate::joint::optimal::search::Effort;
 use crate::method::{Candidates, Design, Goal, Skipped};
-use crate::predict::predicted_error;
 use crate::{DEFAULT_RESPONDENTS, DesignError, budget, private};
 
 /// What a workload-optimal plan takes.
@@ -55,11 +54,13 @@ impl Design for WorkloadRequest {
     fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
         let effort = Effort::within(private(schema)?.len(), self.time_limit);
-        let make = if self.single { single } else { lottery };
-        let found = make(schema, self.epsilon, &tables, &weights, effort)?;
+        let (found, kind) = match self.single {
+            true => (single(schema, self.epsilon, &tables, &weights, effort)?, ONE_CHANNEL),
+            false => (lottery(schema, self.epsilon, &tables, &weights, effort)?, LOTTERY),
+        };
         let out_of_time = effort.is_over();
-        let goodness = goodness(&found, schema, self.epsilon, &tables, &weights);
-        Ok(Designed { workload: Some(goodness), out_of_time, ..Designed::from(found.plan) })
+        let choice = choice(&found, kind, schema, self.epsilon, &tables, &weights);
+        Ok(Designed { workload: Some(choice), out_of_time, ..Designed::from(found.plan) })
     }
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
@@ -100,18 +101,34 @@ fn check_lottery(attributes: usize, tables: usize) -> Result<(), Skipped> {
     }
 }
 
-/// How good a plan is, beside what else the total could buy.
-fn goodness(found: &Workload, schema: &Schema, total: f64, tables: &TableList, weights: &[f64]) -> Goodness {
-    let error =
-        |plan: Option<Plan>| predicted_error(&plan?, tables.lists(), DEFAULT_RESPONDENTS, Target::Population).ok();
+/// What kind of plans a single channel is of.
+const ONE_CHANNEL: &str = "one channel for everybody";
+
+/// What kind of plans a lottery is of.
+const LOTTERY: &str = "a lottery of channels that answer with one category of each attribute";
+
+/// A plan beside what else the total could buy.
+fn choice(
+    found: &Workload,
+    kind: &'static str,
+    schema: &Schema,
+    total: f64,
+    tables: &TableList,
+    weights: &[f64],
+) -> Choice {
+    let size = |&attribute: &usize| schema.size(attribute) as f64;
+    let cells =
+        tables.lists().iter().zip(weights).map(|(table, weight)| weight * table.iter().map(size).product::<f64>());
+    let scale = cells.sum::<f64>() * DEFAULT_RESPONDENTS;
+    let error = |plan: &Plan| Some((squared_error(plan, tables, weights).ok()? / scale).sqrt());
     let shares = budget::share(total, &vec![1.0; schema.private().len()]);
     let alone = shares.ok().and_then(|shares| independent(schema, &shares).ok());
     let sampled = sampling(schema, total, tables, weights).ok().map(|found| found.plan);
-    let others = vec![
-        ("this plan", error(Some(found.plan.clone()))),
-        ("sampling one table per respondent", error(sampled)),
-        ("independent", error(alone)),
+    let others = [
+        ("this plan", error(&found.plan)),
+        ("sampling one table per respondent", sampled.as_ref().and_then(error)),
+        ("independent", alone.as_ref().and_then(error)),
     ];
     let others = others.into_iter().map(|(method, standard_error)| OtherMethod { method, standard_error }).collect();
-    Goodness { error: found.error, lower_bound: found.lower_bound.min(found.error), proven: found.proven, others }
+    Choice { of_its_kind: found.of_its_kind.map(|least| (least, kind)), others }
 }

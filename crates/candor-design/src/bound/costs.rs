@@ -1,0 +1,121 @@
+//! What an analyst will ask: tables, each with a weight, as costs of components.
+
+use std::collections::BTreeMap;
+
+use candor::schema::Schema;
+use candor_analysis::table_list::TableList;
+
+use crate::{DesignError, private};
+
+/// The components that tables are made of, with what each costs per unit of `1 / I_U`, `I_U` the information about it
+/// per respondent.
+///
+/// The estimate of a table over `T` is the sum of components, one for each `U` inside `T`. With `w_T` the weight of a
+/// table, `a_i` the numbers of categories, `A` their product and `d_U` the product of `a_i - 1` over `U`,
+///
+/// ```text
+/// C_U = d_U * sum over tables T that contain U of  w_T / A_T
+/// ```
+///
+/// and `sum of C_U / I_U` is `n` times the squared standard errors of all cells of all tables, by their weights, if the
+/// truth is uniform (docs/mathematics/workload.md). Costs are rounded down, so that a bound by them is one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// The number of categories of each randomized attribute.
+    pub sizes: Vec<usize>,
+    /// The attributes of each component in increasing order, by number among the randomized ones.
+    pub components: Vec<Vec<usize>>,
+    /// What each costs; positive.
+    pub costs: Vec<f64>,
+    /// What no method can avoid: the sampling error of public attributes in the tables.
+    pub fixed: f64,
+}
+
+impl Costs {
+    /// The costs of tables with their weights. Cost: the number of components of each table, `2^attributes`.
+    ///
+    /// # Errors
+    /// If no table has a randomized attribute.
+    pub fn of_tables(schema: &Schema, tables: &TableList, weights: &[f64]) -> Result<Costs, DesignError> {
+        let private = private(schema)?;
+        let attributes: Vec<usize> = private.iter().map(|&(attribute, _)| attribute).collect();
+        let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
+        let cells = |table: &[usize]| -> f64 {
+            table.iter().map(|&a| schema.attributes()[a].categories().len() as f64).product()
+        };
+        let mut shares: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
+        let mut fixed = 0.0;
+        for (table, &weight) in tables.lists().iter().zip(weights) {
+            // A public attribute is known of everybody: it splits the table, and each part has a share of the error.
+            let mut list: Vec<usize> = table.iter().filter_map(|a| attributes.binary_search(a).ok()).collect();
+            list.sort_unstable();
+            let randomized: f64 = list.iter().map(|&i| sizes[i] as f64).product();
+            let public = cells(table) / randomized;
+            let unavoidable = ((weight * (public - 1.0)).next_down() / cells(table)).next_down();
+            fixed = (fixed + unavoidable).next_down().max(0.0);
+            for component in subsets(&list) {
+                let share = shares.entry(component).or_default();
+                *share = (*share + (weight / randomized).next_down()).next_down();
+            }
+        }
+        if shares.is_empty() {
+            return Err(DesignError::NothingPrivate);
+        }
+        let cost = |(component, share): (&Vec<usize>, &f64)| (dimension(&sizes, component) * share).next_down();
+        let costs = shares.iter().map(cost).collect();
+        Ok(Costs { costs, components: shares.into_keys().collect(), sizes, fixed })
+    }
+
+    /// `prod over U of (a_i - 1)`, for component number `u`.
+    pub fn dimension(&self, u: usize) -> f64 {
+        dimension(&self.sizes, &self.components[u])
+    }
+}
+
+fn dimension(sizes: &[usize], component: &[usize]) -> f64 {
+    component.iter().map(|&i| sizes[i] as f64 - 1.0).product()
+}
+
+/// All non-empty subsets.
+fn subsets(of: &[usize]) -> impl Iterator<Item = Vec<usize>> {
+    (1usize..1 << of.len()).map(|chosen| (0..of.len()).filter(|at| chosen >> at & 1 == 1).map(|at| of[at]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::schema::{Attribute, Schema};
+
+    fn close(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found <= expected && *found > expected * (1.0 - 1e-14), "{found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn components_of_tables() {
+        let schema = Schema::of_sizes(&[2, 4]).unwrap();
+        let (tables, weights) = TableList::parse_weighted("a1,a2;a2:2", &schema).unwrap();
+        let costs = Costs::of_tables(&schema, &tables, &weights).unwrap();
+        assert_eq!(costs.components, [vec![0], vec![0, 1], vec![1]]);
+        // Component {2}: 3/8 from the pair, 2 * 3/4 from its own table.
+        close(&costs.costs, &[1.0 / 8.0, 3.0 / 8.0, 3.0 / 8.0 + 1.5]);
+        assert_eq!(costs.fixed, 0.0);
+    }
+
+    #[test]
+    fn public_attributes_split_a_table() {
+        let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect::<Vec<String>>();
+        let [a, b] = [("a", labels(&["x", "y"])), ("b", labels(&["x", "y", "z"]))]
+            .map(|(name, labels)| Attribute::new(name, labels).unwrap());
+        let schema = Schema::new(vec![a, b.public()]).unwrap();
+        let tables = TableList::parse("a,b;b", &schema).unwrap();
+        let costs = Costs::of_tables(&schema, &tables, &[1.0, 1.0]).unwrap();
+        assert_eq!((&costs.sizes, &costs.components), (&vec![2], &vec![vec![0]]));
+        close(&costs.costs, &[0.5]);
+        close(&[costs.fixed], &[2.0 / 6.0 + 2.0 / 3.0]);
+        let none = TableList::parse("b", &schema).unwrap();
+        assert_eq!(Costs::of_tables(&schema, &none, &[1.0]), Err(DesignError::NothingPrivate));
+    }
+}

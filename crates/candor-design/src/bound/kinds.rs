@@ -1,0 +1,77 @@
+//! Attributes that are treated alike: what a proof distinguishes.
+
+use super::Costs;
+
+/// Attributes of the same size, of which only the number counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The number of categories of each.
+    pub size: usize,
+    /// The attributes, by number.
+    pub members: Vec<usize>,
+}
+
+/// Up to so many attributes each is a kind of its own.
+const MAX_ALONE: usize = 10;
+
+/// More types of patterns than this are too many for a proof.
+const MAX_TYPES: usize = 1 << MAX_ALONE;
+
+/// More attributes of one kind than this are too many for exact numbers.
+const MAX_ALIKE: usize = 64;
+
+/// How the attributes that the tables hold are told apart in a proof: each alone up to ten of them, else by their sizes;
+/// `None` if even those are too many.
+///
+/// Attributes in no table are left out: what a channel tells about the others is what it tells on average over these, and
+/// that average is a channel of the same epsilon.
+pub fn kinds(costs: &Costs) -> Option<Vec<Kind>> {
+    let mut held: Vec<usize> = costs.components.iter().flatten().copied().collect();
+    held.sort_unstable();
+    held.dedup();
+    if held.len() <= MAX_ALONE {
+        return Some(held.into_iter().map(|i| Kind { size: costs.sizes[i], members: vec![i] }).collect());
+    }
+    let mut kinds: Vec<Kind> = Vec::new();
+    for i in held {
+        match kinds.iter_mut().find(|kind| kind.size == costs.sizes[i]) {
+            Some(kind) => kind.members.push(i),
+            None => kinds.push(Kind { size: costs.sizes[i], members: vec![i] }),
+        }
+    }
+    let types = kinds.iter().fold(1usize, |types, kind| types.saturating_mul(kind.members.len() + 1));
+    let small = types <= MAX_TYPES && kinds.iter().all(|kind| kind.members.len() <= MAX_ALIKE);
+    small.then_some(kinds)
+}
+
+/// The number of the type of a set of attributes: how many of each kind it has, the first kind fastest.
+pub fn type_of(kinds: &[Kind], attributes: &[usize]) -> usize {
+    kinds.iter().rev().fold(0, |number, kind| {
+        let has = attributes.iter().filter(|i| kind.members.contains(i)).count();
+        number * (kind.members.len() + 1) + has
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_pairs(sizes: Vec<usize>) -> Costs {
+        let k = sizes.len();
+        let components: Vec<Vec<usize>> = (0..k).flat_map(|i| (i + 1..k).map(move |j| vec![i, j])).collect();
+        Costs { costs: vec![1.0; components.len()], components, sizes, fixed: 0.0 }
+    }
+
+    #[test]
+    fn alone_alike_or_too_many() {
+        assert_eq!(kinds(&of_pairs(vec![3; 10])).unwrap().len(), 10);
+        let two = kinds(&of_pairs([vec![3; 8], vec![5; 4]].concat())).unwrap();
+        assert_eq!(two.iter().map(|kind| (kind.size, kind.members.len())).collect::<Vec<_>>(), [(3, 8), (5, 4)]);
+        assert_eq!(type_of(&two, &[0, 7, 9]), 2 + 9);
+        assert_eq!(kinds(&of_pairs((2..13).collect())), None, "eleven sizes are 2,048 types");
+        let mut unused = of_pairs(vec![2, 3, 4]);
+        unused.components.retain(|component| component == &[0, 2]);
+        unused.costs.truncate(1);
+        assert_eq!(kinds(&unused).unwrap().iter().map(|kind| kind.members[0]).collect::<Vec<_>>(), [0, 2]);
+    }
+}

@@ -1,0 +1,95 @@
+//! The least error that any locally private method whatever can have for given tables, as a proven lower bound.
+//!
+//! The bound is over all channels of an epsilon: any answers, another channel for each respondent, interactive or not, and
+//! any unbiased estimator; the error is the squared error at the uniform truth, so also that at the worst truth
+//! (docs/mathematics/workload.md has the theorems and their proofs). Up to ten attributes, or few kinds of them, it comes from a
+//! convex program; else from a closed form. The program is solved in floats, but what is said is what an independent check
+//! of its solution in exact numbers gives, rounded down.
+
+mod costs;
+mod kinds;
+mod grid;
+mod newton;
+mod barrier;
+mod check;
+mod standing;
+
+pub use costs::Costs;
+pub use standing::{Standing, squared_error};
+
+use grid::Grid;
+use kinds::Kind;
+
+/// A proof that no method has a smaller error for given tables.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    costs: Costs,
+    prices: Option<Prices>,
+}
+
+/// The numbers `y_S` of theorem 3, by type of pattern.
+#[derive(Clone, Debug)]
+struct Prices {
+    kinds: Vec<Kind>,
+    y: Vec<f64>,
+}
+
+impl Bound {
+    /// The best proof found for tables, at about this epsilon: theorem 3. Cost: about a second at most, for ten attributes; a few
+    /// hundredths for eight.
+    pub fn new(costs: Costs, epsilon: f64) -> Bound {
+        let e = epsilon.exp();
+        let kinds = kinds::kinds(&costs).filter(|_| e > 1.0 && e.is_finite());
+        let prices = kinds.map(|kinds| priced(&costs, kinds, e));
+        Bound { costs, prices }
+    }
+
+    /// Without the search, the closed form of theorem 2: `( sum of sqrt(C_U d_U) )^2 / sinh^2(epsilon / 2)`.
+    pub fn closed_form(costs: Costs) -> Bound {
+        Bound { costs, prices: None }
+    }
+
+    /// No channel whose epsilon is not above this has a smaller error: `n` times the expected squared error, summed over all
+    /// cells of all tables by their weights, if the truth is uniform. As the check says, rounded down; at least the sampling error,
+    /// which no method avoids.
+    pub fn at(&self, epsilon: f64) -> f64 {
+        let closed = check::checked(&self.costs, None, epsilon).unwrap_or(0.0);
+        let priced = self.prices.as_ref().and_then(|prices| check::checked(&self.costs, Some(prices), epsilon));
+        let sampling = check::sampling_error(&self.costs);
+        (priced.unwrap_or(0.0).max(closed).max(sampling) + self.costs.fixed).next_down().max(0.0)
+    }
+}
+
+/// The best prices found.
+fn priced(costs: &Costs, kinds: Vec<Kind>, e: f64) -> Prices {
+    let grid = Grid::new(&kinds);
+    let mut roots = vec![0.0; grid.points()];
+    for (u, component) in costs.components.iter().enumerate() {
+        roots[kinds::type_of(&kinds, component)] += (costs.costs[u] * costs.dimension(u)).sqrt();
+    }
+    Prices { y: barrier::maximise(&grid, &roots, e), kinds }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::schema::Schema;
+    use candor_analysis::table_list::TableList;
+
+    /// Attributes of one kind, told apart or not, come to the same where the costs treat them alike; where the costs do not,
+    /// those told apart come to more.
+    #[test]
+    fn one_kind_is_as_good_as_its_attributes() {
+        let schema = Schema::of_sizes(&[3, 3, 3, 3]).unwrap();
+        let together = vec![Kind { size: 3, members: vec![0, 1, 2, 3] }];
+        for (text, same) in [("pairs", true), ("a1;a1,a2", false)] {
+            let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
+            let costs = Costs::of_tables(&schema, &tables, &weights).unwrap();
+            let apart = Bound::new(costs.clone(), 4.0).at(4.0);
+            let prices = priced(&costs, together.clone(), 4f64.exp());
+            let alike = Bound { costs, prices: Some(prices) }.at(4.0);
+            assert_eq!((alike / apart - 1.0).abs() < 3e-6, same, "{text}: {alike} {apart}");
+            assert!(alike < apart * (1.0 + 3e-6));
+        }
+    }
+}
