@@ -283,7 +283,7 @@ proptest! {
         let schema = Schema::of_sizes(&sizes).unwrap();
         let words = ["marginals", "joint", if sizes.len() > 1 { "pairs" } else { "a1" }];
         let tables = TableList::parse(words[which], &schema).unwrap();
-        let goal = Goal { epsilon, respondents: 1_000.0, tables: &tables, clusters: None, time_limit: None };
+        let goal = Goal { epsilon, respondents: 1_000.0, tables: words[which], clusters: None, time_limit: None };
         let mut best = f64::INFINITY;
         for candidate in compare(&schema, &goal).unwrap() {
             let Ok(made) = candidate.made else { continue };
