@@ -1,4 +1,4 @@
-"""The linear program of paper 000 (2^k unknowns), written sparsely, in scipy's HiGHS: what candor's optimum is compared with.
+"""The linear program of Yamamoto and Shibuya 2024 (2^k unknowns), written sparsely, in scipy's HiGHS: what candor's optimum is compared with.
 
 The instances are those of crates/candor-design/benches/joint.rs.
 """

@@ -1,6 +1,6 @@
-//! How often intervals hold the truth: prints the table of docs/coverage.md.
+//! How often intervals hold the truth: prints the table of docs/estimation.md.
 //!
-//! `cargo run --release -p candor --example coverage`
+//! `cargo run --release -p candor-analysis --example coverage`
 
 use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};

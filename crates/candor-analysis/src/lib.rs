@@ -16,4 +16,6 @@ pub mod synthesize;
 
 pub mod query;
 
+pub mod secure_sum;
+
 pub mod dependence;

@@ -1,7 +1,7 @@
-//! The share of the population for which a condition holds (count queries, paper 004, section 6.5).
+//! The share of the population for which a condition holds (count queries, Domingo-Ferrer and Soria-Comas 2020, section 6.5).
 //!
 //! Estimated from the table of all attributes in the condition it is unbiased and has a standard error. Where that table is too
-//! noisy, smaller tables can be multiplied as if what they hold were independent (paper 004, Protocol 1 and section 4): less
+//! noisy, smaller tables can be multiplied as if what they hold were independent (Domingo-Ferrer and Soria-Comas 2020, Protocol 1 and section 4): less
 //! noise, and a bias nobody can tell from the responses.
 
 use candor::plan::Plan;

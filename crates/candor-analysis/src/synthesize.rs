@@ -2,7 +2,7 @@
 //!
 //! Shares become whole numbers by [systematic rounding](systematic_counts), which keeps the total and is never off by a whole record. Where
 //! a table for all attributes is too large or too noisy, records are put together from [independent parts](from_tables), one for each
-//! block (cluster) of a plan: each part has the right shares, and the parts are paired at random (paper 004, RR-Clusters). Or records are drawn from answers
+//! block (cluster) of a plan: each part has the right shares, and the parts are paired at random (Domingo-Ferrer and Soria-Comas 2020, RR-Clusters). Or records are drawn from answers
 //! with [weights](from_weights) (RR-Adjustment).
 //!
 //! Synthetic records carry the noise of the estimates that they are made from, and they are made from responses alone: nobody loses any further

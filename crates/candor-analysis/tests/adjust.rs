@@ -16,7 +16,7 @@ fn margin(cells: &[u32], shares: &[f64]) -> Margin {
     Margin { cells: cells.to_vec(), shares: shares.to_vec() }
 }
 
-/// Example 1 of paper 004: records 1-4, 5-6 and 7-10.
+/// Example 1 of Domingo-Ferrer and Soria-Comas 2020: records 1-4, 5-6 and 7-10.
 fn example(options: Options) -> Raked {
     let margins = [margin(&[0, 1, 1], &[0.5, 0.5]), margin(&[0, 0, 1], &[0.5, 0.5])];
     rake(&[4, 2, 4], &margins, &options).unwrap()

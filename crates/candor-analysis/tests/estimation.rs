@@ -386,7 +386,7 @@ fn brute_variances(
     variances
 }
 
-/// Golden numbers A and B of paper 001: the mean squared errors of the inverse estimator.
+/// Golden numbers A and B of Huang and Du 2008: the mean squared errors of the inverse estimator.
 #[test]
 fn mean_squared_errors_of_paper_001() {
     let golden_a = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
@@ -422,7 +422,7 @@ fn mean_squared_errors_of_paper_001() {
     }
 }
 
-/// Golden A of paper 001 for the iterative method: limits inside and outside the simplex.
+/// Golden A of Huang and Du 2008 for the iterative method: limits inside and outside the simplex.
 #[test]
 fn iterations_of_paper_001() {
     let golden = [vec![0.7, 0.2, 0.1], vec![0.2, 0.6, 0.2], vec![0.1, 0.3, 0.6]];
@@ -445,7 +445,7 @@ fn iterations_of_paper_001() {
     close(&outside.shares, &[1.0, 0.0, 0.0], 1e-6);
 }
 
-/// Eqs. 4.2 to 4.4 of paper 002 and the covariance with the errata's `1/n`, by enumeration of all sets: the covariance is that
+/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the errata's `1/n`, by enumeration of all sets: the covariance is that
 /// of one answer's contribution, for any truth; and its trace is the added variance and the sampling variance.
 #[test]
 fn covariance_of_paper_002_by_enumeration() {

@@ -113,7 +113,7 @@ fn what_cannot_be_adjusted_is_told_with_what_to_use_instead() {
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 3").fine();
     let design = |flags: &str, plan: &str| drop(sandbox.run(&format!("design schema.toml {flags} -o {plan}")).fine());
     design("--method l-diversity --l 2", "sets.json");
-    design("--method workload --epsilon 2 --tables pairs", "lottery.json");
+    design("--method sampling --epsilon 2 --tables marginals", "lottery.json");
     for (plan, part) in [("sets.json", "sets of categories"), ("lottery.json", "lottery of channels")] {
         let command = format!("adjust {plan} responses.csv -o weighted.csv");
         sandbox.run(&command).refused(1, &["adjustment does not apply", part, "candor estimate"]);

@@ -117,7 +117,7 @@ fn wrong_requests_are_explained() {
     run("design schema.toml --method clusters --clusters smokes;smokes --epsilon 2").refused(1, &["named twice"]);
     run("design schema.toml --method clusters --from-clusters schema.toml --epsilon 2").refused(1, &["candor cluster"]);
     run("design schema.toml --method clusters --clusters smokes,age --epsilon 2 --q 0.5")
-        .refused(2, &["--q goes without"]);
+        .refused(2, &["--epsilon, --attribute-epsilon and --q say the same; give one of them"]);
     run("design schema.toml --clusters smokes,age --epsilon 2").refused(2, &["belongs to --method clusters"]);
     run("design schema.toml --method clusters --clusters smokes,age --q 1").refused(1, &["--q is 1"]);
     assert!(!sandbox.files().iter().any(|name| name.contains("clusters")));
@@ -200,7 +200,7 @@ fn conditions_are_counted() {
     }
 }
 
-/// The singular cases that paper 004 does not mention: keeping one of two categories with probability 1/2 (and one of nine with 1/9) erases the
+/// The singular cases that Domingo-Ferrer and Soria-Comas 2020 do not mention: keeping one of two categories with probability 1/2 (and one of nine with 1/9) erases the
 /// attribute.
 #[test]
 fn what_is_erased_is_refused_by_every_verb() {

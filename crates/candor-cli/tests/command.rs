@@ -184,7 +184,7 @@ fn every_method_designs_and_every_mistake_is_told() {
         (
             "--categories 4 --method warner --q 0.5",
             2,
-            "--q does not go with --method warner; it belongs to --method up",
+            "--q does not go with --method warner; it belongs to --method independent or clusters or up",
         ),
         ("--categories 4,4 --method warner --p 0.5", 1, "for one attribute, but the schema has 2"),
         (

@@ -263,7 +263,7 @@ fn independence_and_sizes() {
     assert!((sex["standard_error"].as_f64().unwrap() - found).abs() < 0.001, "{sex} {found}");
     let text = sandbox.run("design schema.toml --epsilon 24 --respondents 5000 --tables Sex,Income").fine().out;
     assert!(text.contains("Standard errors to expect from 5,000 respondents") && text.contains("Sex,Income"), "{text}");
-    // Paper 004, eqs. 5 and 6, for two equally likely answers: sqrt(B) = 2.241403 (r = 2).
+    // Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, for two equally likely answers: sqrt(B) = 2.241403 (r = 2).
     let (absolute, relative) = (sex["absolute_error"].as_f64().unwrap(), sex["relative_error"].as_f64().unwrap());
     assert!((absolute - 2.241_403 * 0.5 / 32_561f64.sqrt()).abs() < 1e-8);
     assert!((relative - 2.241_403 / 32_561f64.sqrt()).abs() < 1e-8);

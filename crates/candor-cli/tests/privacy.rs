@@ -184,7 +184,7 @@ fn several_plans_and_comparisons() {
     assert_eq!(compared["blocks"][0]["first_to_second"]["holds"], false);
     let same = sandbox.run("audit --compare a.json a.json").fine().out;
     assert!(same.contains("equally informative"), "{same}");
-    // P1 and P2 of paper 002, section 3.1: P1 is the more informative, and discloses.
+    // P1 and P2 of Nayak and Zhai 2019, section 3.1: P1 is the more informative, and discloses.
     sandbox.write("p1.csv", ",0,1\nfirst,0.5,0\nsecond,0,0.5\nneither,0.5,0.5\n");
     sandbox.write("p2.csv", ",0,1\nfirst,0.7,0.2\nsecond,0.3,0.8\n");
     sandbox.run("design --categories 2 --method matrix --file p1.csv --allow-unbounded -o p1.json").fine();
@@ -205,7 +205,7 @@ fn several_plans_and_comparisons() {
     sandbox.run("audit --compare a.json six.json").refused(1, &["different attributes"]);
 }
 
-/// Section 4.3 of paper 002.
+/// Section 4.3 of Nayak and Zhai 2019.
 #[test]
 fn methods_at_equal_variance() {
     let sandbox = Sandbox::new();

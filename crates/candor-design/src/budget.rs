@@ -56,7 +56,7 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
 }
 
-/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (paper 004, section 6.3.1, which prints it
+/// The epsilon of uniform perturbation of so many categories: `ln(1 + q n/(1 - q))` (Domingo-Ferrer and Soria-Comas 2020, section 6.3.1, which prints it
 /// without the `1 +`).
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! RR-Clusters: attributes of a cluster randomized together, clusters independently of each other (paper 004, section 4).
+//! RR-Clusters: attributes of a cluster randomized together, clusters independently of each other (Domingo-Ferrer and Soria-Comas 2020, section 4).
 //!
 //! Each attribute brings its epsilon, and a cluster spends the sum of those of its attributes; so the record epsilon is the same
 //! as if all attributes were randomized on their own (section 6.3.2). With `E` that sum and `n` the number of combinations, joint
@@ -228,7 +228,7 @@ mod tests {
         pattern.marginal(&(0..cluster.len()).collect::<Vec<_>>()).probabilities()[0]
     }
 
-    /// Golden numbers of paper 004: epsilons and p_C (with the sign right) for UP with p = 0.7 and 0.3.
+    /// Golden numbers of Domingo-Ferrer and Soria-Comas 2020: epsilons and p_C (with the sign right) for UP with p = 0.7 and 0.3.
     #[test]
     fn epsilons_and_keep_probabilities_of_paper_004() {
         let up = |p: f64| SIZES.map(|size| up_epsilon(size, p).unwrap());

@@ -1,5 +1,5 @@
-//! RR-Independent: every attribute on its own (paper 004, section 3; the Kronecker product of paper
-//! 000).
+//! RR-Independent: every attribute on its own (Domingo-Ferrer and Soria-Comas 2020, section 3; the Kronecker product of
+//! Yamamoto and Shibuya 2024).
 
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};

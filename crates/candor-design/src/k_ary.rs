@@ -2,7 +2,7 @@
 //!
 //! Warner keeps the truth with probability `p`; UP (uniform perturbation) keeps it with probability
 //! `q` and else draws uniformly; FRAPP makes the truth `lambda` times as likely as any other
-//! category. The families are one (paper 001, Theorem 2, with the ranges of the errata):
+//! category. The families are one (Huang and Du 2008, Theorem 2, with the ranges of the errata):
 //! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the truth is made *less*
 //! likely than the others, which is a channel too.
 
@@ -161,7 +161,7 @@ mod tests {
             assert!((found - expected).abs() < 5e-5, "{n}: {found}");
         }
         assert!((found.iter().sum::<f64>() - 21.8897).abs() < 5e-5);
-        // The same as Warner's p = 0.7, which paper 004 calls GRR.
+        // The same as Warner's p = 0.7, which Domingo-Ferrer and Soria-Comas 2020 calls GRR.
         let warner: f64 = golden.iter().map(|&(n, _)| epsilon(&warner(&schema(n), 0.7).unwrap())).sum();
         assert!((warner - 18.9924).abs() < 5e-5);
     }

@@ -1,4 +1,4 @@
-//! Local l-diversity (paper 002, section 4): each respondent reports `l` categories, the true one and
+//! Local l-diversity (Nayak and Zhai 2019, section 4): each respondent reports `l` categories, the true one and
 //! `l - 1` others at random.
 //!
 //! All `l` are equally plausible to whoever reads the answer, and the others are ruled out: there is no epsilon.

@@ -19,7 +19,7 @@ use crate::{DesignError, private};
 pub enum Inputs {
     /// Each column is an input and sums to one: candor's own convention.
     Columns,
-    /// Each row is an input and sums to one: paper 004's.
+    /// Each row is an input and sums to one: Domingo-Ferrer and Soria-Comas 2020's.
     Rows,
 }
 

@@ -1,4 +1,4 @@
-//! Minimax subset selection (Chai and Nayak 2019; paper 002, sections 3.2 and 4.3): of all designs whose
+//! Minimax subset selection (Chai and Nayak 2019; Nayak and Zhai 2019, sections 3.2 and 4.3): of all designs whose
 //! parity is at most `g`, the one with the smallest worst-case variance.
 //!
 //! Each respondent reports `q` of the `k` categories. The truth is among them with probability
@@ -59,7 +59,7 @@ pub fn parity_at(categories: usize, size: usize, variance: f64) -> Option<f64> {
 }
 
 /// The smallest parity at which some answer size adds no more variance than this, and that size: the
-/// strongest protection that the variance can pay for (paper 002, Table 2). `None` if none is small enough.
+/// strongest protection that the variance can pay for (Nayak and Zhai 2019, Table 2). `None` if none is small enough.
 pub fn least_parity(categories: usize, variance: f64) -> Option<(f64, usize)> {
     let sizes = (1..categories).filter_map(|size| Some((parity_at(categories, size, variance)?, size)));
     sizes.min_by(|a, b| a.0.total_cmp(&b.0))

@@ -1,4 +1,4 @@
-//! Basic RAPPOR as a baseline (Erlingsson, Pihur and Korolova 2014; paper 002, section 5): formulas only.
+//! Basic RAPPOR as a baseline (Erlingsson, Pihur and Korolova 2014; Nayak and Zhai 2019, section 5): formulas only.
 //!
 //! The truth is one bit of `k`, and every bit is flipped with probability `1/(1 + sqrt g)`. The parity is exactly
 //! `g`. Each share is estimated from its own bit.

@@ -1,4 +1,4 @@
-//! Paper 002: Nayak and Zhai, "A local l-diversity mechanism for privacy protected categorical data collection" (2019).
+//! Nayak and Zhai 2019, "A local l-diversity mechanism for privacy protected categorical data collection".
 //!
 //! Printed values stand as in the paper; ours beside them.
 

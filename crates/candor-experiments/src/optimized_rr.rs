@@ -1,4 +1,4 @@
-//! Paper 000, "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data" (Yamamoto and Shibuya), with what it
+//! Yamamoto and Shibuya 2024, "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data", with what it
 //! could not compute: the optimum beyond ten attributes.
 
 mod genome;
@@ -16,7 +16,7 @@ use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Tab
 /// The paper.
 pub const PAPER: Paper = Paper {
     name: "optimized-rr",
-    title: "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data (paper 000)",
+    title: "Privacy-Optimized Randomized Response for Sharing Multi-Attribute Data (Yamamoto and Shibuya 2024)",
     exhibits: &[
         Exhibit {
             name: "figure-1",

@@ -1,4 +1,4 @@
-//! Paper 001, OptRR: Figures 4 and 5, each with the exact front added.
+//! Huang and Du 2008, OptRR: Figures 4 and 5, each with the exact front added.
 //!
 //! The paper prints no numbers but a few in its text: the least privacy that Warner's scheme and its own reach under each
 //! bound. It does not say how it made categories of normal and gamma distributions (see `Prior::normal` and `Prior::gamma`), nor its population
@@ -24,7 +24,7 @@ const RECORDS: f64 = 10_000.0;
 /// The paper's number of generations.
 const GENERATIONS: usize = 20_000;
 
-/// Paper 001.
+/// Huang and Du 2008.
 pub const OPTRR: Paper = Paper {
     name: "optrr",
     title: "OptRR: Optimizing Randomized Response Schemes for Privacy-Preserving Data Mining (2008)",

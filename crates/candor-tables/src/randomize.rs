@@ -136,9 +136,9 @@ fn check_places(job: &Job<'_>) -> Result<(), TableError> {
 /// The columns that are passed on, by the first batch.
 fn kept_fields(job: &Job<'_>, first: &Batch) -> Result<Vec<Field>, TableError> {
     let schema = first.columns.schema();
-    let kept = &schema.fields()[job.plan.schema().attributes().len()..];
+    let kept = kept::fields(job.plan, &schema.fields()[job.plan.schema().attributes().len()..])?;
     kept.iter().try_for_each(|field| responses::check_kept(field, job.format, &first.file))?;
-    kept::fields(job.plan, kept)
+    Ok(kept)
 }
 
 /// Responses are read back by their labels and names, so those must be written as they are.

@@ -202,8 +202,13 @@ fn kept_columns_keep_name_type_and_values_and_nothing_else() {
     let lists = batch.column(2).as_any().downcast_ref::<ListArray>().unwrap();
     assert_eq!(lists.value_offsets(), [0, 1, 3]);
     // As text, too.
-    kept(&plan, &input, &folder.path().join("out.csv"), &["id", "visits"]).unwrap();
+    kept(&plan, &input, &folder.path().join("out.csv"), &["id"]).unwrap();
     assert!(!fs::read_to_string(folder.path().join("out.csv")).unwrap().contains(SECRET));
+    let refused = kept(&plan, &input, &folder.path().join("list.csv"), &["id", "visits"]).unwrap_err();
+    assert!(
+        matches!(&refused, TableError::KeptUnwritable { .. }) && !refused.to_string().contains(SECRET),
+        "{refused}"
+    );
     // The fields of records inside a column have names, too.
     parquet_with_metadata(&input, "HIV");
     let refused = kept(&plan, &input, &output, &["id", "visits"]).unwrap_err();

@@ -17,5 +17,3 @@ pub mod plan;
 pub mod privacy;
 
 pub mod randomize;
-
-pub mod secure_sum;

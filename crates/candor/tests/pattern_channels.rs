@@ -288,7 +288,7 @@ fn structure_agrees_with_enumeration() {
         assert!(close(*x, *y));
     }
 
-    // Parts that are single patterns, as in the heuristic of paper 000.
+    // Parts that are single patterns, as in the heuristic of Yamamoto and Shibuya 2024.
     let mut parts: Vec<Part> =
         (0..30).map(|j| Part { set: PatternSet::Only(vec![j]), weight: 10 + j as u64 }).collect();
     parts.push(Part { set: PatternSet::no_miss(), weight: 7 });

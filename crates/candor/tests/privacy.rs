@@ -1,5 +1,5 @@
-//! Every criterion against its definition, written out on the full matrix of small plans; the equivalences of paper
-//! 002; and thresholds.
+//! Every criterion against its definition, written out on the full matrix of small plans; the equivalences of
+//! Nayak and Zhai 2019; and thresholds.
 
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
@@ -276,7 +276,7 @@ fn priors_that_are_not_uniform() {
     }
 }
 
-/// Golden A and B of paper 001.
+/// Golden A and B of Huang and Du 2008.
 #[test]
 fn privacy_of_paper_001() {
     let golden = |channel: Channel, prior: &[f64], map: f64, posterior: f64| {
@@ -291,7 +291,7 @@ fn privacy_of_paper_001() {
     golden(warner.into(), &[0.1, 0.2, 0.3, 0.4], 0.4, 0.75);
 }
 
-/// Section 3.1 of paper 002: P1 and P2 are both 1.5-average secure, but P1 discloses.
+/// Section 3.1 of Nayak and Zhai 2019: P1 and P2 are both 1.5-average secure, but P1 discloses.
 #[test]
 fn average_security_passes_designs_that_disclose() {
     let one = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]]))]);

@@ -1,4 +1,4 @@
-//! RR-Adjustment: weights for the answers that agree with the estimated margins (paper 004, section 5, Algorithm 2).
+//! RR-Adjustment: weights for the answers that agree with the estimated margins (Domingo-Ferrer and Soria-Comas 2020, section 5, Algorithm 2).
 //!
 //! Randomization weakens how answers depend on each other, but does not erase it. Adjustment keeps the answer
 //! records and gives each a weight such that the weighted shares of every attribute (or cluster of attributes) are the estimated ones: of all

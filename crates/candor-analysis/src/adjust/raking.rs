@@ -1,4 +1,4 @@
-//! Raking: Algorithm 2 of paper 004 on distinct records, fast, and with an honest end.
+//! Raking: Algorithm 2 of Domingo-Ferrer and Soria-Comas 2020 on distinct records, fast, and with an honest end.
 //!
 //! Margins that follow each other are worked on in one small table of their combinations: its cells are
 //! summed once, all its margins adjusted in it in turn, and the records then multiplied by what each cell was

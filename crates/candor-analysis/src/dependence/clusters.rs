@@ -1,4 +1,4 @@
-//! Putting attributes together that depend on each other (paper 004, Algorithm 1).
+//! Putting attributes together that depend on each other (Domingo-Ferrer and Soria-Comas 2020, Algorithm 1).
 
 use super::Dependence;
 

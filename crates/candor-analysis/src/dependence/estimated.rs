@@ -164,7 +164,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The dependence of the answers themselves, as section 4.1 of paper 004 has it: weaker than that of the truth, in another
+/// The dependence of the answers themselves, as section 4.1 of Domingo-Ferrer and Soria-Comas 2020 has it: weaker than that of the truth, in another
 /// order. `None` where answers are not categories.
 ///
 /// # Panics

@@ -7,7 +7,7 @@ use candor::schema::{Attribute, Kind};
 /// A measure of dependence, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (paper 004, expression
+    /// `|r|`, the absolute value of Pearson's correlation, with the categories' positions for scores (Domingo-Ferrer and Soria-Comas 2020, expression
     /// 8): for two ordinal attributes.
     Pearson,
     /// Cramer's `V = sqrt( phi^2 / min(r-1, c-1) )`, `phi^2 = sum (p_ij - p_i p_j)^2 / (p_i p_j)` (expression 9, whose

@@ -1,4 +1,4 @@
-//! Which attributes depend on each other, and which belong together (paper 004, section 4).
+//! Which attributes depend on each other, and which belong together (Domingo-Ferrer and Soria-Comas 2020, section 4).
 //!
 //! A dependence is a number from 0 (independent) to 1 (one decides the other). It is measured on a true two-way table
 //! ([`Measure::of_table`]), or estimated from randomized responses without anybody disclosing anything ([`estimated`]):

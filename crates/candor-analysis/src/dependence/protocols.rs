@@ -1,14 +1,14 @@
-//! Dependences without anybody disclosing a record: by secure sum (paper 004, section 4.2), and by randomized response on each
+//! Dependences without anybody disclosing a record: by secure sum (Domingo-Ferrer and Soria-Comas 2020, section 4.2), and by randomized response on each
 //! pair with a secure sum of the answers (section 4.3).
 
 use std::collections::BTreeMap;
 
+use crate::secure_sum::{self, Fault, Session, Transcript};
 use candor::channel::{Axis, ChannelError, Pattern};
 use candor::plan::{Block, Plan, PlanError};
 use candor::randomize::{RandomizeError, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor::secure_sum::{self, Fault, Session, Transcript};
 use rand_core::Rng;
 
 use super::{Dependence, Measure, estimated};

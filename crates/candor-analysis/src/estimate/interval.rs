@@ -8,7 +8,7 @@ pub enum Interval {
     /// Each interval holds its cell with the given confidence.
     #[default]
     Wald,
-    /// All intervals of a table hold at once with the given confidence: the bound of paper 004, in
+    /// All intervals of a table hold at once with the given confidence: the bound of Domingo-Ferrer and Soria-Comas 2020, in
     /// which `B` is the upper `alpha / r` point of chi-square with one degree of freedom for the
     /// `r` cells of the table.
     Simultaneous,

@@ -1,4 +1,4 @@
-//! The iterative Bayesian update: expectation maximisation of the likelihood (paper 001, eq. 3 with
+//! The iterative Bayesian update: expectation maximisation of the likelihood (Huang and Du 2008, eq. 3 with
 //! the indices of the errata).
 //!
 //! `P_i <- sum over observed j of P*_j theta_ji P_i / sum_l theta_jl P_l`. It gives a proper
@@ -157,7 +157,7 @@ mod tests {
         TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
     }
 
-    /// Golden A of paper 001: one and ten plain updates from the uniform distribution.
+    /// Golden A of Huang and Du 2008: one and ten plain updates from the uniform distribution.
     #[test]
     fn plain_updates_of_paper_001() {
         let labels = ["0", "1", "2"].map(String::from).to_vec();

@@ -170,7 +170,7 @@ impl<'a> TableEstimator<'a> {
         Ok(self.in_order(shares, standard_errors, respondents))
     }
 
-    /// Absolute and relative error of the observed shares of answers (paper 004, eqs. 5 and 6, with
+    /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, with
     /// confidence `1 - alpha` as the errata say), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
     /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
     ///

@@ -1,4 +1,4 @@
-//! One attribute answered with sets (local l-diversity, subset selection; paper 002): the likelihood of the sets
+//! One attribute answered with sets (local l-diversity, subset selection; Nayak and Zhai 2019): the likelihood of the sets
 //! themselves, and the full covariance of the estimates.
 //!
 //! A set `z` of `q` of `a` categories that holds the truth with probability `p` has, relative to a uniformly random set, the
@@ -42,7 +42,7 @@ impl TableEstimator<'_> {
     ///
     /// With `V` the inclusion counts of one group of responses, `Cov(V/n) = Sigma/n`, `Sigma_ij = zeta_ij - zeta_i zeta_j`,
     /// `zeta` the probabilities that a set holds `i`, and `i` and `j`; the estimate divides deviations by the eigenvalue, so its
-    /// covariance is `Sigma / (n lambda^2)`. (Paper 002, section 4.2, where `1/n` is printed squared.)
+    /// covariance is `Sigma / (n lambda^2)`. (Nayak and Zhai 2019, section 4.2, where `1/n` is printed squared.)
     pub fn one_way_covariance(&self, tally: &TableTally, shares: &[f64]) -> Option<Vec<Vec<f64>>> {
         if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
             return None;

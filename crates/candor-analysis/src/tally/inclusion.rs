@@ -5,7 +5,7 @@ use candor::randomize::Sets;
 /// Sets are counted in 32 bits, so many codes at a time that none can overflow.
 const RUN: usize = 1 << 24;
 
-/// How many of the sets contain each category: the `V` of paper 002, eq. 4.2, from which the shares
+/// How many of the sets contain each category: the `V` of Nayak and Zhai 2019, eq. 4.2, from which the shares
 /// follow (eq. 4.3). Every code is below `categories`.
 pub fn count_inclusions(categories: usize, sets: &Sets) -> Vec<u64> {
     let mut totals = vec![0u64; categories];

@@ -1,7 +1,7 @@
 //! Plots as SVG and PNG.
 
-mod bitmap;
 mod letters;
+mod bitmap;
 
 pub use bitmap::png;
 

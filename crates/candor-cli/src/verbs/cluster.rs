@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use candor::plan::Plan;
 use candor::schema::{Kind, Schema};
-use candor::secure_sum::Traffic;
 use candor_analysis::dependence::{
     Clustering, Dependence, Limits, Measure, Outcome, Parties, Step, attenuated, cluster, counted, estimated, pairs,
 };
+use candor_analysis::secure_sum::Traffic;
 use candor_analysis::table_list::TableList;
 use candor_tables::TableError;
 use candor_tables::input::Location;

@@ -29,7 +29,7 @@ const BETWEEN: usize = 3;
 
 #[derive(Args)]
 #[command(after_help = "\
-Privacy is how often the best guess of a truth from its answer is wrong (paper 001, eq. 8); utility is the average mean squared
+Privacy is how often the best guess of a truth from its answer is wrong (Huang and Du 2008, eq. 8); utility is the average mean squared
 error of the estimated shares (eq. 10): smaller is better. All of it holds for the stated prior only.
 
 Examples:
@@ -72,7 +72,7 @@ pub struct FrontArgs {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "The evolutionary search (paper 001, section V)")]
+#[command(next_help_heading = "The evolutionary search (Huang and Du 2008, section V)")]
 struct SearchArgs {
     /// N_Q, the size of the population
     #[arg(long, default_value_t = Parameters::default().population, value_name = "N")]
@@ -190,9 +190,9 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
     let goal = Goal::new(prior, args.posterior_bound).map_err(|error| Failure::about("--posterior-bound", error))?;
     let privacies = args.privacy.clone().unwrap_or_else(|| goal.spread(usize::from(args.points)));
     for &privacy in &privacies {
-        goal.check_privacy(privacy).map_err(|error| Failure::about("--privacy", error))?;
+        goal.check_privacy(privacy).map_err(candor_design::DesignError::from)?;
     }
-    let wrong = |error: FrontError| Failure::Input(error.to_string());
+    let wrong = |error: FrontError| Failure::from(candor_design::DesignError::from(error));
     let searched = match args.method {
         Method::Exact => None,
         Method::All | Method::Evolve => Some(search(&args, &goal, &privacies).map_err(wrong)?),

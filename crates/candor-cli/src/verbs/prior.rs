@@ -8,6 +8,7 @@ use candor_tables::input::{Input, Location};
 use clap::Args;
 
 use crate::failure::Failure;
+use crate::flags::with_flags;
 
 /// The most categories that a column is taken to have.
 const MAX_CATEGORIES: usize = 1000;
@@ -95,7 +96,7 @@ impl PriorArgs {
                     .to_owned(),
             ));
         };
-        read.map_err(|error| Failure::about(self.given().unwrap_or("--prior"), error))
+        read.map_err(|error| Failure::about(self.given().unwrap_or("--prior"), with_flags(&error.to_string())))
     }
 
     /// Counts the categories of a column: those of the schema, or those that occur.

@@ -29,17 +29,14 @@ const LONG: &[&str] = &[
     "candor-cli/src/verbs/cluster.rs: describe",
     "candor-cli/src/verbs/compare/variance.rs: run",
     "candor-cli/src/verbs/demo.rs: run",
-    "candor-cli/src/verbs/design/choose.rs: design",
     "candor-cli/src/verbs/explain.rs: sent",
     "candor-cli/src/verbs/refine.rs: run",
     "candor-cli/src/verbs/synthesize.rs: run",
     "candor-cli/src/verbs/test.rs: run",
     "candor-experiments/src/multidimensional/mod.rs: figure_3",
     "candor-experiments/src/multidimensional/survey.rs: estimates",
-    "candor-tables/src/codes.rs: codes",
     "candor-tables/src/infer.rs: describe",
     "candor-tables/src/input.rs",
-    "candor-tables/src/responses/read.rs: column",
 ];
 
 fn crate_named(name: &str) -> Crate {

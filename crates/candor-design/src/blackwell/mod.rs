@@ -1,4 +1,4 @@
-//! Blackwell's comparison of designs (Blackwell 1951, 1953; paper 002, definition 3.1): `P` is at least as informative as
+//! Blackwell's comparison of designs (Blackwell 1951, 1953; Nayak and Zhai 2019, definition 3.1): `P` is at least as informative as
 //! `A` if `A = C P` for some column-stochastic `C`, that is, if answers under `A` can be made out of answers under `P` by
 //! randomizing once more. Then `P` is at least as good for *every* inference and every loss.
 //!

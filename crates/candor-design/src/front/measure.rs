@@ -1,4 +1,4 @@
-//! Privacy, utility and worst posterior of a channel for a prior (paper 001, section IV).
+//! Privacy, utility and worst posterior of a channel for a prior (Huang and Du 2008, section IV).
 //!
 //! The mean squared error of an estimated share is `MSE_k = (1/N)(sum_z b_kz^2 lambda_z - pi_k^2)` with
 //! `lambda = M pi` and `B = M^-1`. Theorem 6 of the paper prints a factor 2 before covariances that it sums
@@ -11,7 +11,7 @@ use nalgebra::DMatrix;
 use super::channel::FrontChannel;
 use super::prior::Prior;
 
-/// What paper 001 asks of a channel.
+/// What Huang and Du 2008 asks of a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measures {
     /// Eq. 8: how often the best guess is wrong.

@@ -1,4 +1,4 @@
-//! One attribute, every trade-off: the privacy-utility front for a known prior (paper 001) and the
+//! One attribute, every trade-off: the privacy-utility front for a known prior (Huang and Du 2008) and the
 //! certificate that the paper could not give.
 //!
 //! *Privacy* is how often the best guess of a truth from its answer is wrong (eq. 8), *utility* the
@@ -32,10 +32,10 @@ pub enum FrontError {
     /// A posterior bound that is none.
     #[error("the posterior bound is {0}; it must be above 0 and at most 1")]
     Bound(f64),
-    /// No channel meets the bound: paper 001, Theorem 5.
+    /// No channel meets the bound: Huang and Du 2008, Theorem 5.
     #[error(
         "the posterior bound {bound} cannot be met: one category has probability {largest:.6}, and whatever is answered, \
-         guessing it is right that often (paper 001, Theorem 5). Use a bound of at least {largest:.6}"
+         guessing it is right that often (Huang and Du 2008, Theorem 5). Use a bound of at least {largest:.6}"
     )]
     BoundBelowPrior {
         /// What was asked.
@@ -46,7 +46,7 @@ pub enum FrontError {
     /// A privacy that no channel has.
     #[error(
         "privacy {privacy} cannot be reached: one category has probability {largest:.6}, so that a guess is wrong at most \
-         {most:.6} of the time, whatever is answered (paper 001, Theorem 5). {advice}"
+         {most:.6} of the time, whatever is answered (Huang and Du 2008, Theorem 5). {advice}"
     )]
     TooPrivate {
         /// What was asked.
@@ -94,7 +94,7 @@ impl Goal {
     ///
     /// # Errors
     /// If the bound is no probability, or below the largest share of the prior: then no channel
-    /// meets it (paper 001, Theorem 5).
+    /// meets it (Huang and Du 2008, Theorem 5).
     pub fn new(prior: prior::Prior, bound: f64) -> Result<Goal, FrontError> {
         if !(bound > 0.0 && bound <= 1.0) {
             return Err(FrontError::Bound(bound));
@@ -111,7 +111,7 @@ impl Goal {
         &self.prior
     }
 
-    /// The posterior bound, delta in paper 001.
+    /// The posterior bound, delta in Huang and Du 2008.
     pub fn bound(&self) -> f64 {
         self.bound
     }

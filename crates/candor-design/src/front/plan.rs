@@ -19,7 +19,7 @@ use crate::{DesignError, only};
 /// Which point of the front.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
-    /// At least this privacy (paper 001, eq. 8).
+    /// At least this privacy (Huang and Du 2008, eq. 8).
     Privacy(f64),
     /// At most this average mean squared error (eq. 10) with so many respondents, as privately as possible.
     Utility {

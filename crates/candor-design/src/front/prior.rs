@@ -112,8 +112,8 @@ impl Prior {
 
     /// The standard normal distribution in `n` bins of equal width on `[-3, 3]`, renormalised.
     ///
-    /// Paper 001 does not say how it made categories of a normal distribution; of nine ways tried, this
-    /// one agrees best with the numbers in its text.
+    /// Huang and Du 2008 do not say how they made categories of a normal distribution; of nine ways tried, this
+    /// one agrees best with the numbers in their text.
     ///
     /// # Errors
     /// As [`Prior::new`].

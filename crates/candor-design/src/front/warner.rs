@@ -1,4 +1,4 @@
-//! The front of the classical schemes: Warner's, which are also UP's and FRAPP's (paper 001, Theorem 2).
+//! The front of the classical schemes: Warner's, which are also UP's and FRAPP's (Huang and Du 2008, Theorem 2).
 //!
 //! `P(truth) = p` and `q = (1 - p)/(n - 1)` for every other answer. Everything is in closed form:
 //! `variance = sum lambda_i (1 - lambda_i) / (p - q)^2` with `lambda = q + (p - q) pi`, and

@@ -1,4 +1,4 @@
-//! RR-Joint: one randomized response on the whole record (paper 004, section 3.2).
+//! RR-Joint: one randomized response on the whole record (Domingo-Ferrer and Soria-Comas 2020, section 3.2).
 
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_keep_probability_of_paper_004() {
-        // p_C of paper 004 with the sign right: 1/(1 + (prod - 1) e^-E), for {Rel, Sex, Inc} and
+        // p_C of Domingo-Ferrer and Soria-Comas 2020 with the sign right: 1/(1 + (prod - 1) e^-E), for {Rel, Sex, Inc} and
         // {Edu, Inc} at the summed UP budgets for p = 0.7.
         for (sizes, epsilon, kept) in
             [(vec![6, 2, 2], 2.708_05 + 2.0 * 1.734_601, 0.954_425), (vec![16, 2], 3.646_32 + 1.734_601, 0.875_112)]

@@ -1,4 +1,4 @@
-//! Channels of paper 000, section IV-B: only the answers without a miss, and those with exactly one, are
+//! Channels of Yamamoto and Shibuya 2024, section IV-B: only the answers without a miss, and those with exactly one, are
 //! likelier than the rest.
 //!
 //! With `w_0` and `w_j` the probabilities of the parts {no miss} and {only j misses}, relative to that
@@ -40,7 +40,7 @@ pub struct Heuristic {
     pub altered: Vec<(usize, f64)>,
 }
 
-/// Algorithm 3 of paper 000 in one pass: the optimum of the first two attributes fixes `M`, and every
+/// Algorithm 3 of Yamamoto and Shibuya 2024 in one pass: the optimum of the first two attributes fixes `M`, and every
 /// further attribute takes its share of `w_0` if that keeps {no miss} the likeliest answer; otherwise it takes none,
 /// and its epsilon comes out as `ln(1 + a M)`, whatever was asked.
 ///
@@ -146,7 +146,7 @@ fn induct(levels: &Levels, order: &[usize]) -> (Weights, Vec<(usize, f64)>) {
 }
 
 /// The best plan in which only single misses are told apart: the linear program of `k + 1` unknowns of
-/// paper 000, where it has a solution.
+/// Yamamoto and Shibuya 2024, where it has a solution.
 ///
 /// # Errors
 /// If there is not one epsilon per attribute, one is not a privacy loss, or the program has no
@@ -157,7 +157,7 @@ pub fn reduced(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
     plan(schema, "reduced", axes, &weights, epsilons, epsilons)
 }
 
-/// The optimal plan for two attributes in closed form (paper 000, section IV-B1, cases I to IV).
+/// The optimal plan for two attributes in closed form (Yamamoto and Shibuya 2024, section IV-B1, cases I to IV).
 ///
 /// The cases are the two ends of the range of `M`, with one or the other condition binding: in I and II a single miss
 /// of one attribute is as unlikely as both, in III and IV it is as likely as none.

@@ -1,4 +1,4 @@
-//! Paper 004: Domingo-Ferrer and Soria-Comas, "Multi-Dimensional Randomized Response", on the Adult data.
+//! Domingo-Ferrer and Soria-Comas 2020, "Multi-Dimensional Randomized Response", on the Adult data.
 //!
 //! Each attribute is kept with probability `p`, else drawn uniformly (the matrix that Proposition 1 uses; the one printed in
 //! section 6.3.1 is none). A cluster spends the sum of the epsilons of its attributes. Estimates are cut off and rescaled as in
@@ -22,7 +22,7 @@ use crate::adult::Adult;
 use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
 use survey::{Way, medians};
 
-/// Paper 004.
+/// Domingo-Ferrer and Soria-Comas 2020.
 pub const PAPER: Paper = Paper {
     name: "multidimensional",
     title: "Multi-Dimensional Randomized Response (Domingo-Ferrer and Soria-Comas, 2020)",

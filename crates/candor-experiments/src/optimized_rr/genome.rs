@@ -1,4 +1,4 @@
-//! The genome example of paper 000, section V-B: chi-square statistics of many SNPs from records randomized together.
+//! The genome example of Yamamoto and Shibuya 2024, section V-B: chi-square statistics of many SNPs from records randomized together.
 //!
 //! Each of `2N` records (alleles) has one attribute of four categories per SNP: allele times disease status. At one total epsilon,
 //! plans differ in how well each SNP's table of four comes back. The paper computes the statistic from the randomized counts as if

@@ -1,4 +1,4 @@
-//! What somebody who knows a prior can guess from an answer (paper 001, section IV).
+//! What somebody who knows a prior can guess from an answer (Huang and Du 2008, section IV).
 //!
 //! Both numbers depend on the prior: they hold for it and for no other.
 
@@ -36,7 +36,7 @@ impl Guess {
         &self.worst
     }
 
-    /// MAP privacy (paper 001, eq. 8): how often the best guess is wrong; rounded down.
+    /// MAP privacy (Huang and Du 2008, eq. 8): how often the best guess is wrong; rounded down.
     pub fn map_privacy(&self) -> f64 {
         let one = Rational::from(BigUint::from(1u32));
         // Rounding can only leave the sum of the maxima at 1 or below: the maxima are part of a distribution.
@@ -45,7 +45,7 @@ impl Guess {
         if exact(close).is_some_and(|value| value <= wrong) { close } else { close.next_down().max(0.0) }
     }
 
-    /// The worst posterior (paper 001, eq. 9), the smallest bound delta that holds; rounded up.
+    /// The worst posterior (Huang and Du 2008, eq. 9), the smallest bound delta that holds; rounded up.
     pub fn worst_posterior(&self) -> f64 {
         let close = nearest(&self.worst);
         if exact(close).is_some_and(|value| value >= self.worst) { close } else { close.next_up() }

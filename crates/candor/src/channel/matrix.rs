@@ -1,7 +1,7 @@
 //! Matrix channels: any column-stochastic matrix over one variable.
 //!
 //! Columns are inputs and sum to one; rows are outputs, of which there may be more than inputs.
-//! (Papers 000, 001 and 002 write it this way; paper 004 writes the transpose.) The variable may be
+//! (So do most of the works it comes from; Domingo-Ferrer and Soria-Comas 2020 write the transpose.) The variable may be
 //! a cross-classification of several attributes: then the column of the categories `(x1, x2, ...)`
 //! is at `(x1 * a2 + x2) * a3 + ...`, first attribute slowest.
 

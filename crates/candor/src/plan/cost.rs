@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::format::{BlockJson, ChannelJson, PartJson, SetJson};
+use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson};
 use crate::channel::{MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
 
 /// The largest cost of a plan that is read unless asked otherwise, in steps: some seconds.

@@ -11,9 +11,9 @@ pub struct ForPrior {
     pub attribute: usize,
     /// The probabilities of its categories, up to a common factor: they count relative to their sum.
     pub prior: Vec<f64>,
-    /// How often the best guess is wrong (paper 001, eq. 8); certified, rounded down.
+    /// How often the best guess is wrong (Huang and Du 2008, eq. 8); certified, rounded down.
     pub map_privacy: f64,
-    /// The largest probability that any answer gives any category (paper 001, eq. 9); certified, rounded up.
+    /// The largest probability that any answer gives any category (Huang and Du 2008, eq. 9); certified, rounded up.
     pub worst_posterior: f64,
 }
 

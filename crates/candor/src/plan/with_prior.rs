@@ -1,8 +1,8 @@
 //! Plans that were made for a prior.
 
 use super::for_prior::{ForPrior, Known};
-use super::format::{FORMAT_VERSION, VERSION_1, fingerprint};
-use super::{Plan, PlanError};
+use super::format::fingerprint;
+use super::{FORMAT_VERSION, Plan, PlanError, VERSION_1};
 
 impl Plan {
     /// The same plan with what it gives for one prior, computed from its integers. The fingerprint then covers the prior.

@@ -1,4 +1,4 @@
-//! phi-average security (Boreale and Paolini 2015; paper 002, definition 2.4 and theorem 2.1), with its warning.
+//! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its warning.
 
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
 use crate::channel::{Channel, Matrix, Pattern};

@@ -1,4 +1,4 @@
-//! beta-factor privacy (Nayak, Zhang and Adeshiyan 2015; paper 002, section 2.1).
+//! beta-factor privacy (Nayak, Zhang and Adeshiyan 2015; Nayak and Zhai 2019, section 2.1).
 
 use super::parity::{at_most, factor};
 use super::{Finding, Question, Requirement, times};

@@ -1,4 +1,4 @@
-//! Guessing: how often somebody without any prior knowledge guesses right (paper 002, section 4.3).
+//! Guessing: how often somebody without any prior knowledge guesses right (Nayak and Zhai 2019, section 4.3).
 
 use super::view::View;
 use super::{Detail, Finding, Question, ROUNDING, Requirement};

@@ -1,4 +1,4 @@
-//! Strict information privacy: how far any belief can move (Chai and Nayak 2018; paper 002, eq. 2.3).
+//! Strict information privacy: how far any belief can move (Chai and Nayak 2018; Nayak and Zhai 2019, eq. 2.3).
 
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
 use crate::channel::Epsilon;
@@ -31,7 +31,7 @@ pub(super) fn information_bounds(question: &Question<'_>) -> Finding {
 }
 
 /// Between which probabilities something that had probability `before` has afterwards, for a reader of a response with this
-/// epsilon (both bounds of paper 002, eq. 2.3).
+/// epsilon (both bounds of Nayak and Zhai 2019, eq. 2.3).
 pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
     // Written with 1/g, so that an unbounded parity gives 0 and 1, and what is certain stays so.
     let inverse = (-epsilon.get()).exp();

@@ -1,4 +1,4 @@
-//! Local l-diversity: how many categories stay equally plausible (paper 002, section 4.1).
+//! Local l-diversity: how many categories stay equally plausible (Nayak and Zhai 2019, section 4.1).
 
 use num_bigint::BigUint;
 

@@ -3,7 +3,7 @@
 use super::{Finding, Question, Requirement, times};
 
 /// `epsilon = ln max P(response | x) / P(response | y)` over all responses and all pairs of
-/// records; certified, so never below the true value (paper 002, definition 2.3).
+/// records; certified, so never below the true value (Nayak and Zhai 2019, definition 2.3).
 pub(super) fn local_differential_privacy(question: &Question<'_>) -> Finding {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {

@@ -1,4 +1,4 @@
-//! MAP privacy: how often the best guess is wrong (paper 001, eq. 8).
+//! MAP privacy: how often the best guess is wrong (Huang and Du 2008, eq. 8).
 
 use super::{Finding, Question, ROUNDING, Requirement};
 

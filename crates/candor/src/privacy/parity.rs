@@ -1,4 +1,4 @@
-//! Parity: the largest ratio of likelihoods (paper 002, definition 2.2).
+//! Parity: the largest ratio of likelihoods (Nayak and Zhai 2019, definition 2.2).
 
 use num_bigint::BigUint;
 

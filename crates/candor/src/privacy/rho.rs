@@ -1,4 +1,4 @@
-//! rho1-to-rho2 privacy (Evfimievski, Gehrke and Srikant 2003; paper 002, section 2.1).
+//! rho1-to-rho2 privacy (Evfimievski, Gehrke and Srikant 2003; Nayak and Zhai 2019, section 2.1).
 
 use num_traits::One;
 

@@ -106,7 +106,7 @@ impl View {
     }
 
     /// The probability of guessing the truth from the answer, for somebody with this prior: the sum over all
-    /// answers `z` of `max_j P(z | j) prior_j` (paper 001, eq. 8, is one less this).
+    /// answers `z` of `max_j P(z | j) prior_j` (Huang and Du 2008, eq. 8, is one less this).
     ///
     /// Of sets, what counts is the most probable category inside and the most probable outside. With
     /// categories from the most probable on: either the first is inside, and the best outside is the first that is
@@ -122,7 +122,7 @@ impl View {
         }
     }
 
-    /// The largest posterior of any category under any answer that can occur (paper 001, eq. 9).
+    /// The largest posterior of any category under any answer that can occur (Huang and Du 2008, eq. 9).
     pub(super) fn worst_posterior(&self, prior: &[f64]) -> f64 {
         match self {
             View::Table(columns) => {
@@ -147,7 +147,7 @@ impl View {
         }
     }
 
-    /// The largest distance `sum_z |P(z | x) - P(z | y)|` between two truths; paper 002, theorem 2.1. Of sets it is
+    /// The largest distance `sum_z |P(z | x) - P(z | y)|` between two truths; Nayak and Zhai 2019, theorem 2.1. Of sets it is
     /// `2 |a p - q|/(a - 1)` for any two.
     pub(super) fn largest_distance(&self) -> f64 {
         match self {

@@ -1,4 +1,4 @@
-//! Worst posterior: how sure of one category a reader can become (paper 001, eq. 9).
+//! Worst posterior: how sure of one category a reader can become (Huang and Du 2008, eq. 9).
 
 use super::breaking_prior::closest;
 use super::{Finding, Question, ROUNDING, Requirement};

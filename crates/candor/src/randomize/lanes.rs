@@ -1,5 +1,5 @@
 //! Small sets, many records at a time: l of at most 256 categories for local l-diversity and subset
-//! selection (paper 002).
+//! selection (Nayak and Zhai 2019).
 //!
 //! Floyd's method as in [`super::subsets`], but without a table of what is taken: a candidate is
 //! compared with everything drawn before, and the set is put in order by a fixed network of comparisons

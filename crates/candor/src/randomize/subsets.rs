@@ -1,4 +1,4 @@
-//! Uniformly random subsets of any size, exact: local l-diversity and subset selection (paper 002).
+//! Uniformly random subsets of any size, exact: local l-diversity and subset selection (Nayak and Zhai 2019).
 //! Small ones have a faster way ([`super::lanes`]).
 //!
 //! Floyd's method (Bentley and Floyd 1987) takes one uniform number below each of

@@ -1,4 +1,4 @@
-//! One attribute: methods at equal added variance (paper 002, section 4.3).
+//! One attribute: methods at equal added variance (Nayak and Zhai 2019, section 4.3).
 
 use candor_design::{l_diversity, minimax, rappor};
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ pub struct Expectation {
     pub cells: usize,
     /// Root mean square over the cells, if the truth is uniform; or why there is none.
     pub standard_error: Result<f64, EstimateError>,
-    /// Absolute and relative error of the answers' shares, all at once with confidence 0.95 (paper 004).
+    /// Absolute and relative error of the answers' shares, all at once with confidence 0.95 (Domingo-Ferrer and Soria-Comas 2020).
     pub answer_errors: Option<(f64, f64)>,
 }
 

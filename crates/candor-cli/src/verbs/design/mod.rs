@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
+use crate::flags::with_flags;
 use crate::shell;
 use crate::show::{emit, emit_json, remark};
 
@@ -206,7 +207,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, None) => unreachable!("required by the parser"),
     };
     let (request, notes) = args.request(&schema)?;
-    let mut designed = design(&schema, &request)?;
+    let mut designed = design(&schema, &request).map_err(|error| about_file(error, &args))?;
     notes.iter().for_each(|note| remark(note));
     designed.notes.extend(notes);
     refuse_what_protects_nobody(&args, &designed.plan)?;
@@ -256,6 +257,16 @@ impl DesignArgs {
             TableList::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables)?;
         let weights = vec![1.0; tables.lists().len()];
         Ok((tables, weights))
+    }
+}
+
+/// An error with the file that it is about.
+fn about_file(error: DesignError, args: &DesignArgs) -> Failure {
+    match (&error, &args.file) {
+        (DesignError::Matrix(_), Some(path)) => {
+            Failure::about(&path.display().to_string(), with_flags(&error.to_string()))
+        }
+        _ => error.into(),
     }
 }
 

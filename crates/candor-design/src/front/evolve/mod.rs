@@ -1,4 +1,4 @@
-//! The search of paper 001, section V: SPEA2 over square matrices, with the large optimal set Omega.
+//! The search of Huang and Du 2008, section V: SPEA2 over square matrices, with the large optimal set Omega.
 //!
 //! Several islands run the paper's loop side by side and meet in Omega every [`EPOCH`] generations; one island is the paper's own
 //! algorithm. The result depends on the seed and the parameters, never on the number of threads.

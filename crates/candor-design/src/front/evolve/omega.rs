@@ -1,4 +1,4 @@
-//! The large optimal set: one place per interval of privacy (paper 001, section V-H).
+//! The large optimal set: one place per interval of privacy (Huang and Du 2008, section V-H).
 
 use super::Candidate;
 

@@ -1,4 +1,4 @@
-//! Meeting the posterior bound (paper 001, section V-G).
+//! Meeting the posterior bound (Huang and Du 2008, section V-G).
 //!
 //! The paper repairs column by column: what makes a posterior too large is taken away, and given to the other elements of the column
 //! in proportion to what each could take. But changing a column moves the posteriors of all others in the same rows, so this

@@ -1,4 +1,4 @@
-//! SPEA2: fitness, environmental selection, binary tournaments (paper 001, sections V-B to V-D).
+//! SPEA2: fitness, environmental selection, binary tournaments (Huang and Du 2008, sections V-B to V-D).
 //!
 //! Distances are between points (privacy, decimal logarithm of variance / 6): the paper does not say how it makes the two objectives
 //! comparable, and variances span orders of magnitude. (Section V-B says that a dominated matrix has "worse fitness (higher

@@ -1,4 +1,4 @@
-//! New matrices from old ones: random beginnings, column crossover, proportional column mutation (paper 001, sections V-A, V-E, V-F).
+//! New matrices from old ones: random beginnings, column crossover, proportional column mutation (Huang and Du 2008, sections V-A, V-E, V-F).
 //!
 //! Matrices are held column by column: `columns[j n + z] = P(answer z | truth j)`.
 

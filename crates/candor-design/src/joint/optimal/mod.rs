@@ -1,5 +1,5 @@
-//! Privacy-optimal plans: the least record epsilon for given marginal attribute epsilons (paper
-//! 000, section IV-A), with a proof of optimality.
+//! Privacy-optimal plans: the least record epsilon for given marginal attribute epsilons (Yamamoto
+//! and Shibuya 2024, section IV-A), with a proof of optimality.
 //!
 //! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure
 //! (docs/joint-design.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the

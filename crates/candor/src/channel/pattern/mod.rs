@@ -202,8 +202,8 @@ impl Pattern {
     /// largest certified epsilon that does not exceed the one asked for.
     ///
     /// With one attribute and answer size 1 this is k-ary randomized response (Warner; UP and
-    /// FRAPP of paper 001, Theorem 2); with several attributes RR-Joint of paper 004; with answer
-    /// size `q` subset selection of paper 002. The ratio of likelihoods is
+    /// FRAPP of Huang and Du 2008, Theorem 2); with several attributes RR-Joint of Domingo-Ferrer and Soria-Comas 2020; with answer
+    /// size `q` subset selection of Nayak and Zhai 2019. The ratio of likelihoods is
     /// `1 + (W / W_all) N(all) / N(no miss)`; the integer `W` is found by bisection on the
     /// certificate itself. Several such channels together do not exceed the sum of what was asked.
     ///

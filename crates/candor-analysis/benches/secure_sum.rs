@@ -1,9 +1,9 @@
 //! Secure sum in one process, on one core: all shares made, hashed, checked and added up.
 //!
-//! Run with `cargo bench -p candor --bench secure_sum`; results are kept in benches/results/.
+//! Run with `cargo bench -p candor-analysis --bench secure_sum`; results are kept in benches/results/.
 
 use candor::randomness::Source;
-use candor::secure_sum::{Session, Traffic, run};
+use candor_analysis::secure_sum::{Session, Traffic, run};
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 

@@ -1,6 +1,6 @@
 //! Secure sum: many parties learn the exact totals of their vectors, and nothing else.
 //!
-//! This is the protocol of paper 004, section 4.2, as messages: additive secret sharing modulo
+//! This is the protocol of Domingo-Ferrer and Soria-Comas 2020, section 4.2, as messages: additive secret sharing modulo
 //! `n v + 1`, where `n` is the number of parties and `v` the largest value (the paper: indicators, so
 //! `v = 1` and the modulus is `n + 1`). The first `m` of the parties are *collectors*; with `m = n` it is
 //! the paper's protocol, with `m` much smaller than `n` it is feasible for many thousand parties.
@@ -40,7 +40,7 @@
 //!
 //! ```
 //! use candor::randomness::Source;
-//! use candor::secure_sum::{Collector, Party, Session, Share, Transcript};
+//! use candor_analysis::secure_sum::{Collector, Party, Session, Share, Transcript};
 //!
 //! let session = Session::new(*b"number 1, monday", 3, 2, 4, 1)?;
 //! let mut collectors = [Collector::new(&session, 0)?, Collector::new(&session, 1)?];

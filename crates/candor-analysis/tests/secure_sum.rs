@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use candor::randomness::Source;
-use candor::secure_sum::{
+use candor_analysis::secure_sum::{
     Announcement, Collector, Fault, Kind, Partial, Party, Session, Share, Traffic, Transcript, run,
 };
 use proptest::prelude::*;
