@@ -9,6 +9,7 @@
 mod costs;
 mod kinds;
 mod grid;
+mod problem;
 mod newton;
 mod barrier;
 mod check;

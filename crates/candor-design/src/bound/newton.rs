@@ -2,7 +2,7 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use super::barrier::{Point, Problem};
+use super::problem::{Point, Problem};
 
 /// How many numbers are solved for exactly; the others follow by iteration.
 const EXACT: usize = 256;
