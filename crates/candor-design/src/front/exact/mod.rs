@@ -2,7 +2,7 @@
 //!
 //! Among all channels with privacy at least `1 - A` and posteriors at most delta, with any number of outputs, the one
 //! with the smallest variance solves a convex program over posterior atoms. Huang and Du 2008 search
-//! square matrices and says that it cannot claim optimality; here every point comes with a lower bound that holds for
+//! square matrices and say that they cannot claim optimality; here every point comes with a lower bound that holds for
 //! every channel whatever.
 
 pub(super) mod atoms;
