@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use candor_tables::visible::{is_hidden, visible};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::failure::Failure;
 
@@ -13,12 +13,13 @@ pub fn emit(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes JSON to standard output.
-pub fn emit_json(json: &Value) -> Result<(), Failure> {
+pub fn emit_json(json: &impl Serialize) -> Result<(), Failure> {
     emit_data(&json_text(json))
 }
 
-/// JSON on one line. What could not be seen is escaped: to a program it is the same.
-pub fn json_text(json: &Value) -> String {
+/// JSON on one line, fields in the order of their names. What could not be seen is escaped: to a program it is the same.
+pub fn json_text(json: &impl Serialize) -> String {
+    let json = serde_json::to_value(json).expect("results have text for keys");
     let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
     json.to_string().chars().map(escape).chain(["\n".to_owned()]).collect()
 }

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod error;
+
+pub mod counts;
+
+pub mod estimate;
+
+pub use error::StudyError;
+
+/// What a study begins with: schemas, plans, randomizing, counting, estimating.
+pub mod prelude {
+    pub use candor::plan::Plan;
+    pub use candor::randomize::Randomizer;
+    pub use candor::randomness::Source;
+    pub use candor::schema::{Attribute, Schema};
+    pub use candor_analysis::table_list::TableList;
+    pub use candor_analysis::tally::answer_codes;
+    pub use candor_design::{Request, design};
+
+    pub use crate::StudyError;
+    pub use crate::counts::Counts;
+    pub use crate::estimate::{EstimateOptions, Estimates, estimate};
+}

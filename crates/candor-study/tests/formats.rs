@@ -1,0 +1,45 @@
+//! Results have exactly the fields that docs/formats.md lists.
+
+mod survey;
+
+use std::collections::BTreeSet;
+
+use candor_study::estimate::{EstimateOptions, estimate};
+use serde::Serialize;
+use serde_json::Value;
+use survey::Survey;
+
+/// All names of fields, at any depth.
+fn fields(value: &Value) -> BTreeSet<String> {
+    match value {
+        Value::Object(object) => {
+            object.iter().flat_map(|(name, value)| [name.clone()].into_iter().chain(fields(value))).collect()
+        }
+        Value::Array(list) => list.iter().flat_map(fields).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// What is documented of a verb.
+fn documented(verb: &str) -> BTreeSet<String> {
+    let document = include_str!("../../../docs/formats.md");
+    let (_, section) = document.split_once("## JSON output").unwrap();
+    let row = section.lines().find_map(|line| line.strip_prefix(&format!("| `{verb}` |"))).unwrap();
+    let words = row.split('`').skip(1).step_by(2).filter(|word| !word.starts_with('-'));
+    words.map(str::to_owned).collect()
+}
+
+/// Compares a result with the document; `values` are fields whose names come from the data.
+fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
+    let mut found = fields(&serde_json::to_value(result).unwrap());
+    found.retain(|name| !values.contains(&name.as_str()));
+    assert_eq!(found, documented(verb), "{verb}");
+}
+
+#[test]
+fn estimates() {
+    let survey = Survey::independent();
+    let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
+    let found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
+    is_documented("estimate", &found, &["region"]);
+}
