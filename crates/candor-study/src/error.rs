@@ -1,7 +1,9 @@
 //! What is refused, and why.
 
 use candor::schema::SchemaError;
+use candor_analysis::condition::ConditionError;
 use candor_analysis::estimate::EstimateError;
+use candor_analysis::table_list::TableListError;
 
 /// Why there is no result. Parameters are named in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,6 +25,17 @@ pub enum StudyError {
     /// Counts that do not belong together.
     #[error("the counts are not those of this plan and these groups: {0}")]
     Counts(&'static str),
+    /// Tables that cannot be counted.
+    #[error("`{parameter}`: {error}")]
+    Tables {
+        /// What asked for them.
+        parameter: &'static str,
+        /// What is wrong with them.
+        error: TableListError,
+    },
+    /// A condition that is none.
+    #[error("`where`: {0}")]
+    Condition(ConditionError),
     /// A confidence that is none.
     #[error("`confidence` is {0}; it is a number above 0 and below 1, such as 0.95")]
     Confidence(f64),

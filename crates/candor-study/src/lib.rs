@@ -8,6 +8,10 @@ pub mod counts;
 
 pub mod estimate;
 
+pub mod test;
+
+pub mod query;
+
 pub use error::StudyError;
 
 /// What a study begins with: schemas, plans, randomizing, counting, estimating.
@@ -23,4 +27,6 @@ pub mod prelude {
     pub use crate::StudyError;
     pub use crate::counts::Counts;
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
+    pub use crate::query::{Answers, QueryOptions, Question, query};
+    pub use crate::test::{Independence, test};
 }

@@ -165,13 +165,13 @@ impl<'a> Question<'a> {
         }
         let wanted = parts(self.plan, &self.condition, assume);
         let tallies: Option<Vec<&TableTally>> = wanted.iter().map(|part| counts.table(part)).collect();
-        let tallies = tallies.ok_or("a table is too large")?;
+        let tallies = tallies.ok_or("its tables were not counted")?;
         share_where(self.plan, &self.condition, &tallies, self.options.target).map_err(|error| error.to_string())
     }
 
     fn adjusted(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
         check_plan(self.plan).map_err(|error| error.to_string())?;
-        let records = records.ok_or("the responses were not kept")?;
+        let records = records.ok_or("the answer records were not kept")?;
         let margins = TableList::of_blocks(self.plan).map_err(|error| error.to_string())?;
         let adjusted = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
         if !adjusted.raked.converged {

@@ -116,7 +116,9 @@ impl Independence {
         let naive = self.naive.as_ref()?;
         let agree = (naive.statistic - self.statistic).abs() <= 0.01 * self.statistic;
         Some(match agree {
-            true => "the same test, since the two were randomized independently of each other, and a V that is too small",
+            true => {
+                "the same test, since the two were randomized independently of each other, and a V that is too small"
+            }
             false => "another test, which is wrong, and a V that is too small",
         })
     }

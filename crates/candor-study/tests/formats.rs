@@ -5,6 +5,8 @@ mod survey;
 use std::collections::BTreeSet;
 
 use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::query::{QueryOptions, Question, query};
+use candor_study::test::test;
 use serde::Serialize;
 use serde_json::Value;
 use survey::Survey;
@@ -42,4 +44,19 @@ fn estimates() {
     let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
     let found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
     is_documented("estimate", &found, &["region"]);
+}
+
+#[test]
+fn tests() {
+    // The odds ratio of two by two categories, and the naive test.
+    let survey = Survey::independent();
+    let found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
+    is_documented("test", &found, &[]);
+}
+
+#[test]
+fn queries() {
+    let survey = Survey::independent();
+    let question = Question::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
+    is_documented("query", &query(&question, &survey.counts("smokes", &[]), None), &[]);
 }

@@ -47,7 +47,7 @@ impl Survey {
         let truths = vec![
             people.clone().map(|i| u16::from(school(i) == 0 || school(i) == 1 && i % 2 == 0)).collect(),
             people.clone().map(school).collect(),
-            people.map(|i| i / 3 % 2).collect(),
+            people.map(|i| i / 6 % 2).collect(),
         ];
         let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(7).stream(0)).unwrap();
         Survey { plan, truths, answers }
