@@ -1,6 +1,7 @@
 //! What is refused, and why.
 
 use candor::schema::SchemaError;
+use candor_analysis::adjust::AdjustError;
 use candor_analysis::condition::ConditionError;
 use candor_analysis::estimate::EstimateError;
 use candor_analysis::table_list::TableListError;
@@ -45,6 +46,9 @@ pub enum StudyError {
     /// A table cannot be estimated.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
+    /// Answers cannot be given weights.
+    #[error(transparent)]
+    Adjust(#[from] AdjustError),
 }
 
 /// Refuses a confidence that is none.

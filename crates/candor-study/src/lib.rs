@@ -10,6 +10,8 @@ pub mod estimate;
 
 pub mod test;
 
+pub mod adjust;
+
 pub mod query;
 
 pub use error::StudyError;
@@ -25,6 +27,7 @@ pub mod prelude {
     pub use candor_design::{Request, design};
 
     pub use crate::StudyError;
+    pub use crate::adjust::{Adjustment, adjust};
     pub use crate::counts::Counts;
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
     pub use crate::query::{Answers, QueryOptions, Question, query};

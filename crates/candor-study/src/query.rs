@@ -1,7 +1,7 @@
 //! For how many people does a condition hold? By several methods, side by side.
 
 use candor::plan::Plan;
-use candor_analysis::adjust::{DistinctRecords, Options, adjust, check_plan};
+use candor_analysis::adjust::{DistinctRecords, Options, check_plan};
 use candor_analysis::condition::Condition;
 use candor_analysis::estimate::{Interval, Linear, Target};
 use candor_analysis::query::{Assume, parts, share_where};
@@ -9,6 +9,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use serde::Serialize;
 
+use crate::adjust::{adjust, margins};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 
@@ -170,17 +171,16 @@ impl<'a> Question<'a> {
     }
 
     fn adjusted(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
-        check_plan(self.plan).map_err(|error| error.to_string())?;
+        let margins = margins(self.plan, None).map_err(|error| error.to_string())?;
         let records = records.ok_or("the answer records were not kept")?;
-        let margins = TableList::of_blocks(self.plan).map_err(|error| error.to_string())?;
-        let adjusted = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
-        if !adjusted.raked.converged {
+        let found = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
+        if !found.converged {
             return Err("the weights do not converge; candor adjust tells why".to_owned());
         }
         // The columns of record-shaped responses are the attributes.
         let holds = |record: &[u16]| self.condition.holds(|attribute| record[attribute]);
         let inside = (0..records.len()).filter(|&i| holds(records.record(i)));
-        Ok(Linear { value: inside.map(|i| adjusted.raked.weights[i]).sum(), standard_error: None })
+        Ok(Linear { value: inside.map(|i| found.weights[i]).sum(), standard_error: None })
     }
 }
 

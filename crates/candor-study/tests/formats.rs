@@ -4,6 +4,8 @@ mod survey;
 
 use std::collections::BTreeSet;
 
+use candor_analysis::adjust::{DistinctRecords, Options};
+use candor_study::adjust::{adjust, margins};
 use candor_study::estimate::{EstimateOptions, estimate};
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::test::test;
@@ -59,4 +61,17 @@ fn queries() {
     let survey = Survey::independent();
     let question = Question::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
     is_documented("query", &query(&question, &survey.counts("smokes", &[]), None), &[]);
+}
+
+#[test]
+fn adjustments() {
+    // One person, who is asked for a share of others: most cells cannot be attained.
+    let survey = Survey::independent();
+    let mut records = DistinctRecords::new(3);
+    records.add(&[0, 0, 0], 3);
+    records.add(&[1, 1, 0], 5);
+    let margins = margins(&survey.plan, Some("smokes,school")).unwrap();
+    let found = adjust(&survey.plan, &records, &margins, &Options::default()).unwrap();
+    assert!(!found.unattainable.is_empty());
+    is_documented("adjust", &found, &[]);
 }

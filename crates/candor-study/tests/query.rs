@@ -2,29 +2,15 @@
 
 mod survey;
 
-use candor_analysis::adjust::DistinctRecords;
-use candor_analysis::tally::Codes;
 use candor_study::StudyError;
 use candor_study::counts::Counts;
 use candor_study::query::{Answers, QueryMethod, QueryOptions, Question, query};
 use survey::{PEOPLE, Survey};
 
-fn records(survey: &Survey) -> DistinctRecords {
-    let columns = survey.columns();
-    let codes = |codes: &Codes<'_>| match codes {
-        Codes::One(codes) => codes.to_vec(),
-        Codes::Set(_) => panic!("answers are categories"),
-    };
-    let columns: Vec<Vec<u16>> = columns.iter().map(codes).collect();
-    let mut records = DistinctRecords::new(columns.len());
-    records.add_rows(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    records
-}
-
 fn ask(survey: &Survey, condition: &str, options: QueryOptions) -> Answers {
     let question = Question::new(&survey.plan, condition, options).unwrap();
     let counts = Counts::of(&survey.plan, &survey.columns(), &question.tables().unwrap(), &[]).unwrap();
-    let records = question.needs_records().then(|| records(survey));
+    let records = question.needs_records().then(|| survey.records());
     query(&question, &counts, records.as_ref())
 }
 

@@ -105,13 +105,13 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
         )?,
         MethodArg::Adjusted => {
             let weighted = weigh(&plan, &args.responses, args.delimiter, &args.raking)?;
-            let records = args.records.unwrap_or(weighted.read.responses);
+            let adjustment = &weighted.adjustment;
+            let records = args.records.unwrap_or(adjustment.respondents);
             check_records(records)?;
-            let weights = &weighted.adjusted.raked.weights;
             Made {
-                columns: from_weights(&weighted.records, weights, records, &mut source.stream(0)),
-                responses: weighted.read.responses,
-                weights: Some((weighted.adjusted.raked.converged, describe(&plan, &weighted, &args.raking))),
+                columns: from_weights(&weighted.records, &adjustment.weights, records, &mut source.stream(0)),
+                responses: adjustment.respondents,
+                weights: Some((adjustment.converged, describe(adjustment))),
             }
         }
     };

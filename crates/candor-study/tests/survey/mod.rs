@@ -5,6 +5,7 @@ use candor::plan::Plan;
 use candor::randomize::{BlockAnswers, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
+use candor_analysis::adjust::DistinctRecords;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, answer_codes};
 use candor_design::{Request, design};
@@ -61,6 +62,18 @@ impl Survey {
     /// The columns of the responses.
     pub fn columns(&self) -> Vec<Codes<'_>> {
         answer_codes(&self.plan, &self.answers, &self.truths)
+    }
+
+    /// The different answer records; answers are categories.
+    pub fn records(&self) -> DistinctRecords {
+        let codes = |codes: Codes<'_>| match codes {
+            Codes::One(codes) => codes.to_vec(),
+            Codes::Set(_) => panic!("answers are categories"),
+        };
+        let columns: Vec<Vec<u16>> = self.columns().into_iter().map(codes).collect();
+        let mut records = DistinctRecords::new(columns.len());
+        records.add_rows(&columns.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        records
     }
 
     /// The counts of these tables.
