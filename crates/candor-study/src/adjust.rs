@@ -6,6 +6,7 @@ use candor_analysis::table_list::TableList;
 use serde::Serialize;
 
 use crate::error::StudyError;
+use crate::words::plural;
 
 /// Weights, and how they were found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -138,7 +139,7 @@ fn cell(plan: &Plan, table: &[usize], cell: usize) -> String {
 /// Why the weights are not converged, if they are not.
 fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
     let error = raked.largest_margin_error;
-    let sweeps = sweeps(raked.iterations);
+    let sweeps = plural(raked.iterations, "sweep");
     match raked.distance {
         _ if raked.converged => None,
         Some(distance) if distance <= tolerance => Some(format!(
@@ -157,10 +158,6 @@ fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
     }
 }
 
-fn sweeps(n: usize) -> String {
-    if n == 1 { "1 sweep".to_owned() } else { format!("{n} sweeps") }
-}
-
 impl Adjustment {
     /// How far the weights came, as a sentence.
     pub fn summary(&self) -> String {
@@ -171,7 +168,7 @@ impl Adjustment {
             };
             return format!(
                 "Converged after {}: margins are within {} of {of}, and any share is within about {} of its limit.",
-                sweeps(self.iterations),
+                plural(self.iterations, "sweep"),
                 small(self.largest_margin_error),
                 small(self.distance.unwrap_or_default())
             );

@@ -3,6 +3,7 @@
 use candor::schema::SchemaError;
 use candor_analysis::adjust::AdjustError;
 use candor_analysis::condition::ConditionError;
+use candor_analysis::dependence::ProtocolError;
 use candor_analysis::estimate::EstimateError;
 use candor_analysis::table_list::TableListError;
 
@@ -43,6 +44,12 @@ pub enum StudyError {
     /// Parameters that do not go together.
     #[error("{0}")]
     Needs(&'static str),
+    /// More than can be done, or less than is needed.
+    #[error("{0}")]
+    Refused(String),
+    /// Parties could not learn anything.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
     /// A table cannot be estimated.
     #[error(transparent)]
     Estimate(#[from] EstimateError),

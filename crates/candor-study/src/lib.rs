@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod words;
+
 mod error;
 
 pub mod counts;
@@ -13,6 +15,10 @@ pub mod test;
 pub mod adjust;
 
 pub mod query;
+
+pub mod learn;
+
+pub mod cluster;
 
 pub use error::StudyError;
 
@@ -28,6 +34,7 @@ pub mod prelude {
 
     pub use crate::StudyError;
     pub use crate::adjust::{Adjustment, adjust};
+    pub use crate::cluster::{Clusters, cluster};
     pub use crate::counts::Counts;
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
     pub use crate::query::{Answers, QueryOptions, Question, query};

@@ -5,8 +5,11 @@ mod survey;
 use std::collections::BTreeSet;
 
 use candor_analysis::adjust::{DistinctRecords, Options};
+use candor_analysis::dependence::Limits;
 use candor_study::adjust::{adjust, margins};
+use candor_study::cluster::cluster;
 use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::learn::from_responses;
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::test::test;
 use serde::Serialize;
@@ -29,6 +32,8 @@ fn documented(verb: &str) -> BTreeSet<String> {
     let document = include_str!("../../../docs/formats.md");
     let (_, section) = document.split_once("## JSON output").unwrap();
     let row = section.lines().find_map(|line| line.strip_prefix(&format!("| `{verb}` |"))).unwrap();
+    // What follows is about files.
+    let row = row.split(". With").next().unwrap();
     let words = row.split('`').skip(1).step_by(2).filter(|word| !word.starts_with('-'));
     words.map(str::to_owned).collect()
 }
@@ -74,4 +79,12 @@ fn adjustments() {
     let found = adjust(&survey.plan, &records, &margins, &Options::default()).unwrap();
     assert!(!found.unattainable.is_empty());
     is_documented("adjust", &found, &[]);
+}
+
+#[test]
+fn clusters() {
+    let survey = Survey::independent();
+    let learned = from_responses(&survey.plan, &survey.counts("marginals;pairs", &[]), None, false).unwrap();
+    let found = cluster(survey.plan.schema(), &learned, Limits::default()).unwrap();
+    is_documented("cluster", &found, &[]);
 }
