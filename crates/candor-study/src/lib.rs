@@ -20,6 +20,12 @@ pub mod learn;
 
 pub mod cluster;
 
+pub mod synthesize;
+
+pub mod size;
+
+pub mod sql;
+
 pub use error::StudyError;
 
 /// What a study begins with: schemas, plans, randomizing, counting, estimating.
@@ -38,5 +44,8 @@ pub mod prelude {
     pub use crate::counts::Counts;
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
     pub use crate::query::{Answers, QueryOptions, Question, query};
+    pub use crate::size::{Sizes, size};
+    pub use crate::sql::{Dialect, sql};
+    pub use crate::synthesize::{Synthesis, synthesize};
     pub use crate::test::{Independence, test};
 }

@@ -4,13 +4,18 @@ mod survey;
 
 use std::collections::BTreeSet;
 
+use candor::randomness::Source;
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_analysis::dependence::Limits;
+use candor_analysis::estimate::Interval;
+use candor_analysis::table_list::TableList;
 use candor_study::adjust::{adjust, margins};
 use candor_study::cluster::cluster;
 use candor_study::estimate::{EstimateOptions, estimate};
 use candor_study::learn::from_responses;
 use candor_study::query::{QueryOptions, Question, query};
+use candor_study::size::size;
+use candor_study::synthesize::{Parts, synthesize};
 use candor_study::test::test;
 use serde::Serialize;
 use serde_json::Value;
@@ -87,4 +92,19 @@ fn clusters() {
     let learned = from_responses(&survey.plan, &survey.counts("marginals;pairs", &[]), None, false).unwrap();
     let found = cluster(survey.plan.schema(), &learned, Limits::default()).unwrap();
     is_documented("cluster", &found, &[]);
+}
+
+#[test]
+fn syntheses() {
+    let survey = Survey::independent();
+    let counts = survey.counts("smokes;school;region", &[]);
+    let found = synthesize(&survey.plan, Parts::Clusters, &counts, Some(10), &Source::from_seed(1)).unwrap();
+    is_documented("synthesize", &found, &[]);
+}
+
+#[test]
+fn sizes() {
+    let survey = Survey::independent();
+    let tables = TableList::marginals(survey.plan.schema());
+    is_documented("size", &size(&survey.plan, &tables, 0.02, 0.95, Interval::Wald).unwrap(), &[]);
 }

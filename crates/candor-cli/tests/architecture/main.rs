@@ -31,7 +31,6 @@ const LONG: &[&str] = &[
     "candor-cli/src/verbs/design/choose.rs: design",
     "candor-cli/src/verbs/explain.rs: sent",
     "candor-cli/src/verbs/refine.rs: run",
-    "candor-cli/src/verbs/synthesize.rs: run",
     "candor-experiments/src/multidimensional/mod.rs: figure_3",
     "candor-experiments/src/multidimensional/survey.rs: estimates",
     "candor-tables/src/codes.rs: codes",
