@@ -73,7 +73,7 @@ pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
     }
 }
 
-/// The tables that [`test`] needs to be counted: each attribute alone, and both.
+/// The tables that [`test()`] needs to be counted: each attribute alone, and both.
 ///
 /// # Errors
 /// If their table is too large.
