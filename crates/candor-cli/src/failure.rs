@@ -63,3 +63,13 @@ impl From<candor_design::DesignError> for Failure {
         }
     }
 }
+
+impl From<candor_study::StudyError> for Failure {
+    fn from(error: candor_study::StudyError) -> Failure {
+        let told = with_flags(&error.to_string());
+        match error {
+            candor_study::StudyError::Needs(_) => Failure::Usage(told),
+            _ => Failure::Input(told),
+        }
+    }
+}

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
+pub use candor_study::words::{count, plural};
 use candor_tables::visible::{is_hidden, visible};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -13,14 +15,20 @@ pub fn emit(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes JSON to standard output.
-pub fn emit_json(json: &Value) -> Result<(), Failure> {
+pub fn emit_json(json: &impl Serialize) -> Result<(), Failure> {
     emit_data(&json_text(json))
 }
 
 /// JSON on one line. What could not be seen is escaped: to a program it is the same.
-pub fn json_text(json: &Value) -> String {
+pub fn json_text(json: &impl Serialize) -> String {
+    let json = json_value(json);
     let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
     json.to_string().chars().map(escape).chain(["\n".to_owned()]).collect()
+}
+
+/// A result as JSON, fields in the order of their names; numbers that are none are null.
+pub fn json_value(result: &impl Serialize) -> Value {
+    serde_json::to_value(result).expect("results have text for keys")
 }
 
 /// Writes to standard output what a program reads, as it is; a reader that has gone is not an error.
@@ -59,19 +67,6 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = line(&mut header.iter().map(String::as_str));
     for row in &rows {
         text += &line(&mut row.iter().map(String::as_str));
-    }
-    text
-}
-
-/// A whole number with separators: 32,561.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
     }
     text
 }
@@ -115,20 +110,12 @@ pub fn lower_first(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// "1 attribute", "2 attributes".
-pub fn plural(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_tables() {
-        assert_eq!(count(7), "7");
-        assert_eq!(count(32_561), "32,561");
-        assert_eq!(count(1_000_000), "1,000,000");
+    fn tables_are_aligned() {
         let text = table(&["name", "n"], &[vec!["a".into(), "10".into()], vec!["long name".into(), "5".into()]]);
         assert_eq!(text, "  name        n\n  a          10\n  long name   5\n");
     }

@@ -6,16 +6,18 @@ use candor::plan::Plan;
 use candor::privacy::{Question, audit};
 use candor::schema::{Attribute, Kind};
 use candor_analysis::dependence::{Measure, estimated};
-use candor_analysis::estimate::{Analysis, Options, analyse, test_independence};
+use candor_analysis::estimate::{Options, test_independence};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
+use candor_study::counts::Counts;
+use candor_study::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
 use candor_tables::output::{self, Target};
 use candor_tables::tally::Tallied;
 use clap::Args;
 
 use super::audit::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_table, told};
 use super::design::prior_sentences;
-use super::estimate::{categories, cautions, names, parse_confidence, read_responses};
+use super::estimate::{parse_confidence, read_responses};
 use super::test::p_value;
 use super::{parse_delimiter, provenance, read_plan, refuse_overwriting};
 use crate::failure::Failure;
@@ -85,10 +87,11 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let counted = tallied.groups.values().next().expect("tables were counted");
     let (shown, rest) = counted.split_at(asked.lists().len());
     let (margins, pairs) = rest.split_at(private.len());
-    let options = Options { confidence: args.confidence, ..Options::default() };
-    let analyses: Vec<Analysis> = shown.iter().map(|tally| analyse(&plan, tally, &options)).collect();
+    let options = EstimateOptions { confidence: args.confidence, ..EstimateOptions::default() };
+    let counts = Counts::new(&plan, &[], [(Vec::new(), shown.to_vec())].into(), tallied.responses)?;
+    let estimates = estimate(&plan, &counts, &options)?;
     let dependences = dependences(&plan, &private, margins, pairs);
-    let page = page(&args, &plan, &tallied, &analyses, &dependences);
+    let page = page(&args, &plan, &tallied, &estimates, &dependences);
     let target = Target::new(&args.output);
     match target {
         Target::Stdout => emit_data(&page.html()),
@@ -127,7 +130,7 @@ fn dependences(plan: &Plan, private: &[usize], margins: &[TableTally], pairs: &[
     pairs.iter().filter_map(one).collect()
 }
 
-fn page(args: &ReportArgs, plan: &Plan, tallied: &Tallied, analyses: &[Analysis], pairs: &[Pair]) -> Page {
+fn page(args: &ReportArgs, plan: &Plan, tallied: &Tallied, estimates: &Estimates, pairs: &[Pair]) -> Page {
     let guarantee = plan.guarantee();
     let mut parts = vec![Part::Paragraph(format!(
         "{} responses about {}. Before it was sent, every response was changed by chance, with a record epsilon of {}. What is \
@@ -136,23 +139,23 @@ fn page(args: &ReportArgs, plan: &Plan, tallied: &Tallied, analyses: &[Analysis]
         plural(guarantee.attributes().len(), "randomized attribute"),
         guarantee.epsilon(),
     ))];
-    let warnings = warnings(plan, tallied, analyses);
+    let warnings = warnings(plan, tallied, estimates);
     if !warnings.is_empty() {
         parts.extend([Part::Heading("Read this first".to_owned()), Part::Warnings(warnings)]);
     }
     parts.extend(what_was_asked(plan));
     parts.extend(what_is_guaranteed(plan));
-    parts.extend(what_was_found(args, plan, analyses));
+    parts.extend(what_was_found(estimates));
     parts.extend(what_depends_on_what(plan, pairs));
     parts.extend(how_to_repeat(args, plan, tallied));
     Page { title: args.title.clone(), parts }
 }
 
 /// What a reader must know before believing anything.
-fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String> {
+fn warnings(plan: &Plan, tallied: &Tallied, estimates: &Estimates) -> Vec<String> {
     let known = provenance(&tallied.unmarked, tallied.simulation, |file| isolated(&file_name(file)))
         .into_iter()
-        .chain(cautions(analyses.iter()));
+        .chain(estimates.cautions());
     let sentence = |note: String| capital(note.trim_start_matches("note: ").trim_start_matches("warning: ")) + ".";
     let mut warnings: Vec<String> = known.map(sentence).collect();
     if tallied.simulation.is_some() {
@@ -167,9 +170,9 @@ fn warnings(plan: &Plan, tallied: &Tallied, analyses: &[Analysis]) -> Vec<String
     if plan.guarantee().epsilon().value().is_none() {
         warnings.push("There is no finite epsilon: some responses rule some answers out.".to_owned());
     }
-    for analysis in analyses {
-        if let Err(reason) = &analysis.cells {
-            warnings.push(format!("{}: {reason}.", title(plan, analysis)));
+    for table in &estimates.tables {
+        if let Some(reason) = &table.reason {
+            warnings.push(format!("{}: {reason}.", title(table)));
         }
     }
     warnings
@@ -212,35 +215,35 @@ fn what_is_guaranteed(plan: &Plan) -> Vec<Part> {
     parts
 }
 
-fn what_was_found(args: &ReportArgs, plan: &Plan, analyses: &[Analysis]) -> Vec<Part> {
-    let percent = 100.0 * args.confidence;
+fn what_was_found(estimates: &Estimates) -> Vec<Part> {
+    let percent = 100.0 * estimates.confidence;
     let mut parts = vec![
         Part::Heading("What was found".to_owned()),
         Part::Paragraph(format!(
             "Estimated shares of the population, with standard errors and {percent} % intervals. The estimates are unbiased and not cut \
              off: where a share is near zero, its estimate can be below. Of {percent} % intervals about one in {} misses the truth.",
-            (1.0 / (1.0 - args.confidence)).round()
+            (1.0 / (1.0 - estimates.confidence)).round()
         )),
     ];
-    for analysis in analyses {
-        let title = title(plan, analysis);
+    for table in &estimates.tables {
+        let title = title(table);
         parts.push(Part::Subheading(title.clone()));
-        parts.push(match &analysis.cells {
-            Err(reason) => Part::Paragraph(format!("{}.", capital(&reason.to_string()))),
-            Ok(cells) if cells.len() > MOST_CELLS => Part::Paragraph(format!(
+        parts.push(match &table.reason {
+            Some(reason) => Part::Paragraph(format!("{}.", capital(reason))),
+            None if table.cells.len() > MOST_CELLS => Part::Paragraph(format!(
                 "This table has {} cells, too many for a page; candor estimate writes them all.",
-                count(cells.len() as u64)
+                count(table.cells.len() as u64)
             )),
-            Ok(cells) => {
-                let row = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| {
-                    let u = cell.uncertainty?;
-                    let (estimate, standard_error) = (cell.estimate, u.standard_error);
-                    Some(EstimateRow { categories, estimate, standard_error, low: u.low, high: u.high })
+            None => {
+                let row = |cell: &Cell| {
+                    let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
+                    let categories = cell.categories.clone();
+                    Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
                 };
                 Part::Estimates(EstimateTable {
                     caption: format!("Estimated shares of {title}"),
-                    names: names(plan, analysis),
-                    rows: categories(plan, analysis).into_iter().zip(cells).filter_map(row).collect(),
+                    names: table.attributes.clone(),
+                    rows: table.cells.iter().filter_map(row).collect(),
                 })
             }
         });
@@ -295,8 +298,8 @@ fn what_depends_on_what(plan: &Plan, pairs: &[Pair]) -> Vec<Part> {
 }
 
 /// The attributes of a table, as it is called on the page.
-fn title(plan: &Plan, analysis: &Analysis) -> String {
-    names(plan, analysis).iter().map(|name| isolated(name)).collect::<Vec<_>>().join(" and ")
+fn title(table: &Table) -> String {
+    table.attributes.iter().map(|name| isolated(name)).collect::<Vec<_>>().join(" and ")
 }
 
 fn stars(p_value: Option<f64>) -> &'static str {

@@ -1,9 +1,9 @@
 //! `candor size`: how many respondents a margin of error takes.
 
-use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
+use candor_study::size::{Size, size};
 use clap::Args;
-use serde_json::json;
 
 use super::estimate::parse_confidence;
 use super::read_plan;
@@ -45,26 +45,15 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let (mut rows, mut sizes) = (Vec::new(), Vec::new());
-    for attributes in tables.lists() {
-        let names: Vec<&str> = attributes.iter().map(|&a| plan.schema().name(a)).collect();
-        let predicted =
-            TableEstimator::new(&plan, attributes).and_then(|estimator| estimator.predict(1.0, Target::Population));
-        let (shown, needed, reason) = match predicted {
-            Ok(estimate) => {
-                let reach = interval.reach(args.confidence, estimate.shares.len());
-                let needed = estimate.respondents_for(args.margin, reach);
-                (count(needed as u64), Some(needed), None)
-            }
-            Err(error) => ("not identifiable".to_owned(), None, Some(error.to_string())),
-        };
-        rows.push(vec![names.join(","), shown]);
-        sizes.push(json!({"attributes": names, "respondents": needed, "reason": reason}));
-    }
+    let sizes = size(&plan, &tables, args.margin, args.confidence, interval)?;
     if args.json {
-        let json = json!({"margin": args.margin, "confidence": args.confidence, "tables": sizes});
-        return emit_json(&json);
+        return emit_json(&sizes);
     }
+    let row = |one: &Size| {
+        let needed = one.respondents.map_or("not identifiable".to_owned(), |needed| count(needed as u64));
+        vec![one.attributes.join(","), needed]
+    };
+    let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
         "Respondents for a margin of {} in every cell ({each} with confidence {}), if the truth is uniform\n",

@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use candor::plan::Plan;
 use candor::randomness::Source;
-use candor_analysis::synthesize::{MAX_CELLS, MAX_RECORDS, estimated_tables, from_tables, from_weights};
-use candor_analysis::table_list::TableList;
+use candor_analysis::synthesize::MAX_RECORDS;
+use candor_study::counts::Counts;
+use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
-use serde_json::json;
 
-use super::adjust::{RakingArgs, describe, weigh};
+use super::adjust::{RakingArgs, Weighted, describe, weigh};
 use super::estimate::read_responses;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
@@ -64,14 +64,6 @@ enum MethodArg {
     Adjusted,
 }
 
-/// Synthetic records, and what is to be said about them.
-struct Made {
-    columns: Vec<Vec<u16>>,
-    responses: u64,
-    /// What the weights are like, if records are made from weights.
-    weights: Option<(bool, String)>,
-}
-
 pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let target = Target::new(&args.output);
@@ -90,57 +82,22 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
         Some(seed) => Source::from_seed(seed),
         None => Source::from_os().map_err(|error| Failure::Input(error.to_string()))?,
     };
-    let made = match args.method {
-        MethodArg::Joint => {
-            let all = (0..plan.schema().attributes().len()).collect();
-            let hint = "--method clusters or adjusted";
-            from_estimates(&args, &plan, TableList::of(vec![all], plan.schema()), hint, &source)?
-        }
-        MethodArg::Clusters => from_estimates(
-            &args,
-            &plan,
-            TableList::of_blocks(&plan),
-            "--method adjusted, or a plan with smaller blocks",
-            &source,
-        )?,
-        MethodArg::Adjusted => {
-            let weighted = weigh(&plan, &args.responses, args.delimiter, &args.raking)?;
-            let records = args.records.unwrap_or(weighted.read.responses);
-            check_records(records)?;
-            let weights = &weighted.adjusted.raked.weights;
-            Made {
-                columns: from_weights(&weighted.records, weights, records, &mut source.stream(0)),
-                responses: weighted.read.responses,
-                weights: Some((weighted.adjusted.raked.converged, describe(&plan, &weighted, &args.raking))),
-            }
-        }
-    };
+    let (mut made, about_weights) = make(&args, &plan, &source)?;
+    made.seed = args.seed;
     write_synthetic(&target, format, plan.schema(), plan.fingerprint(), &made.columns)?;
-    let records = made.columns.first().map_or(0, |column| column.len() as u64);
-    let method = args.method.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned());
     if args.json {
-        let json = json!({
-            "records": records,
-            "respondents": made.responses,
-            "method": method,
-            "converged": made.weights.as_ref().map(|(converged, _)| converged),
-            "seed": args.seed,
-            "fingerprint": plan.fingerprint().as_str(),
-            "seconds": started.elapsed().as_secs_f64(),
-        });
-        return emit_json(&json);
+        made.seconds = Some(started.elapsed().as_secs_f64());
+        return emit_json(&made);
     }
-    let mut text = made.weights.map_or(String::new(), |(_, description)| description + "\n");
+    let mut text = about_weights.map_or(String::new(), |description| description + "\n");
     text += &format!(
-        "{} synthetic records from {} responses ({method}), written to {}.\n",
-        count(records),
-        count(made.responses),
+        "{} synthetic records from {} responses ({}), written to {}.\n",
+        count(made.records),
+        count(made.respondents),
+        made.method,
         target.name()
     );
-    text += &paragraph(
-        "They carry the noise of the estimates they are made from: a table of them is no more certain than candor estimate says. They are made from the \
-         responses alone, so nobody loses any further privacy by them.",
-    );
+    text += &paragraph(made.caution());
     match target {
         Target::Stdout => remark(text.trim_end()),
         Target::File(_) => return emit(&text),
@@ -148,49 +105,18 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_records(records: u64) -> Result<(), Failure> {
-    match records <= MAX_RECORDS {
-        true => Ok(()),
-        false => Err(Failure::Input(format!(
-            "there are {} responses, and at most {} synthetic records can be made; say --records",
-            count(records),
-            count(MAX_RECORDS)
-        ))),
-    }
-}
-
-/// Records from estimated tables that hold every attribute once.
-fn from_estimates(
-    args: &SynthesizeArgs,
-    plan: &Plan,
-    tables: Result<TableList, candor_analysis::table_list::TableListError>,
-    instead: &str,
-    source: &Source,
-) -> Result<Made, Failure> {
-    // Lotteries have no records to give weights to.
-    let instead = match plan.blocks().iter().any(|block| block.has_tag()) {
-        true => "a plan whose answers are records, such as those of --method independent, joint or clusters",
-        false => instead,
-    };
-    let wrong = |error: &dyn std::fmt::Display| Failure::Input(format!("{error}; use {instead}"));
-    let tables = tables.map_err(|error| wrong(&error))?;
-    for table in tables.lists() {
-        let attributes = table.iter().map(|&attribute| &plan.schema().attributes()[attribute]);
-        let cells = attributes.clone().map(|attribute| attribute.categories().len()).product::<usize>();
-        if cells > MAX_CELLS {
-            let names: Vec<&str> = attributes.map(|attribute| attribute.name()).collect();
-            let (cells, most) = (count(cells as u64), count(MAX_CELLS as u64));
-            return Err(wrong(&format!(
-                "the table of {} has {cells} cells; records are made from tables of up to {most}",
-                names.join(", ")
-            )));
+/// The records and, if they are made from weights, what these are like.
+fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
+    let parts = match args.method {
+        MethodArg::Joint => Parts::Joint,
+        MethodArg::Clusters => Parts::Clusters,
+        MethodArg::Adjusted => {
+            let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
+            let made = synthesize_weighted(plan, &records, &adjustment, args.records, source)?;
+            return Ok((made, Some(describe(&adjustment))));
         }
-    }
-    let tallied = read_responses(plan, &args.responses, args.delimiter, &tables)?;
-    let records = args.records.unwrap_or(tallied.responses);
-    check_records(records)?;
-    let tallies = tallied.groups.values().flatten();
-    let estimated = estimated_tables(plan, tallies).map_err(|error| wrong(&error))?;
-    let columns = from_tables(plan.schema(), &estimated, records, &mut source.stream(0));
-    Ok(Made { columns, responses: tallied.responses, weights: None })
+    };
+    let tallied = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
+    let counts = Counts::new(plan, &[], tallied.groups, tallied.responses)?;
+    Ok((synthesize(plan, parts, &counts, args.records, source)?, None))
 }

@@ -1,10 +1,9 @@
 //! `candor test`: independence of two attributes, corrected for the randomization.
 
-use candor_analysis::dependence::{Measure, attenuated, estimated};
-use candor_analysis::estimate::{ChiSquareTest, test_independence};
 use candor_analysis::table_list::TableList;
+use candor_study::counts::Counts;
+use candor_study::test::{Independence, one_pair, tables, test};
 use clap::Args;
-use serde_json::{Value, json};
 
 use super::estimate::{parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan};
@@ -37,73 +36,44 @@ pub struct TestArgs {
 
 pub fn run(args: TestArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
-    let tables =
+    let asked =
         TableList::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
-    let [table] = tables.lists() else {
-        return Err(Failure::Usage("--independence takes one pair of attributes, such as a,b".to_owned()));
-    };
-    if table.len() != 2 {
-        return Err(Failure::Usage("--independence takes two attributes, such as a,b".to_owned()));
+    let pair = one_pair(&asked)?;
+    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables(plan.schema(), pair)?)?;
+    let counts = Counts::new(&plan, &[], tallied.groups, tallied.responses)?;
+    let result = test(&plan, pair, &counts, args.confidence)?;
+    match args.json {
+        true => emit_json(&result),
+        false => emit(&describe(&result, pair.map(|a| plan.schema().name(a)), args.confidence)),
     }
-    let counted = TableList::of(vec![vec![table[0]], vec![table[1]], table.clone()], plan.schema())
-        .map_err(|error| Failure::about("--independence", error))?;
-    let tallied = read_responses(&plan, &args.responses, args.delimiter, &counted)?;
-    let [a, b, pair] = &tallied.groups.values().next().expect("tables were counted")[..] else {
-        unreachable!("three tables were counted")
+}
+
+fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String {
+    let line = |statistic: f64, degrees: usize, p: f64| {
+        format!("chi-square {statistic:.3} with {} of freedom, p = {}", plural(degrees, "degree"), p_value(p))
     };
-    let wrong = |error: candor_analysis::estimate::EstimateError| Failure::Input(error.to_string());
-    let result = test_independence(&plan, pair, args.confidence).map_err(wrong)?;
-    let dependence = estimated(&plan, [a, b], pair, Measure::CramersV).map_err(wrong)?;
-    let naive_v = attenuated(pair, Measure::CramersV).map(|naive| naive.value);
-    let shown = |test: &ChiSquareTest| -> Value {
-        json!({"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value})
-    };
-    if args.json {
-        let mut json = shown(&result.corrected);
-        json["respondents"] = tallied.responses.into();
-        json["cramers_v"] = dependence.value.into();
-        json["cramers_v_standard_error"] = dependence.standard_error.into();
-        json["odds_ratio"] =
-            result.odds_ratio.map(|odds| json!({"estimate": odds.estimate, "low": odds.low, "high": odds.high})).into();
-        json["naive"] = result.naive.as_ref().map(shown).into();
-        if let Some(v) = naive_v.filter(|_| result.naive.is_some()) {
-            json["naive"]["cramers_v"] = v.into();
-        }
-        return emit_json(&json);
-    }
-    let names: Vec<&str> = table.iter().map(|&a| plan.schema().name(a)).collect();
-    let line = |test: &ChiSquareTest| {
-        format!(
-            "chi-square {:.3} with {} of freedom, p = {}",
-            test.statistic,
-            plural(test.degrees, "degree"),
-            p_value(test.p_value)
-        )
-    };
-    let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(tallied.responses));
-    text += &paragraph(&format!("Corrected for the randomization: {}.", line(&result.corrected)));
-    let error = dependence.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})"));
-    text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", dependence.value));
+    let corrected = line(result.statistic, result.degrees, result.p_value);
+    let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(result.respondents));
+    text += &paragraph(&format!("Corrected for the randomization: {corrected}."));
+    let error = result.cramers_v_standard_error;
+    let error = error.map_or(String::new(), |error| format!(" (standard error {error:.4})"));
+    text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", result.cramers_v));
     if let Some(odds) = result.odds_ratio {
-        let percent = 100.0 * args.confidence;
+        let percent = 100.0 * confidence;
         text += &paragraph(&format!(
             "Odds ratio: {:.3}, {percent} % interval {:.3} to {:.3}.",
             odds.estimate, odds.low, odds.high
         ));
     }
-    if let Some((naive, v)) = result.naive.as_ref().zip(naive_v) {
-        let agree = (naive.statistic - result.corrected.statistic).abs() <= 0.01 * result.corrected.statistic;
-        let verdict = match agree {
-            true => "the same test, since the two were randomized independently of each other",
-            false => "another test, which is wrong",
-        };
+    if let Some((naive, verdict)) = result.naive.zip(result.verdict())
+        && let Some(v) = naive.cramers_v
+    {
+        let said = line(naive.statistic, naive.degrees, naive.p_value);
         text += &paragraph(&format!(
-            "Taking the answers for the truth would have said: {}; Cramer's V {v:.4}. That is {verdict}, and a V that is too \
-             small.",
-            line(naive)
+            "Taking the answers for the truth would have said: {said}; Cramer's V {v:.4}. That is {verdict}."
         ));
     }
-    emit(&text)
+    text
 }
 
 /// A p-value with the digits it has.

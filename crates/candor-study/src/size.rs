@@ -1,0 +1,64 @@
+//! How many respondents a margin of error takes.
+
+use candor::plan::Plan;
+use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_analysis::table_list::TableList;
+use serde::Serialize;
+
+use crate::error::{StudyError, check_confidence};
+
+/// How many respondents it takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Sizes {
+    /// How far an interval may reach to either side, as a share.
+    pub margin: f64,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// One for each table.
+    pub tables: Vec<Size>,
+}
+
+/// How many respondents one table takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Size {
+    /// The attributes' names.
+    pub attributes: Vec<String>,
+    /// How many respondents, if the truth is uniform.
+    pub respondents: Option<f64>,
+    /// Why no number would do, if none does.
+    pub reason: Option<String>,
+}
+
+/// How many respondents it takes for every interval of these tables to reach no further than the margin, if the truth is uniform;
+/// `interval` says whether each or all of a table hold with the confidence.
+///
+/// # Errors
+/// If the margin is not a share above 0 and below 1, or the confidence is none.
+pub fn size(
+    plan: &Plan,
+    tables: &TableList,
+    margin: f64,
+    confidence: f64,
+    interval: Interval,
+) -> Result<Sizes, StudyError> {
+    check_confidence(confidence)?;
+    if !(margin > 0.0 && margin < 1.0) {
+        return Err(StudyError::Needs("`margin` is a share above 0 and below 1, such as 0.02"));
+    }
+    let one = |table: &Vec<usize>| {
+        let predicted =
+            TableEstimator::new(plan, table).and_then(|estimator| estimator.predict(1.0, Target::Population));
+        let needed = predicted.map(|estimate| {
+            let reach = interval.reach(confidence, estimate.shares.len());
+            estimate.respondents_for(margin, reach)
+        });
+        Size {
+            attributes: table.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
+            respondents: needed.as_ref().ok().copied(),
+            reason: needed.err().map(|error| error.to_string()),
+        }
+    };
+    Ok(Sizes { margin, confidence, tables: tables.lists().iter().map(one).collect() })
+}

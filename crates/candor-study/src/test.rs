@@ -1,0 +1,125 @@
+//! Are two attributes independent of each other? Corrected for the randomization.
+
+use candor::plan::Plan;
+use candor::schema::Schema;
+use candor_analysis::dependence::{Measure, attenuated, estimated};
+use candor_analysis::estimate::{ChiSquareTest, test_independence};
+use candor_analysis::table_list::TableList;
+use serde::Serialize;
+
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+
+/// Whether two attributes are independent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Independence {
+    /// The number of responses.
+    pub respondents: u64,
+    /// The statistic of the chi-square test, corrected for the randomization.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// How surprising the responses would be if the two were independent.
+    pub p_value: f64,
+    /// How strongly the two depend on each other in the population, from 0 to 1.
+    pub cramers_v: f64,
+    /// Its standard error, if the responses tell it.
+    pub cramers_v_standard_error: Option<f64>,
+    /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
+    pub odds_ratio: Option<OddsRatio>,
+    /// What taking the answers for the truth would have said; `None` where answers are not categories.
+    pub naive: Option<Naive>,
+}
+
+/// An odds ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct OddsRatio {
+    /// The estimate.
+    pub estimate: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// The test of the answers as if they were the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Naive {
+    /// The statistic.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// Its p-value.
+    pub p_value: f64,
+    /// Cramer's V of the answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cramers_v: Option<f64>,
+}
+
+/// The two attributes of a list that names one pair.
+///
+/// # Errors
+/// If it names anything else.
+pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
+    match asked.lists() {
+        [table] => match table[..] {
+            [a, b] => Ok([a, b]),
+            _ => Err(StudyError::Needs("`independence` takes two attributes, such as a,b")),
+        },
+        _ => Err(StudyError::Needs("`independence` takes one pair of attributes, such as a,b")),
+    }
+}
+
+/// The tables that [`test()`] needs to be counted: each attribute alone, and both.
+///
+/// # Errors
+/// If their table is too large.
+pub fn tables(schema: &Schema, [a, b]: [usize; 2]) -> Result<TableList, StudyError> {
+    let lists = vec![vec![a], vec![b], vec![a, b]];
+    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "independence", error })
+}
+
+/// Tests whether two attributes are independent, from the counts of their [`tables`].
+///
+/// # Errors
+/// If their table cannot be estimated or was not counted, or the confidence is none.
+pub fn test(plan: &Plan, pair: [usize; 2], counts: &Counts, confidence: f64) -> Result<Independence, StudyError> {
+    check_confidence(confidence)?;
+    let [a, b] = pair;
+    let found = || Some((counts.table(&[a])?, counts.table(&[b])?, counts.table(&pair)?));
+    let Some((one, other, both)) = found().filter(|_| a != b) else {
+        return Err(StudyError::Counts("a test needs the tables of two attributes, each alone and together"));
+    };
+    let result = test_independence(plan, both, confidence)?;
+    let dependence = estimated(plan, [one, other], both, Measure::CramersV)?;
+    let cramers_v = attenuated(both, Measure::CramersV).map(|naive| naive.value);
+    let naive = |ChiSquareTest { statistic, degrees, p_value }| Naive { statistic, degrees, p_value, cramers_v };
+    let ChiSquareTest { statistic, degrees, p_value } = result.corrected;
+    Ok(Independence {
+        respondents: counts.responses(),
+        statistic,
+        degrees,
+        p_value,
+        cramers_v: dependence.value,
+        cramers_v_standard_error: dependence.standard_error,
+        odds_ratio: result.odds_ratio.map(|odds| OddsRatio { estimate: odds.estimate, low: odds.low, high: odds.high }),
+        naive: result.naive.map(naive),
+    })
+}
+
+impl Independence {
+    /// What the naive test is worth, as the end of "That is ..."; `None` if there is none.
+    pub fn verdict(&self) -> Option<&'static str> {
+        let naive = self.naive.as_ref()?;
+        let agree = (naive.statistic - self.statistic).abs() <= 0.01 * self.statistic;
+        Some(match agree {
+            true => {
+                "the same test, since the two were randomized independently of each other, and a V that is too small"
+            }
+            false => "another test, which is wrong, and a V that is too small",
+        })
+    }
+}
