@@ -10,7 +10,7 @@ use crate::TableError;
 use crate::error::BadValue;
 use crate::input::Batch;
 use crate::misfit::{Misfit, misfit};
-use crate::types::{cast, is_categorical, text_dictionary};
+use crate::types::{cast, for_each_text, is_categorical, text_dictionary};
 
 /// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
 pub struct Unfit<'a> {
@@ -94,14 +94,13 @@ pub fn codes(
         }
         return Ok(coded);
     }
-    let text =
-        is_categorical(array.data_type()).then(|| cast(array, &DataType::Utf8)).flatten().ok_or_else(unsupported)?;
-    for (row, value) in text.as_string::<i32>().iter().enumerate() {
+    let mut see = |row: usize, value: Option<&str>| {
         let code = value.map_or(missing, |value| attribute.code_of_value(value));
         coded.push(code.unwrap_or_else(|| {
             report(row, value.unwrap_or(""));
             0
         }));
-    }
+    };
+    is_categorical(array.data_type()).then(|| for_each_text(array, &mut see)).flatten().ok_or_else(unsupported)?;
     Ok(coded)
 }

@@ -10,7 +10,7 @@ use candor_analysis::dependence::{
 };
 use candor_analysis::table_list::TableList;
 use candor_tables::TableError;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
 use candor_tables::truth::Records;
 use clap::{Args, ValueEnum};
@@ -199,12 +199,12 @@ fn measure(args: &ClusterArgs, schema: &Schema, [a, b]: [usize; 2]) -> Measure {
 }
 
 fn from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
+    let inputs = Inputs::new(&args.tables, args.delimiter)?;
     let pairs = pairs(schema);
     let tables = TableList::of(pairs.iter().map(|pair| pair.to_vec()).collect(), schema)
         .map_err(|error| Failure::about(&args.description, error))?;
     let bar = Progress::new();
-    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let records = Records { schema, inputs };
     let counts = records.count(&tables, |done, all| bar.show(done, all));
     bar.clear();
     let counts = counts.map_err(responses_are_no_records)?;
@@ -225,8 +225,8 @@ fn responses_are_no_records(error: TableError) -> Failure {
 
 /// Each record a party of its own, all in this process.
 fn from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
-    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let records = Records { schema, inputs };
     let columns = records.read().map_err(responses_are_no_records)?;
     let measured: Vec<([usize; 2], Measure)> =
         pairs(schema).into_iter().map(|pair| (pair, measure(args, schema, pair))).collect();

@@ -8,7 +8,7 @@ use candor_analysis::query::{Assume, parts, share_where};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use candor_tables::distinct::distinct_responses;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -132,9 +132,9 @@ struct Counted {
 
 impl Counted {
     fn distinct(args: &QueryArgs, plan: &Plan, tables: &TableList) -> Result<Counted, Failure> {
-        let inputs: Vec<Location> = args.responses.iter().map(|path| Location::new(path)).collect();
+        let inputs = Inputs::new(&args.responses, args.delimiter)?;
         let bar = Progress::new();
-        let found = distinct_responses(plan, &inputs, args.delimiter, |done, all| bar.show(done, all));
+        let found = distinct_responses(plan, inputs, |done, all| bar.show(done, all));
         bar.clear();
         let (records, read) = found?;
         tell_provenance(&read.unmarked, read.simulation);
