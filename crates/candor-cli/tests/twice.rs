@@ -47,7 +47,7 @@ fn every_verb_reads_a_table_once() {
     }
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn links_and_redirections_are_the_file_they_lead_to() {
     let sandbox = survey();
@@ -56,4 +56,13 @@ fn links_and_redirections_are_the_file_they_lead_to() {
         .run("estimate plan.json responses.csv link.csv")
         .refused(1, &["link.csv is the same file as responses.csv"]);
     sandbox.run("estimate plan.json link.csv").fine();
+    let redirected = std::process::Command::new(env!("CARGO_BIN_EXE_candor"))
+        .args(["estimate", "plan.json", "responses.csv", "-"])
+        .current_dir(sandbox.path("."))
+        .stdin(std::fs::File::open(sandbox.path("responses.csv")).unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&redirected.stderr).into_owned();
+    assert_eq!(redirected.status.code(), Some(1), "{said}");
+    assert!(said.contains("standard input is the same file as responses.csv"), "{said}");
 }

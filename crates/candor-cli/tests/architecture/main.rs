@@ -36,10 +36,7 @@ const LONG: &[&str] = &[
     "candor-cli/src/verbs/test.rs: run",
     "candor-experiments/src/multidimensional/mod.rs: figure_3",
     "candor-experiments/src/multidimensional/survey.rs: estimates",
-    "candor-tables/src/codes.rs: codes",
     "candor-tables/src/infer.rs: describe",
-    "candor-tables/src/input.rs",
-    "candor-tables/src/responses/read.rs: column",
 ];
 
 fn crate_named(name: &str) -> Crate {

@@ -185,14 +185,8 @@ impl Decoder {
 
     fn weights(&self, batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
         let array = batch.columns.column(self.columns.len());
-        let numbers =
-            cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64)).ok_or_else(|| {
-                TableError::Type {
-                    file: batch.file.clone(),
-                    column: name.to_owned(),
-                    found: array.data_type().to_string(),
-                }
-            })?;
+        let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
+        let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
         let one = |(row, weight): (usize, Option<f64>)| {
             weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
                 let bad = bad_value(batch, row, name, &written(array, row));
@@ -202,28 +196,27 @@ impl Decoder {
         numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
     }
 
+    /// Which channels of a block's lottery the responses went through.
+    fn tags(&self, batch: &Batch, at: usize, block: usize) -> Result<Vec<u16>, TableError> {
+        let (array, name) = (batch.columns.column(at), &self.columns[at].name);
+        let channels = self.plan.blocks()[block].channels().len() as u64;
+        let numbers = cast(array, &DataType::UInt64).ok_or_else(|| unsupported(batch, name, array))?;
+        let tag = |(row, tag): (usize, Option<u64>)| match tag {
+            Some(tag) if tag < channels => Ok(tag as u16),
+            _ => {
+                let bad = bad_value(batch, row, name, &written(array, row));
+                Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
+            }
+        };
+        numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag).collect()
+    }
+
     fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<AnswerColumn, TableError> {
         let array = batch.columns.column(at);
         let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
-        let unsupported = || TableError::Type {
-            file: batch.file.clone(),
-            column: column.name.clone(),
-            found: array.data_type().to_string(),
-        };
+        let unsupported = || unsupported(batch, &column.name, array);
         let labels = match &column.content {
-            Content::Tag { block } => {
-                let channels = self.plan.blocks()[*block].channels().len() as u64;
-                let numbers = cast(array, &DataType::UInt64).ok_or_else(unsupported)?;
-                let tag = |(row, tag): (usize, Option<u64>)| match tag {
-                    Some(tag) if tag < channels => Ok(tag as u16),
-                    _ => {
-                        let bad = bad_value(batch, row, &column.name, &written(array, row));
-                        Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
-                    }
-                };
-                let tags = numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag);
-                return tags.collect::<Result<_, _>>().map(AnswerColumn::One);
-            }
+            Content::Tag { block } => return self.tags(batch, at, *block).map(AnswerColumn::One),
             Content::Public { attribute } => self.plan.schema().attributes()[*attribute].categories(),
             Content::Answer { labels, .. } => labels,
         };
@@ -259,6 +252,12 @@ impl Decoder {
         for_each_text(array, see).ok_or_else(unsupported)?;
         wrong.map_or(Ok(AnswerColumn::One(codes)), Err)
     }
+}
+
+/// A column whose type cannot hold responses.
+fn unsupported(batch: &Batch, column: &str, array: &ArrayRef) -> TableError {
+    let (file, found) = (batch.file.clone(), array.data_type().to_string());
+    TableError::Type { file, column: column.to_owned(), found }
 }
 
 /// A value of responses that cannot be one.
