@@ -17,7 +17,7 @@ use candor_analysis::condition::Condition;
 use candor_analysis::table_list::TableList;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
-use candor_tables::input::{Location, cells};
+use candor_tables::input::{Input, Inputs, Location, cells};
 use candor_tables::{check, tally};
 
 pub use built::estimate;
@@ -80,6 +80,7 @@ pub fn table(data: &[u8]) {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     std::io::Write::write_all(&mut file, data).expect("a temporary file");
     let location = Location::File(file.path().to_owned());
+    let open = || Input::open(&location, None);
     let wishes = Wishes {
         bins: Vec::new(),
         bins_elsewhere: Some(Bins::Quantile(3)),
@@ -87,23 +88,23 @@ pub fn table(data: &[u8]) {
         drop: Vec::new(),
         max_categories: 20,
     };
-    if let Ok(found) = infer(&location, None, &wishes) {
+    if let Ok(found) = open().and_then(|input| infer(input, &wishes)) {
         let mut bad = 0;
-        let checked = check::check(&found.schema, &location, None, |_| bad += 1);
+        let checked = open().and_then(|input| check::check(&found.schema, input, |_| bad += 1));
         assert_eq!((checked.ok(), bad), (Some(found.records), 0), "a table fits the schema inferred from it");
     }
     let plans = PLANS.get_or_init(sample_plans);
-    let _ = check::check(plans[0].schema(), &location, None, |_| {});
+    let _ = open().and_then(|input| check::check(plans[0].schema(), input, |_| {}));
     for plan in plans {
         let tables = TableList::marginals(plan.schema());
         let public = |content: &Content| matches!(content, Content::Public { .. });
         let weights = plan.columns().iter().any(|column| public(&column.content)).then_some("weight");
-        let inputs = [location.clone()];
-        let job = tally::Job { plan, inputs: &inputs, delimiter: None, tables: &tables, by: &[], weights };
-        if let Ok(tallied) = tally::tally(&job, |_, _| {}) {
+        let inputs = || Inputs::new([location.clone()], None).expect("one file");
+        let job = tally::Job { plan, tables: &tables, by: &[], weights };
+        if let Ok(tallied) = tally::tally(&job, inputs(), |_, _| {}) {
             tallied.groups.values().flatten().for_each(|tally| built::analyse_all(plan, tally));
         }
-        if let Ok(tallies) = tally_counts(plan, &tables, &inputs, None) {
+        if let Ok(tallies) = tally_counts(plan, &tables, inputs()) {
             tallies.iter().for_each(|tally| built::analyse_all(plan, tally));
         }
     }

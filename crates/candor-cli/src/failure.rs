@@ -49,6 +49,7 @@ impl From<TableError> for Failure {
             {
                 Failure::NobodyReads
             }
+            TableError::ReadTwice => Failure::Usage(error.to_string()),
             _ => Failure::Input(error.to_string()),
         }
     }

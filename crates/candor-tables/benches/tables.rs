@@ -18,9 +18,9 @@ use candor::plan::{Block, Plan};
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_tables::BATCH;
-use candor_tables::input::{Input, Location};
+use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::Target;
-use candor_tables::randomize::{Job, randomize};
+use candor_tables::randomize::{Job, randomize_to};
 use candor_tables::responses::Format;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -74,16 +74,9 @@ fn run(input: &Path, output: &Path) -> f64 {
     let (plan, source) = (plan(), Source::from_os().unwrap());
     let target = Target::File(output.into());
     let started = Instant::now();
-    let job = Job {
-        plan: &plan,
-        inputs: &[Location::File(input.into())],
-        delimiter: None,
-        keep: &[],
-        output: &target,
-        format: Format::of(&target),
-        source: &source,
-    };
-    randomize(&job, |_, _| {}).unwrap();
+    let inputs = Inputs::new([input.to_owned()], None).unwrap();
+    let job = Job { plan: &plan, keep: &[], source: &source };
+    randomize_to(&job, inputs, &target, Format::of(&target), |_, _| {}).unwrap();
     started.elapsed().as_secs_f64()
 }
 

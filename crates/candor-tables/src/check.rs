@@ -2,28 +2,22 @@
 
 use candor::schema::Schema;
 
+use crate::TableError;
 use crate::codes::codes;
 use crate::error::BadValue;
-use crate::input::{Input, Location};
-use crate::{TableError, input};
+use crate::input::{Batch, Input};
 
 /// Reads a whole table and reports every value that does not fit the schema, the first of each column with the category that
 /// may have been meant; gives the number of records.
 ///
 /// # Errors
 /// If the table cannot be read, a column is missing, or a column's type holds no categories.
-pub fn check(
-    schema: &Schema,
-    location: &Location,
-    delimiter: Option<u8>,
-    mut bad: impl FnMut(BadValue),
-) -> Result<u64, TableError> {
-    let input = Input::open(location, delimiter)?;
+pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(BadValue)) -> Result<u64, TableError> {
     let names: Vec<String> = schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
     let mut records = 0;
     let mut suggested = vec![false; names.len()];
     for batch in input.batches_with_crosses(&names, &[])? {
-        let batch: input::Batch = batch?;
+        let batch: Batch = batch?;
         records += batch.columns.num_rows() as u64;
         let mut found = Vec::new();
         for (column, attribute) in schema.attributes().iter().enumerate() {

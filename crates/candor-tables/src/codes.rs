@@ -1,8 +1,8 @@
 //! From the values of a column to category codes.
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, Int32Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray};
 use arrow_schema::DataType;
 use candor::schema::Attribute;
 
@@ -10,7 +10,7 @@ use crate::TableError;
 use crate::error::BadValue;
 use crate::input::Batch;
 use crate::misfit::{Misfit, misfit};
-use crate::types::{cast, is_categorical, text_dictionary};
+use crate::types::{cast, for_each_text, is_categorical, text_dictionary};
 
 /// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
 pub struct Unfit<'a> {
@@ -56,52 +56,68 @@ pub fn codes(
     mut bad: impl FnMut(Unfit<'_>),
 ) -> Result<Vec<u16>, TableError> {
     let array = batch.columns.column(column);
-    let mut report = |row: usize, value: &str| {
-        bad(Unfit { batch, column, attribute, index: row, value });
+    let report = |row: usize, value: &str| bad(Unfit { batch, column, attribute, index: row, value });
+    let coded = if attribute.is_binned() && array.data_type().is_numeric() {
+        of_numbers(array, attribute, report)
+    } else if let Some(dictionary) = text_dictionary(array) {
+        Some(of_dictionary(&dictionary, attribute, report))
+    } else if is_categorical(array.data_type()) {
+        of_texts(array, attribute, report)
+    } else {
+        None
     };
-    let unsupported = || TableError::Type {
+    coded.ok_or_else(|| TableError::Type {
         file: batch.file.clone(),
         column: attribute.name().to_owned(),
         found: array.data_type().to_string(),
-    };
+    })
+}
+
+fn of_numbers(array: &ArrayRef, attribute: &Attribute, mut report: impl FnMut(usize, &str)) -> Option<Vec<u16>> {
+    let numbers = cast(array, &DataType::Float64)?;
     let missing = attribute.code_of_value("");
     let mut coded = Vec::with_capacity(array.len());
-    if attribute.is_binned() && array.data_type().is_numeric() {
-        let numbers = cast(array, &DataType::Float64).ok_or_else(unsupported)?;
-        for (row, number) in numbers.as_primitive::<Float64Type>().iter().enumerate() {
-            let code = number.map_or(missing, |number| attribute.code_of_number(number));
-            coded.push(code.unwrap_or_else(|| {
-                report(row, &number.map_or(String::new(), |number| number.to_string()));
-                0
-            }));
-        }
-        return Ok(coded);
+    for (row, number) in numbers.as_primitive::<Float64Type>().iter().enumerate() {
+        let code = number.map_or(missing, |number| attribute.code_of_number(number));
+        coded.push(code.unwrap_or_else(|| {
+            report(row, &number.map_or(String::new(), |number| number.to_string()));
+            0
+        }));
     }
-    if let Some(dictionary) = text_dictionary(array) {
-        // One look-up per label.
-        let labels = dictionary.values().as_string::<i32>();
-        let known: Vec<Option<u16>> =
-            labels.iter().map(|label| label.map_or(missing, |label| attribute.code_of_value(label))).collect();
-        for (row, key) in dictionary.keys().iter().enumerate() {
-            let code = key.map_or(missing, |key| known[key as usize]);
-            coded.push(code.unwrap_or_else(|| {
-                report(
-                    row,
-                    key.filter(|&key| labels.is_valid(key as usize)).map_or("", |key| labels.value(key as usize)),
-                );
-                0
-            }));
-        }
-        return Ok(coded);
+    Some(coded)
+}
+
+/// One look-up per label.
+fn of_dictionary(
+    dictionary: &DictionaryArray<Int32Type>,
+    attribute: &Attribute,
+    mut report: impl FnMut(usize, &str),
+) -> Vec<u16> {
+    let missing = attribute.code_of_value("");
+    let labels = dictionary.values().as_string::<i32>();
+    let known: Vec<Option<u16>> =
+        labels.iter().map(|label| label.map_or(missing, |label| attribute.code_of_value(label))).collect();
+    let mut coded = Vec::with_capacity(dictionary.len());
+    for (row, key) in dictionary.keys().iter().enumerate() {
+        let code = key.map_or(missing, |key| known[key as usize]);
+        coded.push(code.unwrap_or_else(|| {
+            let label = key.map(|key| key as usize).filter(|&key| labels.is_valid(key));
+            report(row, label.map_or("", |key| labels.value(key)));
+            0
+        }));
     }
-    let text =
-        is_categorical(array.data_type()).then(|| cast(array, &DataType::Utf8)).flatten().ok_or_else(unsupported)?;
-    for (row, value) in text.as_string::<i32>().iter().enumerate() {
+    coded
+}
+
+fn of_texts(array: &ArrayRef, attribute: &Attribute, mut report: impl FnMut(usize, &str)) -> Option<Vec<u16>> {
+    let missing = attribute.code_of_value("");
+    let mut coded = Vec::with_capacity(array.len());
+    for_each_text(array, |row, value| {
         let code = value.map_or(missing, |value| attribute.code_of_value(value));
         coded.push(code.unwrap_or_else(|| {
             report(row, value.unwrap_or(""));
             0
         }));
-    }
-    Ok(coded)
+    })?;
+    Some(coded)
 }

@@ -12,7 +12,7 @@ use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
 
 use crate::TableError;
 use crate::error::{BadValue, MOST_COUNTED};
-use crate::input::{Input, Location};
+use crate::input::{Inputs, Table};
 use crate::responses::{A_TAG, NOT_AN_ANSWER, tags_are};
 use crate::types::cast;
 
@@ -51,15 +51,11 @@ struct CountFile {
 /// # Errors
 /// If a file cannot be read, a count is not a whole number, a value cannot be a response, a table
 /// has no counts, or they sum to more than [`MOST_COUNTED`].
-pub fn tally_counts(
-    plan: &Plan,
-    tables: &TableList,
-    inputs: &[Location],
-    delimiter: Option<u8>,
-) -> Result<Vec<TableTally>, TableError> {
+pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableTally>, TableError> {
     let names = CountColumns::of(plan);
-    let read = |location| CountFile::read(location, delimiter, &names.count);
-    let files = inputs.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let first = inputs.name();
+    let read = |table| CountFile::read(table, &names.count);
+    let files = inputs.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let columns = plan.columns();
     let mut tallies = Vec::new();
     for table in tables.lists() {
@@ -84,12 +80,8 @@ pub fn tally_counts(
             return Err(TableError::TooManyCounted { table: attributes.join(","), total });
         }
         if total == 0 {
-            let (file, column) = missing.unwrap_or_else(|| {
-                (
-                    inputs.first().map_or(String::new(), Location::name),
-                    format!("{} = {}", names.table, attributes.join(",")),
-                )
-            });
+            let (file, column) =
+                missing.unwrap_or_else(|| (first.clone(), format!("{} = {}", names.table, attributes.join(","))));
             return Err(TableError::NoCounts { file, table: attributes.join(","), column });
         }
         tallies.push(tally);
@@ -111,8 +103,8 @@ fn parse_count(text: &str) -> Result<u64, String> {
 }
 
 impl CountFile {
-    fn read(location: &Location, delimiter: Option<u8>, count_column: &str) -> Result<CountFile, TableError> {
-        let input = Input::open(location, delimiter)?;
+    fn read(table: Table, count_column: &str) -> Result<CountFile, TableError> {
+        let input = table.open()?;
         let (name, header) = (input.name().to_owned(), input.header().to_vec());
         let count = input.position(count_column)?;
         let (mut rows, mut counts) = (Vec::new(), Vec::new());

@@ -1,11 +1,11 @@
-//! The different responses in files, with how often each occurs: in one pass, on all cores.
+//! The different responses, with how often each occurs: in one pass, on all cores.
 
 use candor::plan::Plan;
 use candor::randomize::AnswerColumn;
 use candor_analysis::adjust::DistinctRecords;
 
 use crate::TableError;
-use crate::input::Location;
+use crate::input::Inputs;
 use crate::responses::{Read, ResponseBatch, read_batches};
 
 /// Counts the different responses of tables made under a plan that [answers with records](candor_analysis::adjust::check_plan): one column per
@@ -18,8 +18,7 @@ use crate::responses::{Read, ResponseBatch, read_batches};
 /// If answers under the plan are sets.
 pub fn distinct_responses(
     plan: &Plan,
-    inputs: &[Location],
-    delimiter: Option<u8>,
+    inputs: Inputs,
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(DistinctRecords, Read), TableError> {
     let width = plan.columns().len();
@@ -34,7 +33,7 @@ pub fn distinct_responses(
         records.add_rows(&columns);
         records
     };
-    let read = read_batches(plan, inputs, delimiter, None, count, |counted, read| {
+    let read = read_batches(plan, inputs, None, count, |counted, read| {
         records.merge(&counted);
         progress(read.responses, None);
     })?;

@@ -19,6 +19,27 @@ pub enum TableError {
         /// Why.
         error: std::io::Error,
     },
+    /// A file that is given twice, by the same name or by another.
+    #[error("{}; its records would count twice", given_twice(file, again))]
+    GivenTwice {
+        /// The file's name.
+        file: String,
+        /// What it is called the second time.
+        again: String,
+    },
+    /// Standard input given twice.
+    #[error("standard input (-) can be read only once")]
+    ReadTwice,
+    /// A batch of a stream that is not to be had, or not of its schema.
+    #[error("{file}, batch {batch}: {message}")]
+    Batch {
+        /// The stream's name.
+        file: String,
+        /// Which batch, counted from 1.
+        batch: u64,
+        /// What is wrong with it.
+        message: String,
+    },
     /// Nothing in the file.
     #[error("{file} is empty; it needs a header and at least one record")]
     Empty {
@@ -410,6 +431,13 @@ fn by_hand(content: &Option<String>) -> String {
     match content {
         Some(content) => format!("do not randomize again, but write this into it: {content}"),
         None => "remove it, because it tells of what was there before".to_owned(),
+    }
+}
+
+fn given_twice(file: &str, again: &str) -> String {
+    match file == again {
+        true => format!("{file} is given twice"),
+        false => format!("{again} is the same file as {file}"),
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use candor::schema::{Attribute, Schema};
 
 use crate::TableError;
 use crate::error::shown;
-use crate::input::{Input, Location};
-use crate::types::{cast, is_categorical};
+use crate::input::Input;
+use crate::types::{for_each_text, is_categorical};
 
 /// Numbers with more distinct values than this are measurements, not categories.
 pub const MAX_NUMERIC_CATEGORIES: usize = 20;
@@ -96,8 +95,7 @@ struct Column {
 /// # Errors
 /// If the table cannot be read, or columns cannot be described; names all of them, each with what
 /// to do about it.
-pub fn infer(location: &Location, delimiter: Option<u8>, wishes: &Wishes) -> Result<Inferred, TableError> {
-    let input = Input::open(location, delimiter)?;
+pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
     let file = input.name().to_owned();
     for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
         input.position(name)?;
@@ -118,12 +116,11 @@ pub fn infer(location: &Location, delimiter: Option<u8>, wishes: &Wishes) -> Res
         for (at, column) in columns.iter_mut().enumerate() {
             let array = batch.columns.column(at);
             column.boolean |= array.data_type() == &DataType::Boolean;
-            let text =
-                is_categorical(array.data_type()).then(|| cast(array, &DataType::Utf8)).flatten().ok_or_else(|| {
-                    let (file, found) = (file.clone(), array.data_type().to_string());
-                    TableError::Type { file, column: names[at].clone(), found }
-                })?;
-            text.as_string::<i32>().iter().for_each(|value| column.see(value.unwrap_or(""), wishes.max_categories));
+            let see = |_: usize, value: Option<&str>| column.see(value.unwrap_or(""), wishes.max_categories);
+            is_categorical(array.data_type()).then(|| for_each_text(array, see)).flatten().ok_or_else(|| {
+                let (file, found) = (file.clone(), array.data_type().to_string());
+                TableError::Type { file, column: names[at].clone(), found }
+            })?;
         }
     }
     if records == 0 {

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::builder::PrimitiveBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, LargeStringArray, PrimitiveArray, StringArray, StringViewArray,
+    downcast_primitive_array,
+};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use candor::plan::Plan;
 
@@ -41,6 +46,53 @@ pub(crate) fn bare(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
     match bare_type(column.data_type()) == *field.data_type() {
         true => cast(column, field.data_type()),
         false => None,
+    }
+}
+
+/// The field of a kept column that is handed on in memory, [copied](copied).
+///
+/// # Errors
+/// If its values cannot be copied one by one.
+pub(crate) fn copied_field(field: Field, file: &str) -> Result<Field, TableError> {
+    match copied_type(field.data_type()) {
+        Some(data_type) => Ok(field.with_data_type(data_type)),
+        None => Err(TableError::KeptUnwritable {
+            file: file.to_owned(),
+            column: field.name().clone(),
+            found: field.data_type().to_string(),
+            reason: "which is not handed on in memory; turn it into text or numbers first, or do not keep the column",
+        }),
+    }
+}
+
+/// The values of a kept column as [`copied_field`] describes it; `None` if they are of another type. An array may hold more than
+/// its rows show: values outside a slice, behind a null, or that no key of a dictionary leads to. Copies hold the rows only.
+pub(crate) fn copied(column: &ArrayRef, field: &Field) -> Option<ArrayRef> {
+    fn numbers<T: ArrowPrimitiveType>(array: &PrimitiveArray<T>) -> ArrayRef {
+        let builder = PrimitiveBuilder::<T>::with_capacity(array.len());
+        let mut builder = builder.with_data_type(array.data_type().clone());
+        array.iter().for_each(|number| builder.append_option(number));
+        Arc::new(builder.finish())
+    }
+    let plain = copied_type(column.data_type()).filter(|plain| plain == field.data_type())?;
+    let plain = cast(column, &plain)?;
+    let array = plain.as_ref();
+    Some(downcast_primitive_array!(
+        array => numbers(array),
+        DataType::Boolean => Arc::new(array.as_boolean().iter().collect::<BooleanArray>()),
+        DataType::Utf8 => Arc::new(array.as_string::<i32>().iter().collect::<StringArray>()),
+        DataType::LargeUtf8 => Arc::new(array.as_string::<i64>().iter().collect::<LargeStringArray>()),
+        DataType::Utf8View => Arc::new(array.as_string_view().iter().collect::<StringViewArray>()),
+        _ => return None
+    ))
+}
+
+/// Text, numbers, times and booleans; of a dictionary, what it stands for.
+fn copied_type(data_type: &DataType) -> Option<DataType> {
+    match data_type {
+        DataType::Dictionary(_, values) => copied_type(values),
+        DataType::Boolean | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(data_type.clone()),
+        other => other.is_primitive().then(|| other.clone()),
     }
 }
 

@@ -1,5 +1,9 @@
-//! Tables in and out: CSV (any delimiter, quoted, gzip) and Parquet, streamed in batches on all
-//! cores, with memory that does not grow with the file, and is bounded whatever is in it ([`limits`]).
+//! Tables in and out: Arrow record batches, CSV (any delimiter, quoted, gzip) and Parquet, streamed in
+//! batches on all cores, with memory that does not grow with the file, and is bounded whatever is in it ([`limits`]).
+//!
+//! [`input::Inputs`] are the tables to be read one after another, each of them once: files, or an [`input::Input`] made from
+//! record batches, a reader or bytes. [`randomize::randomize`] hands responses on as record batches, [`randomize::randomize_to`]
+//! writes them to a file; [`tally::tally`], [`distinct`], [`check`] and [`infer`] read. `examples/in_memory.rs` is a survey without files.
 //!
 //! Nothing here knows mathematics: rows become category codes by the schema, codes become answers
 //! by the plan, answers become rows. Outputs are written beside their place and moved there when

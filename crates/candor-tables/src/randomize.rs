@@ -1,12 +1,15 @@
-//! Randomizing tables: read, randomize and write at the same time, in order, on all cores.
+//! Randomizing tables: read, randomize and hand on or write at the same time, in order, on all cores.
 
-use arrow_array::ArrayRef;
-use arrow_schema::Field;
+use std::iter::{Flatten, Peekable};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Field, FieldRef};
 use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 
-use crate::input::{Batch, Location};
+use crate::input::{Batch, Batches, Inputs, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
 use crate::responses::{self, Encoded, FINGERPRINT_KEY, Format, Layout, Provenance, ResponseWriter, SIMULATION_KEY};
@@ -15,20 +18,12 @@ use crate::spreadsheet::is_formula;
 use crate::truth::truths;
 use crate::{TableError, kept};
 
-/// What to randomize and where to.
+/// What to randomize, and how.
 pub struct Job<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The tables of true records; their rows follow one another.
-    pub inputs: &'a [Location],
-    /// The delimiter of CSV inputs; `None` to find out.
-    pub delimiter: Option<u8>,
     /// Columns to pass on: their names, types and values, and none that the plan [protects](candor::schema::Schema::protects).
     pub keep: &'a [String],
-    /// Where the responses go.
-    pub output: &'a Target,
-    /// Their format.
-    pub format: Format,
     /// Where randomness comes from.
     pub source: &'a Source,
 }
@@ -40,73 +35,152 @@ pub struct Done {
     pub records: u64,
 }
 
-/// Randomizes tables; the output appears when it is complete, or not at all.
+/// Randomizes tables and hands the responses on as record batches, in order, as they come. The metadata of their schema say the
+/// plan they were made under ([`FINGERPRINT_KEY`]) and the seed of a simulation ([`SIMULATION_KEY`]): with them
+/// [`Input::from_batches`](crate::input::Input::from_batches) knows them for responses.
+///
+/// Kept columns are copied value by value, dictionaries as what they stand for: nothing else of the records is in the batches.
+///
+/// # Errors
+/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`. What was handed on
+/// before stays so.
+pub fn randomize<E: From<TableError>>(
+    job: &Job<'_>,
+    inputs: Inputs,
+    mut take: impl FnMut(RecordBatch) -> Result<(), E>,
+) -> Result<Done, E> {
+    let truth = Truth::open(job, inputs)?;
+    let layout = Layout::new(job.plan, truth.copied_fields(job)?, Format::Parquet);
+    let metadata = metadata(job).into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let schema = Arc::new(layout.schema().with_metadata(metadata));
+    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout, pass_on: kept::copied };
+    worker.answer_all(truth, |encoded, _| {
+        let Encoded::Batch(batch) = encoded else { unreachable!("the layout is one of batches") };
+        take(batch.with_schema(schema.clone()).expect("the same columns"))
+    })
+}
+
+/// Randomizes tables to a file; it appears when it is complete, or not at all.
 ///
 /// Memory does not grow with the tables: a few batches of [`BATCH`](crate::BATCH) rows are under
 /// way at any time. `progress` is told the records done and, where known, how many there are.
 ///
 /// # Errors
 /// The first row that does not fit, in order; whatever cannot be read or written.
-pub fn randomize(job: &Job<'_>, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Done, TableError> {
-    check_places(job)?;
-    kept::check_names(job.plan, job.keep)?;
-    check_cells(job)?;
-    let names: Vec<String> =
-        job.plan.schema().attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
-    let mut inputs = Vec::new();
-    let mut total = Some(0);
-    for location in job.inputs {
-        let (input, provenance) = responses::open(location, job.delimiter)?;
-        if let Some(Provenance { fingerprint, .. }) = provenance {
-            return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
-        }
-        total = total.zip(input.rows()).map(|(sum, rows)| sum + rows);
-        inputs.push(input.batches_with_crosses(&names, job.keep)?);
-    }
-    let mut batches = inputs.into_iter().flatten().peekable();
-    if let Some(Err(_)) = batches.peek() {
-        return Err(batches.next().and_then(Result::err).expect("just seen"));
-    }
-    let Some(Ok(first)) = batches.peek() else {
-        return Err(TableError::NoRecords { file: job.inputs.first().map_or(String::new(), Location::name) });
-    };
-    let layout = Layout::new(job.plan, kept_fields(job, first)?, job.format);
-    let seed = job.source.seed();
-    let mut metadata = vec![(FINGERPRINT_KEY, job.plan.fingerprint().to_string())];
-    metadata.extend(seed.map(|seed| (SIMULATION_KEY, seed.to_string())));
-    let mut writer = ResponseWriter::new(job.output, &layout, &metadata, true)?;
-    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout };
-    let mut records = 0;
-    in_order(
-        batches,
-        |number, batch| worker.answer(number, &batch?),
-        |answered| {
-            let (encoded, rows) = answered?;
-            writer.write(&encoded, job.output)?;
-            records += rows as u64;
-            progress(records, total);
-            Ok::<(), TableError>(())
-        },
-    )?;
+pub fn randomize_to(
+    job: &Job<'_>,
+    inputs: Inputs,
+    output: &Target,
+    format: Format,
+    mut progress: impl FnMut(u64, Option<u64>),
+) -> Result<Done, TableError> {
+    check_places(&inputs, output)?;
+    check_cells(job.plan, format)?;
+    let truth = Truth::open(job, inputs)?;
+    let layout = Layout::new(job.plan, truth.kept_fields(job, format)?, format);
+    let mut writer = ResponseWriter::new(output, &layout, &metadata(job), true)?;
+    let worker = Worker { job, randomizer: Randomizer::new(job.plan), layout: &layout, pass_on: kept::bare };
+    let total = truth.total;
+    let done = worker.answer_all(truth, |encoded, records| {
+        writer.write(&encoded, output)?;
+        progress(records, total);
+        Ok::<(), TableError>(())
+    })?;
     let fingerprint = job.plan.fingerprint().to_string();
-    writer.finish(job.output, Some(&Sidecar { fingerprint, records, simulation: seed }))?;
-    Ok(Done { records })
+    writer.finish(output, Some(&Sidecar { fingerprint, records: done.records, simulation: job.source.seed() }))?;
+    Ok(done)
+}
+
+/// What travels with responses.
+fn metadata(job: &Job<'_>) -> Vec<(&'static str, String)> {
+    let mut metadata = vec![(FINGERPRINT_KEY, job.plan.fingerprint().to_string())];
+    metadata.extend(job.source.seed().map(|seed| (SIMULATION_KEY, seed.to_string())));
+    metadata
+}
+
+/// Tables of true records, all of them open, with the columns that a job needs.
+struct Truth {
+    batches: Peekable<Flatten<std::vec::IntoIter<Batches>>>,
+    /// How many records there are, if that is known.
+    total: Option<u64>,
+    /// The name of the table that the first batch is from, and the columns of it that are passed on.
+    first: (String, Vec<FieldRef>),
+}
+
+impl Truth {
+    fn open(job: &Job<'_>, inputs: Inputs) -> Result<Truth, TableError> {
+        kept::check_names(job.plan, job.keep)?;
+        let attributes = job.plan.schema().attributes();
+        let names: Vec<String> = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
+        let name = inputs.name();
+        let (mut tables, mut total) = (Vec::new(), Some(0));
+        for table in inputs {
+            let (input, provenance) = responses::open(table)?;
+            if let Some(Provenance { fingerprint, .. }) = provenance {
+                return Err(TableError::AlreadyRandomized { file: input.name().to_owned(), fingerprint });
+            }
+            total = total.zip(input.rows()).map(|(sum, rows)| sum + rows);
+            tables.push(input.batches_with_crosses(&names, job.keep)?);
+        }
+        let mut batches = tables.into_iter().flatten().peekable();
+        if let Some(Err(error)) = batches.next_if(Result::is_err) {
+            return Err(error);
+        }
+        let Some(Ok(batch)) = batches.peek() else { return Err(TableError::NoRecords { file: name }) };
+        let first = (batch.file.clone(), batch.columns.schema_ref().fields()[names.len()..].to_vec());
+        Ok(Truth { batches, total, first })
+    }
+
+    /// The columns that are passed on in a file.
+    fn kept_fields(&self, job: &Job<'_>, format: Format) -> Result<Vec<Field>, TableError> {
+        let (file, kept) = &self.first;
+        let kept = kept::fields(job.plan, kept)?;
+        kept.iter().try_for_each(|field| responses::check_kept(field, format, file))?;
+        Ok(kept)
+    }
+
+    /// The columns that are passed on in memory.
+    fn copied_fields(&self, job: &Job<'_>) -> Result<Vec<Field>, TableError> {
+        let (file, kept) = &self.first;
+        kept::fields(job.plan, kept)?.into_iter().map(|field| kept::copied_field(field, file)).collect()
+    }
 }
 
 struct Worker<'a> {
     job: &'a Job<'a>,
     randomizer: Randomizer<'a>,
     layout: &'a Layout,
+    /// What becomes of a kept column; `None` if it is not of the type of its field.
+    pass_on: fn(&ArrayRef, &Field) -> Option<ArrayRef>,
 }
 
 impl Worker<'_> {
+    /// Answers for all records on all cores; `take` gets the answers in order, and how many there are up to there.
+    fn answer_all<E: From<TableError>>(
+        &self,
+        truth: Truth,
+        mut take: impl FnMut(Encoded, u64) -> Result<(), E>,
+    ) -> Result<Done, E> {
+        let mut records = 0;
+        in_order(
+            truth.batches,
+            |number, batch| self.answer(number, &batch?),
+            |answered: Result<(Encoded, usize), TableError>| {
+                let (encoded, rows) = answered?;
+                records += rows as u64;
+                take(encoded, records)
+            },
+        )?;
+        Ok(Done { records })
+    }
+
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {
         let attributes = self.job.plan.schema().attributes();
         let truths = truths(batch, self.job.plan.schema())?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
         let kept = batch.columns.columns()[attributes.len()..].iter().zip(self.layout.kept());
         let kept = kept.map(|(column, field)| {
-            kept::bare(column, field).ok_or_else(|| TableError::KeptType {
+            (self.pass_on)(column, field).ok_or_else(|| TableError::KeptType {
                 file: batch.file.clone(),
                 column: field.name().clone(),
                 found: column.data_type().to_string(),
@@ -120,33 +194,26 @@ impl Worker<'_> {
     }
 }
 
-fn check_places(job: &Job<'_>) -> Result<(), TableError> {
-    let Target::File(output) = job.output else { return Ok(()) };
+/// An output must not be one of the inputs.
+fn check_places(inputs: &Inputs, output: &Target) -> Result<(), TableError> {
+    let Target::File(output) = output else { return Ok(()) };
     let Ok(output) = output.canonicalize() else { return Ok(()) };
     let same = |location: &&Location| match location {
         Location::File(path) => path.canonicalize().is_ok_and(|path| path == output && path.is_file()),
         Location::Stdin => false,
     };
-    match job.inputs.iter().find(same) {
+    match inputs.locations().find(same) {
         Some(location) => Err(TableError::SameFile(location.name())),
         None => Ok(()),
     }
 }
 
-/// The columns that are passed on, by the first batch.
-fn kept_fields(job: &Job<'_>, first: &Batch) -> Result<Vec<Field>, TableError> {
-    let schema = first.columns.schema();
-    let kept = kept::fields(job.plan, &schema.fields()[job.plan.schema().attributes().len()..])?;
-    kept.iter().try_for_each(|field| responses::check_kept(field, job.format, &first.file))?;
-    Ok(kept)
-}
-
 /// Responses are read back by their labels and names, so those must be written as they are.
-fn check_cells(job: &Job<'_>) -> Result<(), TableError> {
-    let Format::Csv { safe_cells: true, .. } = job.format else { return Ok(()) };
-    for column in job.plan.columns() {
+fn check_cells(plan: &Plan, format: Format) -> Result<(), TableError> {
+    let Format::Csv { safe_cells: true, .. } = format else { return Ok(()) };
+    for column in plan.columns() {
         let (labels, set): (&[String], bool) = match &column.content {
-            Content::Public { attribute } => (job.plan.schema().attributes()[*attribute].categories(), false),
+            Content::Public { attribute } => (plan.schema().attributes()[*attribute].categories(), false),
             Content::Answer { labels, set, .. } => (labels, *set),
             Content::Tag { .. } => (&[], false),
         };

@@ -1,4 +1,4 @@
-//! Counting responses in files: all tables in one pass, on all cores.
+//! Counting responses: all tables in one pass, on all cores.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,13 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 
 use crate::TableError;
-use crate::input::Location;
+use crate::input::Inputs;
 use crate::responses::{ResponseBatch, read_batches};
 
 /// What to count.
 pub struct Job<'a> {
     /// The plan the responses were made under.
     pub plan: &'a Plan,
-    /// The tables of responses.
-    pub inputs: &'a [Location],
-    /// The delimiter of CSV inputs; `None` to find out.
-    pub delimiter: Option<u8>,
     /// The tables to count for.
     pub tables: &'a TableList,
     /// Positions of public attributes by whose categories to count separately.
@@ -43,16 +39,20 @@ pub struct Tallied {
 ///
 /// # Errors
 /// If a table was made under another plan or cannot be read, a value cannot be a response, or groups or weights are not public.
-pub fn tally(job: &Job<'_>, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
-    tally_with(job, Keep::Counts, progress)
+pub fn tally(job: &Job<'_>, inputs: Inputs, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Counts, inputs, progress)
 }
 
 /// The same, keeping the different sets of attributes that are answered with sets: the likelihood method needs them.
 ///
 /// # Errors
 /// As [`tally`].
-pub fn tally_keeping_sets(job: &Job<'_>, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
-    tally_with(job, Keep::Sets, progress)
+pub fn tally_keeping_sets(
+    job: &Job<'_>,
+    inputs: Inputs,
+    progress: impl FnMut(u64, Option<u64>),
+) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Sets, inputs, progress)
 }
 
 /// What is kept of the responses.
@@ -62,14 +62,18 @@ enum Keep {
     Sets,
 }
 
-fn tally_with(job: &Job<'_>, keep: Keep, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
+fn tally_with(
+    job: &Job<'_>,
+    keep: Keep,
+    inputs: Inputs,
+    mut progress: impl FnMut(u64, Option<u64>),
+) -> Result<Tallied, TableError> {
     check_groups(job)?;
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
     let mut groups = Groups::new();
     let read = read_batches(
         job.plan,
-        job.inputs,
-        job.delimiter,
+        inputs,
         job.weights,
         |batch| count(job, keep, &layouts, batch),
         |counted, read| {

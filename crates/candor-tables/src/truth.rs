@@ -7,19 +7,16 @@ use candor_analysis::tally::count_categories;
 use crate::TableError;
 use crate::codes::codes;
 use crate::error::BadValue;
-use crate::input::{Batch, Location};
+use crate::input::{Batch, Inputs};
 use crate::parallel::in_order;
 use crate::responses::{self, Provenance};
 
 /// Tables of true records.
-#[derive(Clone, Copy)]
 pub struct Records<'a> {
     /// What their columns hold.
     pub schema: &'a Schema,
-    /// Where they are; their rows follow one another.
-    pub inputs: &'a [Location],
-    /// The delimiter of CSV inputs; `None` to find out.
-    pub delimiter: Option<u8>,
+    /// The tables; their rows follow one another.
+    pub inputs: Inputs,
 }
 
 /// Counts of true records.
@@ -35,7 +32,7 @@ impl Records<'_> {
     ///
     /// # Errors
     /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records.
-    pub fn count(&self, tables: &TableList, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
+    pub fn count(self, tables: &TableList, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
         let sizes = self.schema.sizes();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
         let mut counts: Vec<Vec<u64>> = tables.lists().iter().map(|table| vec![0; cells(table)]).collect();
@@ -59,7 +56,7 @@ impl Records<'_> {
     ///
     /// # Errors
     /// As [`Records::count`].
-    pub fn read(&self) -> Result<Vec<Vec<u16>>, TableError> {
+    pub fn read(self) -> Result<Vec<Vec<u16>>, TableError> {
         let mut columns = vec![Vec::new(); self.schema.attributes().len()];
         self.each(|read| read, |more| columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more)))?;
         Ok(columns)
@@ -67,16 +64,17 @@ impl Records<'_> {
 
     /// Maps the codes of each batch on all cores, and takes the results in order.
     fn each<T: Send + 'static>(
-        &self,
+        self,
         map: impl Fn(Vec<Vec<u16>>) -> T + Sync,
         mut take: impl FnMut(T),
     ) -> Result<(), TableError> {
         let names: Vec<String> = self.schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
         let mut some = false;
-        for location in self.inputs {
-            let (input, provenance) = responses::open(location, self.delimiter)?;
+        let first = self.inputs.name();
+        for table in self.inputs {
+            let (input, provenance) = responses::open(table)?;
             if let Some(Provenance { fingerprint, .. }) = provenance {
-                return Err(TableError::AlreadyRandomized { file: location.name(), fingerprint });
+                return Err(TableError::AlreadyRandomized { file: input.name().to_owned(), fingerprint });
             }
             let batches = input.batches_with_crosses(&names, &[])?;
             in_order(
@@ -91,7 +89,7 @@ impl Records<'_> {
         }
         match some {
             true => Ok(()),
-            false => Err(TableError::NoRecords { file: self.inputs.first().map_or(String::new(), Location::name) }),
+            false => Err(TableError::NoRecords { file: first }),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The types of columns that hold categories.
 
+use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray};
 use arrow_schema::DataType;
@@ -7,20 +8,46 @@ use arrow_schema::DataType;
 /// Whether a column of this type can hold categories or numbers.
 pub(crate) fn is_categorical(data_type: &DataType) -> bool {
     match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Boolean | DataType::Null => true,
+        DataType::Boolean | DataType::Null => true,
         DataType::Dictionary(_, values) => is_categorical(values),
-        other => other.is_numeric(),
+        other => other.is_numeric() || is_text(other),
     }
 }
 
-pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<&DictionaryArray<Int32Type>> {
-    let dictionary = array.as_any().downcast_ref::<DictionaryArray<Int32Type>>()?;
-    (dictionary.values().data_type() == &DataType::Utf8).then_some(dictionary)
+/// Whether this is the type of a column of text, plain or a dictionary.
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
 }
 
-/// The type that [`text_dictionary`] looks for.
+/// A dictionary of text, whatever its keys and texts are made of; `None` if the column is something else.
+pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<DictionaryArray<Int32Type>> {
+    let (DataType::Dictionary(..), true) = (array.data_type(), is_text(array.data_type())) else { return None };
+    let wanted = text_dictionary_type();
+    let dictionary = if *array.data_type() == wanted { array.clone() } else { cast(array, &wanted)? };
+    dictionary.as_dictionary_opt().cloned()
+}
+
+/// The type of what [`text_dictionary`] gives.
 pub(crate) fn text_dictionary_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// Shows the text of every row in order, `None` where it is missing; text is not copied. `None` if the type cannot be text.
+pub(crate) fn for_each_text(array: &ArrayRef, see: impl FnMut(usize, Option<&str>)) -> Option<()> {
+    fn each<'a>(texts: impl Iterator<Item = Option<&'a str>>, mut see: impl FnMut(usize, Option<&str>)) {
+        texts.enumerate().for_each(|(row, text)| see(row, text));
+    }
+    match array.data_type() {
+        DataType::Utf8 => each(array.as_string::<i32>().iter(), see),
+        DataType::LargeUtf8 => each(array.as_string::<i64>().iter(), see),
+        DataType::Utf8View => each(array.as_string_view().iter(), see),
+        _ => each(cast(array, &DataType::Utf8)?.as_string::<i32>().iter(), see),
+    }
+    Some(())
 }
 
 pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {

@@ -14,9 +14,9 @@ use candor::plan::{Block, Plan};
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_tables::TableError;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output::Target;
-use candor_tables::randomize::{Job, randomize};
+use candor_tables::randomize::{Job, randomize_to};
 use candor_tables::responses::Format;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -167,16 +167,8 @@ fn keep(folder: &Path, column: &ArrayRef, name: &str) -> Result<(), TableError> 
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     let target = Target::File(folder.join(name));
-    let job = Job {
-        plan: &plan(),
-        inputs: &[Location::File(input)],
-        delimiter: None,
-        keep: &["k".to_owned()],
-        output: &target,
-        format: Format::of(&target),
-        source: &Source::from_seed(1),
-    };
-    randomize(&job, |_, _| {}).map(|_| ())
+    let job = Job { plan: &plan(), keep: &["k".to_owned()], source: &Source::from_seed(1) };
+    randomize_to(&job, Inputs::new([input], None)?, &target, Format::of(&target), |_, _| {}).map(|_| ())
 }
 
 fn read_back(path: &Path) -> ArrayRef {

@@ -14,9 +14,9 @@ use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor_analysis::table_list::TableList;
 use candor_tables::TableError;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output::Target;
-use candor_tables::randomize::{Done, Job, randomize};
+use candor_tables::randomize::{Done, Job, randomize_to};
 use candor_tables::responses::Format;
 use candor_tables::tally::{self, tally};
 use parquet::arrow::ArrowWriter;
@@ -46,15 +46,14 @@ fn plan(attributes: Vec<Attribute>) -> Plan {
 
 fn kept(plan: &Plan, input: &Path, output: &Path, keep: &[&str]) -> Result<Done, TableError> {
     let keep: Vec<String> = keep.iter().map(|&name| name.to_owned()).collect();
-    let (inputs, output) = ([Location::File(input.to_owned())], Target::File(output.to_owned()));
+    let (inputs, output) = (Inputs::new([input.to_owned()], None)?, Target::File(output.to_owned()));
     let (format, source) = (Format::of(&output), Source::from_seed(1));
-    let job = Job { plan, inputs: &inputs, delimiter: None, keep: &keep, output: &output, format, source: &source };
-    randomize(&job, |_, _| {})
+    randomize_to(&Job { plan, keep: &keep, source: &source }, inputs, &output, format, |_, _| {})
 }
 
 fn counted(plan: &Plan, input: &Path, by: &[usize], weights: Option<&str>) -> Result<tally::Tallied, TableError> {
-    let (inputs, tables) = ([Location::File(input.to_owned())], TableList::parse("marginals", plan.schema()).unwrap());
-    tally(&tally::Job { plan, inputs: &inputs, delimiter: None, tables: &tables, by, weights }, |_, _| {})
+    let tables = TableList::parse("marginals", plan.schema()).unwrap();
+    tally(&tally::Job { plan, tables: &tables, by, weights }, Inputs::new([input.to_owned()], None)?, |_, _| {})
 }
 
 /// A CSV table in which every column holds the same.

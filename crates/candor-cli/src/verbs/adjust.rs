@@ -7,7 +7,7 @@ use candor::plan::Plan;
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_study::adjust::{Adjustment, Unattainable, adjust, margins};
 use candor_tables::distinct::distinct_responses;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
@@ -94,9 +94,9 @@ pub struct Weighted {
 /// Reads responses and adjusts them, and tells what should be known of them.
 pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &RakingArgs) -> Result<Weighted, Failure> {
     let tables = margins(plan, raking.margins.as_deref())?;
-    let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
+    let inputs = Inputs::new(paths, delimiter)?;
     let bar = Progress::new();
-    let counted = distinct_responses(plan, &inputs, delimiter, |done, all| bar.show(done, all));
+    let counted = distinct_responses(plan, inputs, |done, all| bar.show(done, all));
     bar.clear();
     let (records, read) = counted?;
     tell_provenance(&read.unmarked, read.simulation);

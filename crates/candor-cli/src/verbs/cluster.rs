@@ -10,7 +10,7 @@ use candor_study::cluster::{Clusters, Dependence, cluster};
 use candor_study::counts::Counts;
 use candor_study::learn::{Learned, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor_tables::TableError;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
 use candor_tables::truth::Records;
 use clap::{Args, ValueEnum};
@@ -179,10 +179,10 @@ fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
 }
 
 fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
+    let inputs = Inputs::new(&args.tables, args.delimiter)?;
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
     let bar = Progress::new();
-    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let records = Records { schema, inputs };
     let counts = records.count(&tables, |done, all| bar.show(done, all));
     bar.clear();
     let counts = counts.map_err(responses_are_no_records)?;
@@ -201,8 +201,8 @@ fn responses_are_no_records(error: TableError) -> Failure {
 
 /// Each record a party of its own, all in this process.
 fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs: Vec<Location> = args.tables.iter().map(|path| Location::new(path)).collect();
-    let records = Records { schema, inputs: &inputs, delimiter: args.delimiter };
+    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let records = Records { schema, inputs };
     let columns = records.read().map_err(responses_are_no_records)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
     Ok(from_parties(&parties, args.epsilon, measure(args), &randomness(args.seed)?)?)

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
 use candor_analysis::table_list::TableList;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
 use candor_tables::tally::{Job, tally};
 use candor_tables::truth::Records;
@@ -185,11 +185,11 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
     let plan = read_plan(plan)?;
     let schema = plan.schema();
     let tables = TableList::parse("marginals;pairs", schema).map_err(|error| Failure::Input(error.to_string()))?;
-    let inputs = [Location::new(people)];
-    let truth = Records { schema, inputs: &inputs, delimiter: None }.count(&tables, |_, _| {})?;
-    let inputs = [Location::new(responses)];
-    let job = Job { plan: &plan, inputs: &inputs, delimiter: None, tables: &tables, by: &[], weights: None };
-    let tallied = tally(&job, |_, _| {})?;
+    let inputs = Inputs::new([people], None)?;
+    let truth = Records { schema, inputs }.count(&tables, |_, _| {})?;
+    let inputs = Inputs::new([responses], None)?;
+    let job = Job { plan: &plan, tables: &tables, by: &[], weights: None };
+    let tallied = tally(&job, inputs, |_, _| {})?;
     let options = Options { target: EstimateTarget::Table, ..Options::default() };
     let (mut covered, mut all, mut rows) = (0, 0, Vec::new());
     for (tally, counts) in tallied.groups.values().flatten().zip(&truth.counts) {

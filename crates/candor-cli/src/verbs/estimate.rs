@@ -9,7 +9,7 @@ use candor_study::counts::{Counts, public_attributes};
 use candor_study::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
 use candor_tables::counts::tally_counts;
 use candor_tables::estimates::{EstimateRow, write_estimates};
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::output;
 use candor_tables::spreadsheet::safe_cell;
 use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
@@ -148,10 +148,9 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let tables = TableList::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
     let by = public_attributes(schema, &args.by)?;
     let tallied = if args.counts.is_empty() {
-        let inputs: Vec<Location> = args.responses.iter().map(|path| Location::new(path)).collect();
-        let (delimiter, weights) = (args.delimiter, args.weights.as_deref());
-        let job = Job { plan: &plan, inputs: &inputs, delimiter, tables: &tables, by: &by, weights };
-        count_responses(&job, options.needs_sets())?
+        let inputs = Inputs::new(&args.responses, args.delimiter)?;
+        let job = Job { plan: &plan, tables: &tables, by: &by, weights: args.weights.as_deref() };
+        count_responses(&job, inputs, options.needs_sets())?
     } else {
         read_counts(&plan, &args.counts, args.delimiter, &tables)?
     };
@@ -179,19 +178,14 @@ pub fn read_responses(
     delimiter: Option<u8>,
     tables: &TableList,
 ) -> Result<Tallied, Failure> {
-    let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
-    count_responses(&Job { plan, inputs: &inputs, delimiter, tables, by: &[], weights: None }, false)
+    let inputs = Inputs::new(paths, delimiter)?;
+    count_responses(&Job { plan, tables, by: &[], weights: None }, inputs, false)
 }
 
-fn count_responses(job: &Job<'_>, keep_sets: bool) -> Result<Tallied, Failure> {
-    for (i, location) in job.inputs.iter().enumerate() {
-        if job.inputs[..i].iter().any(|other| other.name() == location.name()) {
-            return Err(Failure::Input(format!("{} is given twice; its responses would count twice", location.name())));
-        }
-    }
+fn count_responses(job: &Job<'_>, inputs: Inputs, keep_sets: bool) -> Result<Tallied, Failure> {
     let bar = Progress::new();
     let progress = |done, all| bar.show(done, all);
-    let tallied = if keep_sets { tally_keeping_sets(job, progress) } else { tally(job, progress) };
+    let tallied = if keep_sets { tally_keeping_sets(job, inputs, progress) } else { tally(job, inputs, progress) };
     bar.clear();
     let tallied = tallied?;
     tell_provenance(&tallied.unmarked, tallied.simulation);
@@ -199,8 +193,7 @@ fn count_responses(job: &Job<'_>, keep_sets: bool) -> Result<Tallied, Failure> {
 }
 
 fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &TableList) -> Result<Tallied, Failure> {
-    let inputs: Vec<Location> = paths.iter().map(|path| Location::new(path)).collect();
-    let tallies = tally_counts(plan, tables, &inputs, delimiter)?;
+    let tallies = tally_counts(plan, tables, Inputs::new(paths, delimiter)?)?;
     let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
     let groups = std::collections::BTreeMap::from([(Vec::new(), tallies)]);
     Ok(Tallied { groups, responses, simulation: None, unmarked: Vec::new() })

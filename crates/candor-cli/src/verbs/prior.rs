@@ -134,7 +134,7 @@ impl PriorArgs {
             self.bins.as_deref().map(Bins::parse).transpose().map_err(|error| Failure::about("--bins", error))?;
         let bins = bins.map(|bins| (name.to_owned(), bins)).into_iter().collect();
         let wishes = Wishes { bins, bins_elsewhere: None, public: Vec::new(), drop, max_categories: MAX_CATEGORIES };
-        let inferred = infer(location, None, &wishes)?;
+        let inferred = infer(Input::open(location, None)?, &wishes)?;
         Ok(inferred.schema.attributes()[0].clone())
     }
 }

@@ -5,7 +5,7 @@ use candor_analysis::adjust::DistinctRecords;
 use candor_study::counts::Counts;
 use candor_study::query::{Answer, Answers, QueryMethod, QueryOptions, Question, query};
 use candor_tables::distinct::distinct_responses;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use clap::{Args, ValueEnum};
 
 use super::estimate::{TargetArg, parse_confidence, read_responses};
@@ -93,9 +93,9 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
 
 /// The different responses, and how many there are in all.
 fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64), Failure> {
-    let inputs: Vec<Location> = args.responses.iter().map(|path| Location::new(path)).collect();
+    let inputs = Inputs::new(&args.responses, args.delimiter)?;
     let bar = Progress::new();
-    let found = distinct_responses(plan, &inputs, args.delimiter, |done, all| bar.show(done, all));
+    let found = distinct_responses(plan, inputs, |done, all| bar.show(done, all));
     bar.clear();
     let (records, read) = found?;
     tell_provenance(&read.unmarked, read.simulation);

@@ -10,11 +10,11 @@ use candor::randomize::Client;
 use candor::randomness::Source;
 use candor::schema::{Attribute, CROSS, parts};
 use candor_tables::error::shown;
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::limits;
 use candor_tables::misfit::misfit;
 use candor_tables::output::Target;
-use candor_tables::randomize::{Job, randomize};
+use candor_tables::randomize::{Job, randomize_to};
 use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -88,21 +88,10 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     let Some(output) = &args.output else { return one_by_one(&plan, &source) };
     let target = Target::new(output);
     let format = format(&args, &target)?;
-    let inputs: Vec<Location> = args.tables.iter().map(|table| Location::new(table)).collect();
-    if inputs.iter().filter(|location| **location == Location::Stdin).count() > 1 {
-        return Err(Failure::Usage("standard input (-) can be read only once".to_owned()));
-    }
-    let job = Job {
-        plan: &plan,
-        inputs: &inputs,
-        delimiter: args.delimiter,
-        keep: &args.keep,
-        output: &target,
-        format,
-        source: &source,
-    };
+    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let job = Job { plan: &plan, keep: &args.keep, source: &source };
     let bar = Progress::new();
-    let done = randomize(&job, |records, total| bar.show(records, total));
+    let done = randomize_to(&job, inputs, &target, format, |records, total| bar.show(records, total));
     bar.clear();
     let done = done?;
     let seconds = started.elapsed().as_secs_f64();

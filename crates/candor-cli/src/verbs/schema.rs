@@ -2,9 +2,9 @@
 
 use candor::schema::{Kind, Schema};
 use candor_tables::check::check;
-use candor_tables::error::shown;
+use candor_tables::error::{BadValue, shown};
 use candor_tables::infer::{Bins, Wishes, infer};
-use candor_tables::input::Location;
+use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{self, Target};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
             None => wishes.bins_elsewhere = Some(parse(text)?),
         }
     }
-    let inferred = infer(&Location::new(&args.table), args.delimiter, &wishes)?;
+    let inferred = infer(Input::open(&Location::new(&args.table), args.delimiter)?, &wishes)?;
     let target = Target::new(&args.output);
     output::write(&target, inferred.schema.to_toml().as_bytes())?;
     inferred.notes.iter().for_each(|note| remark(&format!("note: {note}")));
@@ -134,9 +134,9 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
     let (mut records, mut problems) = (0, Vec::new());
     let mut unreadable: Option<Failure> = None;
     let mut found = 0u64;
-    for table in &args.tables {
+    for table in Inputs::new(&args.tables, args.delimiter)? {
         let mut told = Ok(());
-        let read = check(&schema, &Location::new(table), args.delimiter, |bad| {
+        let mut tell = |bad: BadValue| {
             found += 1;
             if args.json {
                 let message = bad.to_string();
@@ -146,7 +146,8 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
             } else if told.is_ok() {
                 told = emit(&format!("{}, {bad}\n", bad.file));
             }
-        });
+        };
+        let read = table.open().and_then(|input| check(&schema, input, &mut tell));
         told?;
         match read {
             Ok(read) => records += read,

@@ -33,7 +33,6 @@ const LONG: &[&str] = &[
     "candor-experiments/src/multidimensional/mod.rs: figure_3",
     "candor-experiments/src/multidimensional/survey.rs: estimates",
     "candor-tables/src/infer.rs: describe",
-    "candor-tables/src/input.rs",
 ];
 
 fn crate_named(name: &str) -> Crate {

@@ -12,12 +12,12 @@ pub(crate) use write::{Encoded, Layout, ResponseWriter};
 use std::path::Path;
 
 use crate::TableError;
-use crate::input::{Input, Location};
+use crate::input::{Input, Location, Table};
 use crate::output::Target;
 use crate::publish::{FolderLock, place};
 use crate::sidecar::{Found, Sidecar};
 
-/// Key of the plan's fingerprint in a Parquet file's metadata.
+/// Key of the plan's fingerprint in the metadata of a Parquet file or an Arrow schema.
 pub const FINGERPRINT_KEY: &str = "candor:fingerprint";
 /// Key of the seed, if the responses are a simulation.
 pub const SIMULATION_KEY: &str = "candor:simulation";
@@ -37,22 +37,22 @@ pub struct Provenance {
 ///
 /// # Errors
 /// If the table cannot be opened, or a file beside it cannot be understood or says that it was being replaced.
-pub fn open(location: &Location, delimiter: Option<u8>) -> Result<(Input, Option<Provenance>), TableError> {
-    let path = match location {
+pub fn open(table: Table) -> Result<(Input, Option<Provenance>), TableError> {
+    let path = match table.location() {
         // Nobody replaces a pipe, and opening one may take as long as it pleases.
-        Location::File(path) if path.is_file() => Some(path),
-        Location::File(_) | Location::Stdin => None,
+        Some(Location::File(path)) if path.is_file() => Some(path.clone()),
+        _ => None,
     };
-    let failed = |error| TableError::Read { file: location.name(), error };
-    let real = path.map(|path| place(path)).transpose().map_err(failed)?;
+    let failed = |error| TableError::Read { file: table.name(), error };
+    let real = path.as_deref().map(place).transpose().map_err(failed)?;
     let lock = real.as_deref().map(FolderLock::shared).transpose().map_err(failed)?;
-    let input = Input::open(location, delimiter)?;
+    let input = table.open()?;
     if let Some(fingerprint) = input.metadata(FINGERPRINT_KEY) {
         let simulation = input.metadata(SIMULATION_KEY).and_then(|seed| seed.parse().ok());
         let provenance = Provenance { fingerprint: fingerprint.to_owned(), simulation, records: None };
         return Ok((input, Some(provenance)));
     }
-    let beside = path.into_iter().chain(&real).rev().find_map(|path| beside(path).transpose()).transpose()?;
+    let beside = real.iter().chain(&path).find_map(|path| beside(path).transpose()).transpose()?;
     drop(lock);
     Ok((input, beside))
 }

@@ -13,10 +13,10 @@ use candor::randomize::{AnswerColumn, Sets};
 use super::{Provenance, open};
 use crate::TableError;
 use crate::error::BadValue;
-use crate::input::{Batch, Batches, Location};
+use crate::input::{Batch, Batches, Inputs, Table};
 use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
-use crate::types::{cast, text_dictionary, text_dictionary_type};
+use crate::types::{cast, for_each_text, text_dictionary, text_dictionary_type};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
@@ -64,18 +64,19 @@ pub struct Read {
 /// If a table was made under another plan or cannot be read, a value cannot be a response, or there are none at all.
 pub(crate) fn read_batches<T: Send + 'static>(
     plan: &Plan,
-    inputs: &[Location],
-    delimiter: Option<u8>,
+    inputs: Inputs,
     weights: Option<&str>,
     map: impl Fn(ResponseBatch) -> T + Sync,
     mut take: impl FnMut(T, &Read),
 ) -> Result<Read, TableError> {
     let mut read = Read::default();
-    for location in inputs {
-        let Responses { decoder, batches, provenance } = Responses::open(plan, location, delimiter, weights)?;
+    let first = inputs.name();
+    for table in inputs {
+        let name = table.name();
+        let Responses { decoder, batches, provenance } = Responses::open(plan, table, weights)?;
         match &provenance {
             Some(provenance) => read.simulation = read.simulation.or(provenance.simulation),
-            None => read.unmarked.push(location.name()),
+            None => read.unmarked.push(name.clone()),
         }
         let before = read.responses;
         let work = |_: u64, batch: Result<Batch, TableError>| {
@@ -89,20 +90,18 @@ pub(crate) fn read_batches<T: Send + 'static>(
             take(made, &read);
             Ok::<(), TableError>(())
         })?;
-        check_records(location, provenance, read.responses - before)?;
+        check_records(name, provenance, read.responses - before)?;
     }
     if read.responses == 0 {
-        return Err(TableError::NoRecords { file: inputs.first().map_or(String::new(), Location::name) });
+        return Err(TableError::NoRecords { file: first });
     }
     Ok(read)
 }
 
 /// A table holds as many responses as were written, if that is known.
-fn check_records(location: &Location, provenance: Option<Provenance>, found: u64) -> Result<(), TableError> {
+fn check_records(file: String, provenance: Option<Provenance>, found: u64) -> Result<(), TableError> {
     match provenance.and_then(|provenance| provenance.records) {
-        Some((expected, sidecar)) if expected != found => {
-            Err(TableError::Records { file: location.name(), sidecar, found, expected })
-        }
+        Some((expected, sidecar)) if expected != found => Err(TableError::Records { file, sidecar, found, expected }),
         _ => Ok(()),
     }
 }
@@ -112,26 +111,21 @@ impl Responses {
     ///
     /// # Errors
     /// If it was made under another plan, a column is missing, or the plan [protects](candor::schema::Schema::protects) that of weights.
-    pub fn open(
-        plan: &Plan,
-        location: &Location,
-        delimiter: Option<u8>,
-        weights: Option<&str>,
-    ) -> Result<Responses, TableError> {
+    pub fn open(plan: &Plan, table: Table, weights: Option<&str>) -> Result<Responses, TableError> {
         if let Some((name, attribute)) = weights.and_then(|name| Some((name, plan.schema().protects(name)?))) {
             let (column, attribute) = (name.to_owned(), attribute.name().to_owned());
             return Err(TableError::WeightTruth { column, attribute });
         }
-        let (input, provenance) = open(location, delimiter)?;
+        let (input, provenance) = open(table)?;
         let expected = plan.fingerprint().as_str();
         if let Some(other) = provenance.as_ref().filter(|provenance| provenance.fingerprint != expected) {
-            let (file, found) = (location.name(), other.fingerprint.clone());
+            let (file, found) = (input.name().to_owned(), other.fingerprint.clone());
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
         }
         let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of candor adjust");
         let synthetic = input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records of candor synthesize");
         if let Some(found) = weighted.or(synthetic) {
-            return Err(TableError::NotResponses { file: location.name(), found });
+            return Err(TableError::NotResponses { file: input.name().to_owned(), found });
         }
         let columns = plan.columns();
         let names: Vec<String> =
@@ -191,14 +185,8 @@ impl Decoder {
 
     fn weights(&self, batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
         let array = batch.columns.column(self.columns.len());
-        let numbers =
-            cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64)).ok_or_else(|| {
-                TableError::Type {
-                    file: batch.file.clone(),
-                    column: name.to_owned(),
-                    found: array.data_type().to_string(),
-                }
-            })?;
+        let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
+        let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
         let one = |(row, weight): (usize, Option<f64>)| {
             weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
                 let bad = bad_value(batch, row, name, &written(array, row));
@@ -208,34 +196,32 @@ impl Decoder {
         numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
     }
 
+    /// Which channels of a block's lottery the responses went through.
+    fn tags(&self, batch: &Batch, at: usize, block: usize) -> Result<Vec<u16>, TableError> {
+        let (array, name) = (batch.columns.column(at), &self.columns[at].name);
+        let channels = self.plan.blocks()[block].channels().len() as u64;
+        let numbers = cast(array, &DataType::UInt64).ok_or_else(|| unsupported(batch, name, array))?;
+        let tag = |(row, tag): (usize, Option<u64>)| match tag {
+            Some(tag) if tag < channels => Ok(tag as u16),
+            _ => {
+                let bad = bad_value(batch, row, name, &written(array, row));
+                Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
+            }
+        };
+        numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag).collect()
+    }
+
     fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<AnswerColumn, TableError> {
         let array = batch.columns.column(at);
         let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
-        let unsupported = || TableError::Type {
-            file: batch.file.clone(),
-            column: column.name.clone(),
-            found: array.data_type().to_string(),
-        };
+        let unsupported = || unsupported(batch, &column.name, array);
         let labels = match &column.content {
-            Content::Tag { block } => {
-                let channels = self.plan.blocks()[*block].channels().len() as u64;
-                let numbers = cast(array, &DataType::UInt64).ok_or_else(unsupported)?;
-                let tag = |(row, tag): (usize, Option<u64>)| match tag {
-                    Some(tag) if tag < channels => Ok(tag as u16),
-                    _ => {
-                        let bad = bad_value(batch, row, &column.name, &written(array, row));
-                        Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
-                    }
-                };
-                let tags = numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag);
-                return tags.collect::<Result<_, _>>().map(AnswerColumn::One);
-            }
+            Content::Tag { block } => return self.tags(batch, at, *block).map(AnswerColumn::One),
             Content::Public { attribute } => self.plan.schema().attributes()[*attribute].categories(),
             Content::Answer { labels, .. } => labels,
         };
         let known: std::collections::HashMap<&str, u16> =
             labels.iter().zip(0..).map(|(label, code)| (label.as_str(), code)).collect();
-        let code = |row: usize, label: &str| known.get(label).copied().ok_or_else(|| bad(row, label));
         if let Content::Answer { set: true, .. } = column.content {
             let sets = match array.as_list_opt::<i32>() {
                 Some(list) => sets_of_lists(list, &known, bad).ok_or_else(unsupported)?,
@@ -257,10 +243,21 @@ impl Decoder {
             };
             return dictionary.keys().iter().enumerate().map(one).collect::<Result<_, _>>().map(AnswerColumn::One);
         }
-        let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
-        let one = |(row, label): (usize, Option<&str>)| code(row, label.unwrap_or_default());
-        text.as_string::<i32>().iter().enumerate().map(one).collect::<Result<_, _>>().map(AnswerColumn::One)
+        let (mut codes, mut wrong) = (Vec::with_capacity(array.len()), None);
+        let see = |row: usize, label: Option<&str>| match known.get(label.unwrap_or_default()) {
+            Some(&code) => codes.push(code),
+            None if wrong.is_none() => wrong = Some(bad(row, label.unwrap_or_default())),
+            None => {}
+        };
+        for_each_text(array, see).ok_or_else(unsupported)?;
+        wrong.map_or(Ok(AnswerColumn::One(codes)), Err)
     }
+}
+
+/// A column whose type cannot hold responses.
+fn unsupported(batch: &Batch, column: &str, array: &ArrayRef) -> TableError {
+    let (file, found) = (batch.file.clone(), array.data_type().to_string());
+    TableError::Type { file, column: column.to_owned(), found }
 }
 
 /// A value of responses that cannot be one.
@@ -303,20 +300,23 @@ fn sets_of_lists<E>(
     known: &Known<'_>,
     unknown: impl Fn(usize, &str) -> E,
 ) -> Option<Result<Sets, E>> {
-    let items = match text_dictionary(list.values()) {
-        Some(_) => list.values().clone(),
-        None => cast(&cast(list.values(), &DataType::Utf8)?, &text_dictionary_type())?,
+    // A slice of a list still has the items of all of it.
+    let offsets = list.value_offsets();
+    let (start, end) = (*offsets.first()?, *offsets.last()?);
+    let items = list.values().slice(start as usize, (end - start) as usize);
+    let items = match text_dictionary(&items) {
+        Some(items) => items,
+        None => text_dictionary(&cast(&cast(&items, &DataType::Utf8)?, &text_dictionary_type())?)?,
     };
-    let items = text_dictionary(&items)?;
     let labels = items.values().as_string::<i32>();
     let codes: Vec<Option<u16>> = labels.iter().map(|label| known.get(label.unwrap_or_default()).copied()).collect();
     let mut flat = Vec::with_capacity(items.len());
     let mut ends = Vec::with_capacity(list.len());
-    let offsets = list.value_offsets();
     for row in 0..list.len() {
-        let start = flat.len();
+        let begun = flat.len();
         // The place of a missing list is empty.
-        let range = if list.is_null(row) { 0..0 } else { offsets[row] as usize..offsets[row + 1] as usize };
+        let place = |row: usize| (offsets[row] - start) as usize;
+        let range = if list.is_null(row) { 0..0 } else { place(row)..place(row + 1) };
         for item in range {
             let key = items.key(item);
             let Some(code) = key.map_or_else(|| known.get("").copied(), |key| codes[key]) else {
@@ -324,8 +324,8 @@ fn sets_of_lists<E>(
             };
             flat.push(code);
         }
-        if !flat[start..].is_sorted() {
-            flat[start..].sort_unstable();
+        if !flat[begun..].is_sorted() {
+            flat[begun..].sort_unstable();
         }
         ends.push(flat.len());
     }

@@ -15,7 +15,7 @@ use candor_analysis::tally::count_categories;
 use candor_design::compare::{Candidate, Goal, Made, Simulation, Skipped, compare, recommended, simulated_errors};
 use candor_design::predict::predicted_error;
 use candor_design::request::{Method, Request};
-use candor_tables::input::Location;
+use candor_tables::input::Inputs;
 use candor_tables::truth::Records;
 use serde_json::{Value, json};
 
@@ -76,8 +76,8 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let tables = TableList::parse(asked, &schema).map_err(|error| Failure::about("--tables", error))?;
     let truths = match &args.simulate {
         Some(path) => {
-            let inputs = [Location::new(path)];
-            Some((path, Records { schema: &schema, inputs: &inputs, delimiter: None }.read()?))
+            let inputs = Inputs::new([path], None)?;
+            Some((path, Records { schema: &schema, inputs }.read()?))
         }
         None => None,
     };

@@ -1,0 +1,139 @@
+//! Tables to be read one after another.
+
+use super::location::Location;
+use super::table::Input;
+use crate::TableError;
+
+/// The tables to be read one after another: files, each of them once, or tables that are open already.
+#[derive(Default)]
+pub struct Inputs(Vec<Table>);
+
+/// One of several tables: a place, or an input that is open already.
+pub struct Table(Kind);
+
+enum Kind {
+    At { location: Location, delimiter: Option<u8> },
+    Open(Box<Input>),
+}
+
+impl Inputs {
+    /// The tables at these places, to be opened when their turn comes; `delimiter` is that of CSV files, `None` to find out.
+    ///
+    /// # Errors
+    /// If a file is given twice, by whatever names, or standard input is: its records would count twice.
+    pub fn new<L: Into<Location>>(
+        locations: impl IntoIterator<Item = L>,
+        delimiter: Option<u8>,
+    ) -> Result<Inputs, TableError> {
+        let locations: Vec<Location> = locations.into_iter().map(Into::into).collect();
+        let mut seen = std::collections::HashMap::new();
+        for location in &locations {
+            match seen.insert(location.canonical(), location) {
+                Some(Location::Stdin) if *location == Location::Stdin => return Err(TableError::ReadTwice),
+                Some(first) => {
+                    return Err(TableError::GivenTwice { file: first.name(), again: location.name() });
+                }
+                None => {}
+            }
+        }
+        let table = |location| Table(Kind::At { location, delimiter });
+        Ok(Inputs(locations.into_iter().map(table).collect()))
+    }
+
+    /// The name of the first, to use in messages.
+    pub(crate) fn name(&self) -> String {
+        self.0.first().map_or(String::new(), Table::name)
+    }
+
+    /// Where those are that are not open yet.
+    pub(crate) fn locations(&self) -> impl Iterator<Item = &Location> {
+        self.0.iter().filter_map(Table::location)
+    }
+}
+
+impl Table {
+    /// The name to use in messages.
+    pub fn name(&self) -> String {
+        match &self.0 {
+            Kind::At { location, .. } => location.name(),
+            Kind::Open(input) => input.name().to_owned(),
+        }
+    }
+
+    /// Where it is, if it is not open yet.
+    pub fn location(&self) -> Option<&Location> {
+        match &self.0 {
+            Kind::At { location, .. } => Some(location),
+            Kind::Open(_) => None,
+        }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub fn open(self) -> Result<Input, TableError> {
+        match self.0 {
+            Kind::At { location, delimiter } => Input::open(&location, delimiter),
+            Kind::Open(input) => Ok(*input),
+        }
+    }
+}
+
+impl From<Input> for Inputs {
+    fn from(input: Input) -> Inputs {
+        Inputs::from_iter([input])
+    }
+}
+
+impl FromIterator<Input> for Inputs {
+    fn from_iter<I: IntoIterator<Item = Input>>(inputs: I) -> Inputs {
+        Inputs(inputs.into_iter().map(|input| Table(Kind::Open(Box::new(input)))).collect())
+    }
+}
+
+impl IntoIterator for Inputs {
+    type Item = Table;
+    type IntoIter = std::vec::IntoIter<Table>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(paths: &[&str]) -> String {
+        Inputs::new(paths.iter().copied(), None).err().map_or(String::new(), |error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_is_read_once_whatever_it_is_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(path("a.csv"), "x\n").unwrap();
+        std::fs::write(path("b.csv"), "x\n").unwrap();
+        std::fs::create_dir(path("sub")).unwrap();
+        let (a, b, around) = (path("a.csv"), path("b.csv"), path("sub/../a.csv"));
+        assert_eq!(refused(&[&a, &b]), "");
+        assert_eq!(refused(&[&a, &b, &a]), format!("{a} is given twice; its records would count twice"));
+        assert_eq!(refused(&[&a, &around]), format!("{around} is the same file as {a}; its records would count twice"));
+        assert!(refused(&["-", "-"]).contains("only once"));
+        // What is not there is not found twice either.
+        assert_eq!(refused(&["missing.csv", "./missing.csv"]), "");
+        assert!(refused(&["missing.csv", "missing.csv"]).contains("given twice"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a.csv"), folder.path().join("link.csv"));
+        std::fs::write(&file, "x\n").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(Inputs::new([file, link], None).is_err_and(|error| error.to_string().contains("is the same file as")));
+        assert_eq!(refused(&["/dev/null", "-"]).is_empty(), !Location::Stdin.canonical().ends_with("null"));
+    }
+}
