@@ -333,3 +333,13 @@ fn what_stands_in_no_row_is_not_handed_on() {
     let error = randomized(&plan, of("people", vec![batch]).into(), &["side"], 1).unwrap_err();
     assert!(error.to_string().contains("is not handed on in memory"), "{error}");
 }
+
+#[test]
+fn slices_of_responses_add_up_to_the_whole() {
+    let plan = plan();
+    let whole = randomized(&plan, of("people", vec![people(0..500)]).into(), &[], 1).unwrap().remove(0);
+    let slices = vec![whole.slice(0, 123), whole.slice(123, 377)];
+    let counted = |batches: Vec<RecordBatch>| tallied(&plan, of("responses", batches).into()).unwrap().groups;
+    assert!(counted(slices.clone()) == counted(vec![whole]));
+    assert!(counted(vec![slices[0].clone()]) != counted(slices));
+}
