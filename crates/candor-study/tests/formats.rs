@@ -108,3 +108,16 @@ fn sizes() {
     let tables = TableList::marginals(survey.plan.schema());
     is_documented("size", &size(&survey.plan, &tables, 0.02, 0.95, Interval::Wald).unwrap(), &[]);
 }
+
+#[test]
+fn numbers_that_are_none_are_null() {
+    let survey = Survey::independent();
+    let mut found = estimate(&survey.plan, &survey.counts("smokes", &[]), &EstimateOptions::default()).unwrap();
+    found.tables[0].condition = Some(f64::INFINITY);
+    found.tables[0].cells[0].estimate = f64::NAN;
+    let read: Value = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
+    for json in [serde_json::to_value(&found).unwrap(), read] {
+        assert!(json["tables"][0]["condition"].is_null() && json["tables"][0]["cells"][0]["estimate"].is_null());
+        assert!(json["tables"][0]["cells"][1]["estimate"].is_f64());
+    }
+}
