@@ -1,6 +1,7 @@
 //! How the command fails: what is wrong, where, and what would be right; exit 1 for wrong input, 2
 //! for wrong usage.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use candor_tables::TableError;
@@ -8,6 +9,11 @@ use candor_tables::output::Target;
 use candor_tables::visible::visible;
 
 use crate::flags::with_flags;
+
+/// Writes to standard error, if that can be written: a full disk there changes nothing about how the command ends.
+pub fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
 
 /// Why a verb did not do what it was asked.
 pub enum Failure {
@@ -29,11 +35,11 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Input(message) => {
-                eprintln!("error: {}", visible(&message));
+                tell(&format!("error: {}", visible(&message)));
                 ExitCode::from(1)
             }
             Failure::Usage(message) => {
-                eprintln!("error: {}\n\nFor more information, try '--help'.", visible(&message));
+                tell(&format!("error: {}\n\nFor more information, try '--help'.", visible(&message)));
                 ExitCode::from(2)
             }
             Failure::NobodyReads => ExitCode::SUCCESS,

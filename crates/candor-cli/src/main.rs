@@ -112,7 +112,7 @@ fn main() -> ExitCode {
     // Panics over damaged files are caught and told as errors; any other is a bug to be told as one.
     std::panic::set_hook(Box::new(|panic| {
         if !candor_tables::input::panic_is_guarded() {
-            eprintln!("error: this is a bug in candor, please report it: {panic}");
+            failure::tell(&format!("error: this is a bug in candor, please report it: {panic}"));
         }
     }));
     interruption::prepare();

@@ -325,3 +325,17 @@ fn links_are_written_through_also_when_they_lead_to_nothing_yet() {
     fs::rename(sandbox.path("far/real.csv.candor.json"), sandbox.path("link.csv.candor.json")).unwrap();
     sandbox.run("estimate plan.json link.csv").refused(1, &["was made under another plan"]);
 }
+
+/// How a command ends does not depend on whether its messages can be written.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_standard_error_changes_nothing() {
+    let sandbox = two_plans();
+    for (arguments, code) in [("audit nofile.json", 1), ("audit", 2), ("randomize nofile.json none.csv -o out.csv", 1)]
+    {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(CANDOR);
+        command.current_dir(sandbox.path("")).args(arguments.split(' ')).stderr(full);
+        assert_eq!(command.status().unwrap().code(), Some(code), "{arguments}");
+    }
+}

@@ -136,3 +136,17 @@ fn messages_hold_one_true_value_at_most_and_little_of_it() {
     let said = sandbox.run("schema check schema.toml bad.csv --json").refused(1, &[]);
     assert!(said.out.len() < 2_000 && said.err.len() < 400, "{} {}", said.out.len(), said.err.len());
 }
+
+/// A crossing whose name does not tell its columns would protect none of them.
+#[test]
+fn a_crossing_tells_its_columns_or_is_refused() {
+    let sandbox = Sandbox::new();
+    for name in ["*", "a*", "*a", "a**c"] {
+        let attribute = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\", \"2\"]\n");
+        sandbox.write("odd.toml", attribute(name) + &attribute("b"));
+        let design = ["design", "odd.toml", "--method", "minimax", "--parity", "2", "--cross"];
+        let names = format!("{name},b");
+        let said = sandbox.run_words(&[&design[..], &[&names]].concat());
+        said.refused(1, &["--cross", "would not be told apart"]);
+    }
+}

@@ -499,3 +499,16 @@ fn links_and_permissions_of_outputs_are_kept() {
     assert_eq!(sandbox.read("real.csv").lines().count(), 51);
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
 }
+
+/// Names that hold what could be a delimiter are read back, whatever else stands in the header.
+#[test]
+fn names_like_delimiters_are_read_back() {
+    let sandbox = Sandbox::new();
+    for name in ["Kids; boys; girls", "a|b|c|d", "x,y"] {
+        sandbox.write("odd.toml", format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n[[attribute]]\nname = \"z\"\ncategories = [\"1\", \"2\"]\n"));
+        sandbox.write("odd.csv", format!("\"{name}\",z\n0,1\n1,2\n0,2\n"));
+        sandbox.run("design odd.toml --epsilon 2 -o odd.json").fine();
+        sandbox.run("randomize odd.json odd.csv -o responses.csv --seed 1").fine();
+        sandbox.run("estimate odd.json responses.csv").fine();
+    }
+}

@@ -1,6 +1,6 @@
 //! Cross-classifications: several attributes as one, so that a method for one attribute protects them together.
 
-use candor::schema::{Attribute, CROSS, Schema};
+use candor::schema::{Attribute, CROSS, Schema, parts as columns_of};
 
 use crate::DesignError;
 
@@ -41,6 +41,12 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
         labels.iter().flat_map(|label| part.categories().iter().map(move |c| format!("{label}{CROSS}{c}"))).collect()
     });
     let name = parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(&CROSS.to_string());
+    let columns: Vec<&str> = parts.iter().flat_map(|part| columns_of(part.name())).collect();
+    if columns_of(&name) != columns {
+        return refuse(format!(
+            "\"{name}\" would not be told apart into the columns it is made of; rename what ends or begins with \"{CROSS}\""
+        ));
+    }
     let mut attributes = Vec::new();
     for (position, attribute) in schema.attributes().iter().enumerate() {
         match positions.iter().min() == Some(&position) {

@@ -302,6 +302,10 @@ fn metadata_of_a_schema_are_believed() {
     let other = marked(&responses[0], &[(FINGERPRINT_KEY, "another")]);
     let error = tallied(&plan, of("responses", vec![other]).into()).err().unwrap();
     assert!(matches!(error, TableError::Fingerprint { .. }), "{error}");
+    let fingerprint = plan.fingerprint().to_string();
+    let odd = marked(&responses[0], &[(FINGERPRINT_KEY, &fingerprint), (SIMULATION_KEY, "perhaps")]);
+    let error = tallied(&plan, of("responses", vec![odd]).into()).err().unwrap();
+    assert!(error.to_string().contains("\"candor:simulation\" is not a seed: perhaps"), "{error}");
     let unmarked = tallied(&plan, of("responses", vec![marked(&responses[0], &[])]).into()).unwrap();
     assert_eq!((unmarked.unmarked, unmarked.simulation), (vec!["responses".to_owned()], None));
 }
@@ -342,4 +346,22 @@ fn slices_of_responses_add_up_to_the_whole() {
     let counted = |batches: Vec<RecordBatch>| tallied(&plan, of("responses", batches).into()).unwrap().groups;
     assert!(counted(slices.clone()) == counted(vec![whole]));
     assert!(counted(vec![slices[0].clone()]) != counted(slices));
+}
+
+/// Tags are whole numbers, also where a program has made floats of them.
+#[test]
+fn tags_are_whole_numbers() {
+    let channel = |epsilon: f64| Pattern::k_ary(vec![Axis::single(3)], epsilon).unwrap().into();
+    let schema = Schema::of_sizes(&[3]).unwrap();
+    let plan = Plan::new(schema, vec![Block::lottery(vec![0], vec![(1, channel(1.0)), (1, channel(2.0))])]).unwrap();
+    let responses = |tags: [f64; 3]| {
+        let answers: ArrayRef = Arc::new(StringArray::from(vec!["0", "1", "2"]));
+        let tags: ArrayRef = Arc::new(Float64Array::from(tags.to_vec()));
+        of("responses", vec![RecordBatch::try_from_iter([("a1", answers), ("candor_tag", tags)]).unwrap()])
+    };
+    assert_eq!(tallied(&plan, responses([0.0, 1.0, 1.0]).into()).unwrap().responses, 3);
+    for odd in [0.4, -0.4, 1.99, -1.0, 2.0, f64::NAN, f64::INFINITY] {
+        let error = tallied(&plan, responses([0.0, odd, 1.0]).into()).err().unwrap().to_string();
+        assert!(error.contains("row 2") && error.contains("tags are whole numbers from 0 to 1"), "{odd}: {error}");
+    }
 }

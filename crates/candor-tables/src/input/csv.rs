@@ -150,17 +150,19 @@ impl CsvBatches {
     }
 }
 
+/// What a delimiter is looked for among.
+pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
 /// The delimiter that occurs most often in the first line, outside quotes.
 pub(super) fn sniff(start: &[u8]) -> u8 {
     let mut quoted = false;
     let mut counts = [0usize; 4];
-    const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
     for &byte in start {
         match byte {
             b'"' => quoted = !quoted,
             b'\n' if !quoted => break,
             _ if !quoted => {
-                if let Some(i) = CANDIDATES.iter().position(|&c| c == byte) {
+                if let Some(i) = DELIMITERS.iter().position(|&c| c == byte) {
                     counts[i] += 1;
                 }
             }
@@ -168,8 +170,8 @@ pub(super) fn sniff(start: &[u8]) -> u8 {
         }
     }
     // The first of the most frequent, so that a comma wins ties.
-    let best = (0..CANDIDATES.len()).rev().max_by_key(|&i| counts[i]).unwrap_or(0);
-    CANDIDATES[best]
+    let best = (0..DELIMITERS.len()).rev().max_by_key(|&i| counts[i]).unwrap_or(0);
+    DELIMITERS[best]
 }
 
 fn csv_error(file: &str, header: &[String], row: u64, error: csv::Error) -> TableError {

@@ -8,6 +8,7 @@ mod arrow;
 mod open;
 mod several;
 
+pub(crate) use csv::DELIMITERS;
 pub use csv::cells;
 pub use location::Location;
 pub use parquet::panic_is_guarded;

@@ -12,6 +12,7 @@ pub(crate) use write::{Encoded, Layout, ResponseWriter};
 use std::path::Path;
 
 use crate::TableError;
+use crate::error::shown;
 use crate::input::{Input, Location, Table};
 use crate::output::Target;
 use crate::publish::{FolderLock, place};
@@ -46,9 +47,14 @@ pub fn open(table: Table) -> Result<(Input, Option<Provenance>), TableError> {
     let failed = |error| TableError::Read { file: table.name(), error };
     let real = path.as_deref().map(place).transpose().map_err(failed)?;
     let lock = real.as_deref().map(FolderLock::shared).transpose().map_err(failed)?;
+    let name = table.name();
     let input = table.open()?;
     if let Some(fingerprint) = input.metadata(FINGERPRINT_KEY) {
-        let simulation = input.metadata(SIMULATION_KEY).and_then(|seed| seed.parse().ok());
+        let seed = |text: &str| {
+            let message = format!("\"{SIMULATION_KEY}\" is not a seed: {}", shown(text));
+            text.parse::<u64>().map_err(|_| TableError::Sidecar { file: name.clone(), message })
+        };
+        let simulation = input.metadata(SIMULATION_KEY).map(seed).transpose()?;
         let provenance = Provenance { fingerprint: fingerprint.to_owned(), simulation, records: None };
         return Ok((input, Some(provenance)));
     }

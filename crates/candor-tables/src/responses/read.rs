@@ -200,7 +200,7 @@ impl Decoder {
     fn tags(&self, batch: &Batch, at: usize, block: usize) -> Result<Vec<u16>, TableError> {
         let (array, name) = (batch.columns.column(at), &self.columns[at].name);
         let channels = self.plan.blocks()[block].channels().len() as u64;
-        let numbers = cast(array, &DataType::UInt64).ok_or_else(|| unsupported(batch, name, array))?;
+        let numbers = whole_numbers(array).ok_or_else(|| unsupported(batch, name, array))?;
         let tag = |(row, tag): (usize, Option<u64>)| match tag {
             Some(tag) if tag < channels => Ok(tag as u16),
             _ => {
@@ -208,7 +208,7 @@ impl Decoder {
                 Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
             }
         };
-        numbers.as_primitive::<UInt64Type>().iter().enumerate().map(tag).collect()
+        numbers.into_iter().enumerate().map(tag).collect()
     }
 
     fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<AnswerColumn, TableError> {
@@ -283,6 +283,17 @@ pub(crate) const NOT_AN_ANSWER: &str = "cannot be answered under this plan";
 
 /// What the number of a channel of a lottery is called.
 pub(crate) const A_TAG: &str = "a tag of the plan";
+
+/// Whole numbers, 0 or more, of a column of numbers or text, `None` where a value is none; `None` if the column cannot hold any.
+fn whole_numbers(array: &ArrayRef) -> Option<Vec<Option<u64>>> {
+    if !array.data_type().is_floating() {
+        return Some(cast(array, &DataType::UInt64)?.as_primitive::<UInt64Type>().iter().collect());
+    }
+    // A cast would cut off what stands behind the point.
+    let whole = |number: f64| (number >= 0.0 && number.fract() == 0.0).then_some(number as u64);
+    let numbers = cast(array, &DataType::Float64)?;
+    Some(numbers.as_primitive::<Float64Type>().iter().map(|number| number.and_then(whole)).collect())
+}
 
 /// What a tag of a lottery of so many channels can be.
 pub(crate) fn tags_are(channels: u64) -> String {

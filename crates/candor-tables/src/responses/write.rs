@@ -18,6 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use super::Format;
 use super::as_text::{KeptText, Unwritable, as_shown};
 use crate::TableError;
+use crate::input::DELIMITERS;
 use crate::output::{Pending, Target, TextWriter};
 use crate::sidecar::Sidecar;
 use crate::spreadsheet::safe_cell;
@@ -104,7 +105,7 @@ impl Layout {
             if i > 0 {
                 line.push(delimiter_of(self.format));
             }
-            push_cell(&mut line, name, self.format);
+            push_name(&mut line, name, self.format);
         }
         line.push(b'\n');
         line
@@ -228,6 +229,18 @@ fn push_cell(line: &mut Vec<u8>, text: &str, format: Format) {
     match format {
         Format::Csv { delimiter, safe_cells: true } => push_field(line, &safe_cell(text), delimiter),
         Format::Csv { .. } | Format::Parquet => push_field(line, text, delimiter_of(format)),
+    }
+}
+
+/// Appends the name of a column. Whoever reads the header finds the delimiter out by it, so anything that could be one is in quotes.
+fn push_name(line: &mut Vec<u8>, name: &str, format: Format) {
+    let delimiter = match name.bytes().find(|byte| DELIMITERS.contains(byte)) {
+        Some(like_a_delimiter) => like_a_delimiter,
+        None => delimiter_of(format),
+    };
+    match format {
+        Format::Csv { safe_cells: true, .. } => push_field(line, &safe_cell(name), delimiter),
+        Format::Csv { .. } | Format::Parquet => push_field(line, name, delimiter),
     }
 }
 

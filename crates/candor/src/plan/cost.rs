@@ -65,7 +65,11 @@ fn seen(categories: &[usize], answer_sizes: &[usize], parts: &[PartJson]) -> u64
         match &part.set {
             SetJson::All => {}
             SetJson::Only(_) | SetJson::Bitmap(_) => looked_at.fill(true),
-            SetJson::Hits(hits) => hits.iter().filter_map(|&i| Some(*looked_at.get_mut(i)? = true)).for_each(drop),
+            SetJson::Hits(hits) => {
+                for &i in hits.iter().filter(|&&i| i < categories.len()) {
+                    looked_at[i] = true;
+                }
+            }
             SetJson::Threshold { weights, .. } => {
                 looked_at.iter_mut().zip(weights).for_each(|(looked_at, weight)| *looked_at |= weight.0 > 0);
             }

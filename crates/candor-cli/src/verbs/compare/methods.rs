@@ -307,7 +307,7 @@ impl Comparison<'_> {
                 "categories": made.map(|made| made.answer.categories),
                 "bits": made.map(|made| made.answer.bits),
                 "conditional_epsilon": made.and_then(|made| made.plan.guarantee().conditional().value()),
-                "told": made.map(|made| told(made)),
+                "told": made.map(told),
                 "command": made.map(|made| self.command(&made.request)),
                 "fingerprint": made.map(|made| made.plan.fingerprint().as_str()),
                 "out_of_time": made.map(|made| made.out_of_time),

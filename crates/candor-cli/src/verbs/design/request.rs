@@ -22,6 +22,12 @@ pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.iter().map(value)).try_map(|name| Method::of_name(&name))
 }
 
+/// Attributes to be randomized together, by name, and the epsilon that was spent on finding them.
+struct Clusters {
+    names: Vec<Vec<String>>,
+    spent: Option<f64>,
+}
+
 /// A flag that was given: as the user writes it, and the parameter that it is.
 struct Given {
     flag: &'static str,
@@ -111,8 +117,8 @@ impl DesignArgs {
         put("single", self.single.then_some(json!(true)));
         put("allow_weaker", self.allow_weaker.then_some(json!(true)));
         put("matrix", self.file.as_deref().map(matrix).transpose()?);
-        if let Some((clusters, spent)) = self.asked_clusters()? {
-            put("clusters", Some(json!(clusters)));
+        if let Some(Clusters { names, spent }) = self.asked_clusters()? {
+            put("clusters", Some(json!(names)));
             put("spent", spent.map(|spent| json!(spent)));
         }
         if self.method == Method::Front {
@@ -128,10 +134,10 @@ impl DesignArgs {
         Ok((request, notes))
     }
 
-    /// The clusters asked for, and the epsilon that was spent on finding them.
-    fn asked_clusters(&self) -> Result<Option<(Vec<Vec<String>>, Option<f64>)>, Failure> {
+    /// The clusters asked for.
+    fn asked_clusters(&self) -> Result<Option<Clusters>, Failure> {
         match (&self.clusters, &self.from_clusters) {
-            (Some(text), _) => Ok(Some((split_clusters(text), None))),
+            (Some(text), _) => Ok(Some(Clusters { names: split_clusters(text), spent: None })),
             (None, Some(path)) => read_clusters(path).map(Some),
             (None, None) => Ok(None),
         }
@@ -174,12 +180,12 @@ pub fn split_clusters(text: &str) -> Vec<Vec<String>> {
 }
 
 /// What `candor cluster` wrote: the clusters, and what finding them spent.
-fn read_clusters(path: &str) -> Result<(Vec<Vec<String>>, Option<f64>), Failure> {
+fn read_clusters(path: &str) -> Result<Clusters, Failure> {
     let wrong = |problem: &str| {
         Failure::about(path, format!("{problem}; candor cluster .. -o clusters.json writes what is needed here"))
     };
     let found: Value = serde_json::from_str(&read_text(path)?).map_err(|error| wrong(&error.to_string()))?;
-    let clusters = serde_json::from_value(found["clusters"].clone())
+    let names = serde_json::from_value(found["clusters"].clone())
         .map_err(|_| wrong("there is no field \"clusters\" with lists of names"))?;
     if found["protocol"] == "secure-sum" {
         remark(
@@ -187,5 +193,5 @@ fn read_clusters(path: &str) -> Result<(Vec<Vec<String>>, Option<f64>), Failure>
              those who took part",
         );
     }
-    Ok((clusters, found["epsilon"].as_f64()))
+    Ok(Clusters { names, spent: found["epsilon"].as_f64() })
 }

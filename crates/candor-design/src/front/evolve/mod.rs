@@ -69,12 +69,12 @@ impl Parameters {
     fn check(&self) -> Result<(), FrontError> {
         let wrong = |name, value, range| Err(FrontError::Parameter { name, value, range });
         for (name, value, least, range) in [
-            ("population", self.population, 2, "it must be at least 2"),
-            ("archive", self.archive, 2, "it must be at least 2"),
-            ("omega", self.omega, 1, "it must be at least 1"),
-            ("neighbour", self.neighbour, 1, "it must be at least 1"),
-            ("islands", self.islands, 1, "it must be at least 1"),
-            ("patience", self.patience.unwrap_or(1), 1, "it must be at least 1"),
+            ("population", self.population, 2, "it must be from 2 to 1,000,000"),
+            ("archive", self.archive, 2, "it must be from 2 to 1,000,000"),
+            ("omega", self.omega, 1, "it must be from 1 to 1,000,000"),
+            ("neighbour", self.neighbour, 1, "it must be from 1 to 1,000,000"),
+            ("islands", self.islands, 1, "it must be from 1 to 1,000,000"),
+            ("patience", self.patience.unwrap_or(1), 1, "it must be from 1 to 1,000,000"),
         ] {
             if value < least || value > 1_000_000 {
                 return wrong(name, value as f64, range);
