@@ -78,14 +78,15 @@ fn delimiters_quotes_gzip_and_several_files() {
     // Epsilon 30 keeps the truth but with a chance of about 1e-13.
     let once =
         |second: &str| format!("\"x, y\",0,r1\n\"say \"\"hi\"\"\",1,{second}\n\"two\nlines\",0,r3\n\"\",1,\"\"\n");
-    let expected = format!("a;b,c,rest\n{}{}{}", once("r;2"), once("\"r,2\""), once("\"r\t2\"").replace('"', "\u{1}"));
+    let expected =
+        format!("\"a;b\",c,rest\n{}{}{}", once("r;2"), once("\"r,2\""), once("\"r\t2\"").replace('"', "\u{1}"));
     let unquoted = text.replace("\"r\t2\"", "r\t2");
     let expected = expected.replace('\u{1}', "\"").replace("\"r\t2\"", "r\t2");
     assert_eq!(unquoted, expected);
     sandbox.run("randomize plan.json one.txt -o tabs.csv --output-delimiter tab --keep rest").fine();
-    assert!(sandbox.read("tabs.csv").starts_with("a;b\tc\trest\nx, y\t0\tr1\n"));
+    assert!(sandbox.read("tabs.csv").starts_with("\"a;b\"\tc\trest\nx, y\t0\tr1\n"));
     sandbox.run("randomize plan.json one.txt -o tabs.tsv").fine();
-    assert!(sandbox.read("tabs.tsv").starts_with("a;b\tc\nx, y\t0\n"));
+    assert!(sandbox.read("tabs.tsv").starts_with("\"a;b\"\tc\nx, y\t0\n"));
     let sidecar = sandbox.read("all.csv.gz.candor.json");
     assert!(sidecar.contains("\"records\":12") && sidecar.contains("\"simulation\":null"), "{sidecar}");
     sandbox.run("randomize plan.json one.txt -o x.csv --delimiter ,").refused(1, &["one.txt has no column \"a;b\""]);
