@@ -179,7 +179,7 @@ fn columns_of_responses() {
     let blocks =
         vec![Block::new(vec![0, 4], crossed), Block::lottery(vec![2], lottery()), Block::new(vec![3], sets.clone())];
     let plan = Plan::new(schema.clone(), blocks).unwrap();
-    let names: Vec<String> = plan.columns().into_iter().map(|column| column.name).collect();
+    let names: Vec<String> = plan.columns().iter().map(|column| column.name.clone()).collect();
     assert_eq!(names, ["a*d", "p", "b", "c", "candor_tag"]);
     let columns = plan.columns();
     assert_eq!(columns[1].content, Content::Public { attribute: 1 });

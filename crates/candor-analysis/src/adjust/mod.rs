@@ -74,15 +74,15 @@ pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
         match &column.content {
             Content::Public { .. } => {}
             Content::Tag { .. } => return Err(AdjustError::Lottery),
-            Content::Answer { set: true, .. } => return Err(AdjustError::Sets(column.name)),
+            Content::Answer { set: true, .. } => return Err(AdjustError::Sets(column.name.clone())),
             Content::Answer { block, place, labels, .. } => {
                 let block = &plan.blocks()[*block];
                 let categories = plan.schema().attributes()[block.attributes()[*place]].categories();
                 if column.name.as_str() != plan.schema().name(block.attributes()[*place]) {
-                    return Err(AdjustError::Crossed(column.name));
+                    return Err(AdjustError::Crossed(column.name.clone()));
                 }
                 if labels != categories {
-                    return Err(AdjustError::OtherAnswers(column.name));
+                    return Err(AdjustError::OtherAnswers(column.name.clone()));
                 }
             }
         }

@@ -164,7 +164,7 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
                     (Answer::Set(codes), _) => codes.iter().map(|&code| json!(labels[usize::from(code)])).collect(),
                 },
             };
-            response.insert(column.name, value);
+            response.insert(column.name.clone(), value);
         }
         emit_json(&Value::Object(response))?;
         let _ = std::io::stdout().flush();

@@ -21,7 +21,7 @@ pub fn answer(plan: &Plan) -> Answer {
         let (categories, possible) = match column.content {
             Content::Public { .. } => continue,
             Content::Tag { block } => (0, (plan.blocks()[block].channels().len() as f64).log2()),
-            Content::Answer { block, place, labels, .. } => {
+            Content::Answer { block, place, ref labels, .. } => {
                 let sizes = plan.blocks()[block].channels().iter().map(|(_, channel)| match channel {
                     Channel::Pattern(pattern) => pattern.axes()[place].answer,
                     Channel::Matrix(_) => 1,

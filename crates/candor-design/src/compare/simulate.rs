@@ -74,7 +74,7 @@ pub fn simulated_errors(
 
 /// The columns of the responses, in the plan's order.
 fn response<'a>(plan: &Plan, truths: &'a [Vec<u16>], answers: &'a [BlockAnswers]) -> Vec<Codes<'a>> {
-    let codes = |content: Content| match content {
+    let codes = |content: &Content| match *content {
         Content::Public { attribute } => Codes::One(&truths[attribute]),
         Content::Tag { block } => Codes::One(&answers[block].tags),
         Content::Answer { block, place, .. } => match &answers[block].columns[place] {
@@ -82,5 +82,5 @@ fn response<'a>(plan: &Plan, truths: &'a [Vec<u16>], answers: &'a [BlockAnswers]
             AnswerColumn::Set(sets) => Codes::Set(sets),
         },
     };
-    plan.columns().into_iter().map(|column| codes(column.content)).collect()
+    plan.columns().iter().map(|column| codes(&column.content)).collect()
 }

@@ -131,7 +131,7 @@ impl Responses {
         let names: Vec<String> =
             columns.iter().map(|column| column.name.clone()).chain(weights.map(str::to_owned)).collect();
         Ok(Responses {
-            decoder: Decoder { columns, plan: plan.clone(), weights: weights.map(str::to_owned) },
+            decoder: Decoder { columns: columns.to_vec(), plan: plan.clone(), weights: weights.map(str::to_owned) },
             batches: input.batches(&names)?,
             provenance,
         })

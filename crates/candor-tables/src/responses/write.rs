@@ -51,7 +51,7 @@ pub(crate) enum Encoded {
 impl Layout {
     /// The columns of responses under a plan, then those that are passed on.
     pub(crate) fn new(plan: &Plan, kept: Vec<Field>, format: Format) -> Layout {
-        Layout::of_columns(plan.schema(), plan.columns(), kept, format)
+        Layout::of_columns(plan.schema(), plan.columns().to_vec(), kept, format)
     }
 
     /// One column per attribute, as if all were public, then others.

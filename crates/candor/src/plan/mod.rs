@@ -116,6 +116,8 @@ pub struct Origin {
 pub struct Plan {
     schema: Schema,
     blocks: Vec<Block>,
+    /// They follow from schema and blocks, and are asked for once a table.
+    columns: Vec<ResponseColumn>,
     origin: Origin,
     guarantee: Guarantee,
     for_prior: Option<ForPrior>,
@@ -141,7 +143,8 @@ impl Plan {
         let guarantee = Guarantee::of(&blocks);
         let fingerprint = fingerprint(&schema, &blocks, None);
         let (origin, version) = (Origin::default(), VERSION_1);
-        Ok(Plan { schema, blocks, origin, guarantee, for_prior: None, version, fingerprint })
+        let columns = response_columns(&schema, &blocks);
+        Ok(Plan { schema, blocks, columns, origin, guarantee, for_prior: None, version, fingerprint })
     }
 
     /// The same plan with a note on how it came about.
@@ -183,8 +186,8 @@ impl Plan {
 
     /// The columns of a table of responses, in order: attributes in the order of the schema (an
     /// attribute of a cross-classification at the first one's place), then tags.
-    pub fn columns(&self) -> Vec<ResponseColumn> {
-        response_columns(&self.schema, &self.blocks)
+    pub fn columns(&self) -> &[ResponseColumn] {
+        &self.columns
     }
 }
 
