@@ -15,6 +15,7 @@ use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::condition::Condition;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::{Input, Inputs, Location, cells};
@@ -101,7 +102,7 @@ pub fn table(data: &[u8]) {
         let weights = plan.columns().iter().any(|column| public(&column.content)).then_some("weight");
         let inputs = || Inputs::new([location.clone()], None).expect("one file");
         let job = tally::Job { plan, tables: &tables, by: &[], weights };
-        if let Ok(tallied) = tally::tally(&job, inputs(), |_, _| {}) {
+        if let Ok(tallied) = tally::tally(&job, inputs(), Watch::nobody()) {
             tallied.groups.values().flatten().for_each(|tally| built::analyse_all(plan, tally));
         }
         if let Ok(tallies) = tally_counts(plan, &tables, inputs()) {

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod watch;
+
 pub mod condition;
 
 pub mod table_list;

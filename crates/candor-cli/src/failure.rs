@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use candor_design::DesignError;
+use candor_study::StudyError;
 use candor_tables::TableError;
 use candor_tables::output::Target;
 use candor_tables::visible::visible;
@@ -61,21 +63,11 @@ impl From<TableError> for Failure {
     }
 }
 
-impl From<candor_design::DesignError> for Failure {
-    fn from(error: candor_design::DesignError) -> Failure {
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Failure {
         let told = with_flags(&error.to_string());
         match error {
-            candor_design::DesignError::Needs(_) => Failure::Usage(told),
-            _ => Failure::Input(told),
-        }
-    }
-}
-
-impl From<candor_study::StudyError> for Failure {
-    fn from(error: candor_study::StudyError) -> Failure {
-        let told = with_flags(&error.to_string());
-        match error {
-            candor_study::StudyError::Needs(_) => Failure::Usage(told),
+            StudyError::Needs(_) | StudyError::Design(DesignError::Needs(_)) => Failure::Usage(told),
             _ => Failure::Input(told),
         }
     }

@@ -2,14 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-mod draw;
 mod flags;
 mod failure;
 mod interruption;
 mod progress;
 mod shell;
 mod show;
-mod page;
 mod verbs;
 
 use std::process::ExitCode;

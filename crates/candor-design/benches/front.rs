@@ -7,6 +7,7 @@
 
 use std::time::Instant;
 
+use candor_analysis::watch::Watch;
 use candor_design::front::Goal;
 use candor_design::front::evolve::polishing::{fill_in, polish_front};
 use candor_design::front::evolve::{Parameters, evolve};
@@ -50,13 +51,13 @@ fn summary() {
 
     let before = cpu_seconds(start);
     let parameters = Parameters { generations: 1000, islands: 1, ..Parameters::default() };
-    let evolved = evolve(&goal, &parameters, |_, _| {}).unwrap();
+    let evolved = evolve(&goal, &parameters, |_, _| Ok(())).unwrap();
     let searched = || evolved.front.iter().map(|candidate| candidate.measures);
     let known = [(0.459, 2.7237), (0.564, 3.3541), (0.669, 4.8846)];
     let mut privacies = goal.spread(50);
     privacies.extend(known.map(|(privacy, _)| privacy));
     privacies.sort_by(f64::total_cmp);
-    let best = polish_front(&goal, &evolved, &privacies, 6, 1, |_, _| {});
+    let best = polish_front(&goal, &evolved, &privacies, 6, 1, |_, _| Ok(())).unwrap();
     let between = fill_in(&goal, &privacies, &best, 3);
     let polished = || best.iter().flatten().chain(&between).map(|found| found.measures);
     println!(
@@ -73,7 +74,7 @@ fn summary() {
 
     let before = cpu_seconds(start);
     let parameters = Parameters { generations: 20_000, islands: 1, ..Parameters::default() };
-    let run = evolve(&goal, &parameters, |_, _| {}).unwrap();
+    let run = evolve(&goal, &parameters, |_, _| Ok(())).unwrap();
     println!(
         "the paper's run, 20,000 generations of 100: {:.1} s of CPU, {} matrices, hypervolume {:.4}",
         cpu_seconds(start) - before,
@@ -84,7 +85,7 @@ fn summary() {
     for (n, points) in [(10, 50), (20, 4)] {
         let (before, clock) = (cpu_seconds(start), Instant::now());
         let goal = self::goal(n);
-        let front = exact::front(&goal, &goal.spread(points));
+        let front = exact::front(&goal, &goal.spread(points), Watch::default());
         let gap = front.iter().flatten().map(exact::ExactPoint::gap).fold(0.0, f64::max);
         println!(
             "exact front, n = {n}, {points} points: {:.1} s of CPU, {:.1} s on the clock, largest gap {gap:.1e}",
@@ -108,7 +109,7 @@ fn evaluate(bencher: Bencher, n: usize) {
 fn search(bencher: Bencher) {
     let goal = goal(10);
     let parameters = Parameters { generations: 100, islands: 1, ..Parameters::default() };
-    bencher.counter(ItemsCount::new(10_000usize)).bench(|| evolve(&goal, &parameters, |_, _| {}));
+    bencher.counter(ItemsCount::new(10_000usize)).bench(|| evolve(&goal, &parameters, |_, _| Ok(())));
 }
 
 /// One matrix, from Warner's to a local optimum.

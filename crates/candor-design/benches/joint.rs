@@ -46,8 +46,8 @@ fn instance(k: usize, low: f64, high: f64) -> Levels {
 }
 
 /// What is asked of the gap: rounding up to 20 attributes, 1e-4 at 30, what comes beyond.
-fn effort(k: usize) -> Effort {
-    Effort { gap: if k <= 20 { 1e-9 } else { 1e-4 }, deadline: None }
+fn effort(k: usize) -> Effort<'static> {
+    Effort::to(if k <= 20 { 1e-9 } else { 1e-4 })
 }
 
 /// The optima themselves, so that speed is of something.

@@ -9,6 +9,7 @@ use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
@@ -79,7 +80,7 @@ fn is_joint(inside: &Together) -> bool {
 }
 
 impl Design for ClustersRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
         let inside = match self.inside {
             Together::Joint => Inside::Joint,
             Together::Optimal if self.epsilon.is_some() => Inside::OptimalWithin,
@@ -91,7 +92,7 @@ impl Design for ClustersRequest {
         let position = |name: &String| schema.position(name);
         let positions = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, _>>();
         let together = self.clusters.iter().map(positions).collect::<Result<Vec<_>, _>>()?;
-        let effort = Effort::within(schema.private().len(), self.time_limit);
+        let effort = Effort::within(schema.private().len(), self.time_limit, watch);
         let plan = clusters(schema, &together, &budget.epsilons(schema)?, inside, effort)?;
         let notes = self.spent.map(|spent| spent_note(spent, plan.guarantee().epsilon().get()));
         Ok(Designed { notes: notes.into_iter().collect(), out_of_time: effort.is_over(), ..Designed::from(plan) })
@@ -216,7 +217,7 @@ mod tests {
     /// Wor, Edu, Mar, Occ, Rel, Race, Sex, Inc of the Adult data.
     const SIZES: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 
-    const EFFORT: Effort = Effort { gap: 1e-9, deadline: None };
+    const EFFORT: Effort = Effort::to(1e-9);
 
     fn made(of: &[Vec<usize>], epsilons: &[f64], inside: Inside) -> Plan {
         clusters(&Schema::of_sizes(&SIZES).unwrap(), of, epsilons, inside, EFFORT).unwrap()

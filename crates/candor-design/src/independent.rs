@@ -4,6 +4,7 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ pub struct IndependentRequest {
 }
 
 impl Design for IndependentRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
         let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
         let plan = independent(schema, &budget.epsilons(schema)?)?;

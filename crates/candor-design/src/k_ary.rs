@@ -9,6 +9,7 @@
 use candor::channel::{Axis, Pattern, PatternSet, Rational, exact};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 pub use crate::budget::up_epsilon;
@@ -25,7 +26,7 @@ pub struct WarnerRequest {
 }
 
 impl Design for WarnerRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(warner(schema, self.p)?.into())
     }
 }
@@ -39,7 +40,7 @@ pub struct UpRequest {
 }
 
 impl Design for UpRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(up(schema, self.q)?.into())
     }
 }
@@ -53,7 +54,7 @@ pub struct FrappRequest {
 }
 
 impl Design for FrappRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(frapp(schema, self.lambda)?.into())
     }
 }

@@ -7,6 +7,7 @@
 use candor::channel::{Axis, Part, Pattern, PatternSet};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
@@ -39,7 +40,7 @@ pub struct LDiversityRequest {
 }
 
 impl Design for LDiversityRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(l_diversity(&crossed_if_asked(schema, self.cross.as_deref())?, &self.l)?.into())
     }
 

@@ -23,6 +23,8 @@ pub mod budget;
 pub mod designed;
 pub mod method;
 pub mod predict;
+pub mod expectation;
+pub mod pairs;
 pub mod cross;
 pub mod k_ary;
 pub mod independent;
@@ -33,9 +35,9 @@ pub mod front;
 pub mod joint;
 pub mod clusters;
 pub mod request;
+pub mod rappor;
 pub mod compare;
 pub mod blackwell;
-pub mod rappor;
 
 pub use designed::Designed;
 pub use request::{Method, Request, RequestError, design};
@@ -44,6 +46,7 @@ use candor::channel::ChannelError;
 use candor::plan::PlanError;
 use candor::schema::{Schema, SchemaError};
 use candor_analysis::table_list::TableListError;
+use candor_analysis::watch::Cancelled;
 
 /// The number of respondents for which errors are told if none is said.
 pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;
@@ -156,6 +159,9 @@ pub enum DesignError {
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),
+    /// Whoever waited for it ended the work.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// There is no such channel on the front.
     #[error(transparent)]
     Front(#[from] front::FrontError),

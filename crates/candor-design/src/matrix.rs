@@ -7,6 +7,7 @@
 use candor::channel::{COLUMN_TOLERANCE, Matrix};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;
@@ -35,7 +36,7 @@ pub struct MatrixRequest {
 }
 
 impl Design for MatrixRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(matrix(schema, &self.matrix, self.inputs)?.into())
     }
 }

@@ -4,17 +4,19 @@ use std::time::{Duration, Instant};
 
 use candor::schema::Schema;
 use candor_analysis::table_list::TableListError;
+use candor_analysis::watch::Watch;
 
 use crate::designed::Designed;
 use crate::{DesignError, budget, private};
 
 /// A method's parameters, and what it makes of them. Every method implements it in its own file.
 pub trait Design: Sized {
-    /// The plan for a schema, with what is known of it.
+    /// The plan for a schema, with what is known of it. A search that takes long asks `watch` whether to go on, and otherwise ends with what
+    /// it has.
     ///
     /// # Errors
     /// If a parameter is missing or out of range, or the method does not apply to the schema.
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError>;
+    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError>;
 
     /// How the method is asked for a given record epsilon, where methods are compared. None for methods that are not.
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {

@@ -16,6 +16,7 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
@@ -87,7 +88,7 @@ pub struct MinimaxRequest {
 }
 
 impl Design for MinimaxRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let schema = &crossed_if_asked(schema, self.cross.as_deref())?;
         match (&self.parity, &self.attribute_epsilon) {
             (Some(parities), None) => Ok(minimax_by_parity(schema, parities)?.into()),

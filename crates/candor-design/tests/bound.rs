@@ -14,7 +14,7 @@ use candor_design::joint::rr_joint::rr_joint;
 use candor_design::joint::workload::{lottery, sampling, single};
 use proptest::prelude::*;
 
-const EFFORT: Effort = Effort { gap: 1e-10, deadline: None };
+const EFFORT: Effort = Effort::to(1e-10);
 
 fn costs(schema: &Schema, tables: &str) -> Costs {
     let (tables, weights) = TableList::parse_weighted(tables, schema).unwrap();

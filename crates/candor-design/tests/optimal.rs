@@ -24,7 +24,7 @@ fn golden() -> Vec<Golden> {
 }
 
 /// Without a time limit, to the level of rounding.
-const EFFORT: Effort = Effort { gap: 1e-10, deadline: None };
+const EFFORT: Effort = Effort::to(1e-10);
 
 fn design(sizes: &[usize], epsilons: &[f64]) -> Bounded {
     optimal(&Schema::of_sizes(sizes).unwrap(), epsilons, EFFORT).unwrap()
@@ -97,7 +97,7 @@ fn pivots_without_gain_are_not_the_end() {
     let sizes =
         vec![7, 14, 5, 11, 5, 2, 14, 14, 15, 2, 16, 14, 10, 13, 14, 4, 8, 8, 5, 9, 19, 15, 4, 12, 11, 9, 19, 20, 8, 10];
     let levels = Levels::new(sizes, vec![3.0; 30]).unwrap();
-    let found = search(&levels, Effort { gap: 1e-7, deadline: None });
+    let found = search(&levels, Effort::to(1e-7));
     assert!(found.upper - found.lower < 1e-6, "{} {}", found.lower, found.upper);
 }
 

@@ -10,7 +10,7 @@ use candor_design::joint::workload::{lottery, sampling, single};
 use proptest::prelude::*;
 
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
-const EFFORT: Effort = Effort { gap: 1e-10, deadline: None };
+const EFFORT: Effort = Effort::to(1e-10);
 
 /// `sum of v_U` over the pairs, from the plan itself: `v_U = c_U / sum over c of w_c lambda_{U,c}^2`.
 fn pairs(plan: &Plan, sizes: &[usize]) -> f64 {

@@ -1,5 +1,7 @@
 //! What an experiment returns: tables and plots as plain data, and in words what agrees with the print.
 
+use candor_study::plot::Plot;
+
 /// A paper whose results can be regenerated.
 pub struct Paper {
     /// The name it goes by on the command line.
@@ -49,51 +51,4 @@ pub struct Table {
     pub columns: Vec<String>,
     /// One cell per column.
     pub rows: Vec<Vec<String>>,
-}
-
-/// A figure: curves or points over two axes.
-#[derive(Clone, Debug)]
-pub struct Plot {
-    /// Tells the plots of an exhibit apart; part of a file name.
-    pub name: String,
-    /// What is seen.
-    pub title: String,
-    /// The horizontal axis.
-    pub x: Scale,
-    /// The vertical axis.
-    pub y: Scale,
-    /// What is drawn, in the order of the legend.
-    pub series: Vec<Series>,
-}
-
-/// One axis of a plot.
-#[derive(Clone, Debug)]
-pub struct Scale {
-    /// Its label.
-    pub label: String,
-    /// Whether it is logarithmic; points that are not positive are then left out.
-    pub logarithmic: bool,
-}
-
-impl Scale {
-    /// An ordinary axis.
-    pub fn linear(label: &str) -> Scale {
-        Scale { label: label.to_owned(), logarithmic: false }
-    }
-
-    /// A logarithmic axis.
-    pub fn logarithmic(label: &str) -> Scale {
-        Scale { label: label.to_owned(), logarithmic: true }
-    }
-}
-
-/// Points that belong together.
-#[derive(Clone, Debug)]
-pub struct Series {
-    /// Its name in the legend.
-    pub name: String,
-    /// Whether the points are joined by a line or stand alone.
-    pub joined: bool,
-    /// The points.
-    pub points: Vec<(f64, f64)>,
 }

@@ -3,8 +3,9 @@
 //! Printed values stand as in the paper; ours beside them.
 
 use candor_design::{l_diversity, minimax, rappor};
+use candor_study::plot::{Plot, Scale, Series};
 
-use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
+use crate::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 
 /// The paper and what can be regenerated of it.
 pub const PAPER: Paper = Paper {

@@ -9,9 +9,10 @@ use candor::randomness::Source;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, search};
 use candor_design::joint::single_miss::heuristic_outcome;
+use candor_study::plot::{Plot, Scale, Series};
 use rand_core::Rng;
 
-use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
+use crate::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 
 /// The paper.
 pub const PAPER: Paper = Paper {
@@ -97,7 +98,7 @@ fn instance(rng: &mut impl Rng, k: usize, vary: Vary) -> Result {
         Vary::Sizes => sizes.iter().map(|&a| a as f64).sum(),
     };
     let levels = Levels::new(sizes, epsilons.clone()).expect("positive epsilons");
-    let found = search(&levels, Effort { gap: 1e-7, deadline: None });
+    let found = search(&levels, Effort::to(1e-7));
     let order: Vec<usize> = (0..k).collect();
     let (heuristic, altered) = heuristic_outcome(&levels, &order);
     let raised = altered.iter().filter(|&&(i, achieved)| achieved > epsilons[i]).count();
@@ -200,7 +201,7 @@ fn run_times(settings: &Settings) -> Outcome {
             let epsilons = (0..k).map(|_| uniform(&mut rng, 1.0, 10.0)).collect();
             let levels = Levels::new(sizes, epsilons).expect("positive epsilons");
             let started = Instant::now();
-            let found = search(&levels, Effort { gap: 1e-7, deadline: None });
+            let found = search(&levels, Effort::to(1e-7));
             searching += started.elapsed().as_secs_f64();
             gap = gap.max((found.upper - found.lower) / found.upper);
             let started = Instant::now();

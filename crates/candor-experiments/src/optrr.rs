@@ -8,6 +8,7 @@ mod iterative;
 
 use std::fmt::Write;
 
+use candor_analysis::watch::Watch;
 use candor_design::front::evolve::{Evolved, Parameters, evolve};
 use candor_design::front::exact::{self, ExactPoint};
 use candor_design::front::hypervolume::hypervolume;
@@ -15,9 +16,10 @@ use candor_design::front::measure::Measures;
 use candor_design::front::prior::Prior;
 use candor_design::front::warner::{self, STEPS, WarnerPoint};
 use candor_design::front::{FrontError, Goal};
+use candor_study::front::front_plot;
 
 use crate::adult::Adult;
-use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
+use crate::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 
 /// The records of the paper's data sets.
 const RECORDS: f64 = 10_000.0;
@@ -129,8 +131,10 @@ impl Fronts {
     fn of(subject: &Subject, generations: usize, seed: u64) -> Result<Fronts, FrontError> {
         let goal = Goal::new(subject.prior.clone()?, subject.bound)?;
         let parameters = Parameters { generations, islands: 1, seed, ..Parameters::default() };
-        let evolved = evolve(&goal, &parameters, |_, _| {})?;
-        let exact = exact::front(&goal, &goal.spread(subject.points)).into_iter().collect::<Result<_, _>>()?;
+        let evolved = evolve(&goal, &parameters, |_, _| Ok(()))?;
+        let exact = exact::front(&goal, &goal.spread(subject.points), Watch::default())
+            .into_iter()
+            .collect::<Result<_, _>>()?;
         Ok(Fronts { warner: warner::front(&goal, STEPS), goal, evolved, exact })
     }
 
@@ -149,36 +153,6 @@ impl Fronts {
             self.points(self.evolved.front.iter().map(|candidate| candidate.measures)),
             self.points(self.exact.iter().map(|point| point.measures)),
         ]
-    }
-}
-
-/// Shares that are off by ten percentage points are of no use: larger errors would only squeeze the rest of a plot together.
-const USELESS: f64 = 0.01;
-
-/// The plot of fronts: the classical one, and whichever others there are. Errors beyond 0.01 are not drawn, if there are smaller ones.
-pub fn front_plot(
-    name: &str,
-    title: &str,
-    warner: Vec<(f64, f64)>,
-    evolved: Option<Vec<(f64, f64)>>,
-    exact: Option<Vec<(f64, f64)>>,
-) -> Plot {
-    let all = || warner.iter().chain(evolved.iter().flatten()).chain(exact.iter().flatten());
-    let limit = if all().any(|p| p.1 <= USELESS) { USELESS } else { f64::INFINITY };
-    let series = |name: &str, points: Vec<(f64, f64)>| Series {
-        name: name.to_owned(),
-        joined: true,
-        points: points.into_iter().filter(|p| p.1 <= limit).collect(),
-    };
-    let mut drawn = vec![series("Warner, UP, FRAPP", warner.clone())];
-    drawn.extend(evolved.clone().map(|points| series("evolutionary search (square matrices)", points)));
-    drawn.extend(exact.clone().map(|points| series("exact: the best there is", points)));
-    Plot {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        x: Scale::linear("privacy: how often the best guess is wrong"),
-        y: Scale::logarithmic("utility: mean squared error of shares"),
-        series: drawn,
     }
 }
 

@@ -6,6 +6,11 @@ use candor::plan::{Content, Plan};
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::watch::Watch;
+use candor_tables::TableError;
+use candor_tables::counts::tally_counts;
+use candor_tables::input::Inputs;
+use candor_tables::tally::{Job, tally, tally_keeping_sets};
 
 use crate::error::StudyError;
 
@@ -15,6 +20,44 @@ pub struct Counts {
     by: Vec<usize>,
     groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
     responses: u64,
+    provenance: Provenance,
+}
+
+/// What is known of where responses come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// The seed, if any of the responses are a simulation.
+    pub simulation: Option<u64>,
+    /// The names of tables that do not tell the plan they were made under.
+    pub unmarked: Vec<String>,
+}
+
+impl Provenance {
+    /// What was read of responses.
+    pub fn of(simulation: Option<u64>, unmarked: Vec<String>) -> Provenance {
+        Provenance { simulation, unmarked }
+    }
+
+    /// What should be known, as notes; `name` is what tables are called.
+    pub fn notes(&self, name: impl Fn(&str) -> String) -> Vec<String> {
+        let unmarked = self.unmarked.iter().map(|table| {
+            format!("note: the file {} does not tell the plan it was made under; its labels fit this one", name(table))
+        });
+        let simulation = self.simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"));
+        unmarked.chain(simulation).collect()
+    }
+}
+
+/// How responses in tables are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountOptions<'a> {
+    /// Positions of public attributes by whose categories to count separately.
+    pub by: &'a [usize],
+    /// A column of survey weights.
+    pub weights: Option<&'a str>,
+    /// Whether to keep the different sets of attributes that are answered with sets: the likelihood method needs them.
+    pub keep_sets: bool,
 }
 
 /// The positions of attributes by which responses may be grouped: those that are public.
@@ -63,7 +106,37 @@ impl Counts {
         if !lists.all(|list| Some(&list) == first.as_ref()) {
             return Err(StudyError::Counts("groups hold different tables"));
         }
-        Ok(Counts { by: by.to_vec(), groups, responses })
+        Ok(Counts { by: by.to_vec(), groups, responses, provenance: Provenance::default() })
+    }
+
+    /// Counts responses in tables: record batches or files. `watch` is told the records.
+    ///
+    /// # Errors
+    /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever
+    /// watches ends it.
+    pub fn read(
+        plan: &Plan,
+        inputs: Inputs,
+        tables: &TableList,
+        options: CountOptions<'_>,
+        watch: Watch<'_>,
+    ) -> Result<Counts, TableError> {
+        let CountOptions { by, weights, keep_sets } = options;
+        let job = Job { plan, tables, by, weights };
+        let read = if keep_sets { tally_keeping_sets(&job, inputs, watch) } else { tally(&job, inputs, watch) }?;
+        let provenance = Provenance::of(read.simulation, read.unmarked);
+        Ok(Counts { by: by.to_vec(), groups: read.groups, responses: read.responses, provenance })
+    }
+
+    /// Reads counts made elsewhere, by the query of [`sql`](crate::sql::sql) or otherwise.
+    ///
+    /// # Errors
+    /// If a table cannot be read, or is no table of such counts.
+    pub fn made_elsewhere(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
+        let tallies = tally_counts(plan, tables, inputs)?;
+        let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
+        let groups = BTreeMap::from([(Vec::new(), tallies)]);
+        Ok(Counts { by: Vec::new(), groups, responses, provenance: Provenance::default() })
     }
 
     /// Counts responses in memory, one column per column of the plan, such as
@@ -106,6 +179,11 @@ impl Counts {
     /// How many responses were counted.
     pub fn responses(&self) -> u64 {
         self.responses
+    }
+
+    /// What is known of where the responses come from.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
     }
 
     /// The positions of the attributes that make the groups.

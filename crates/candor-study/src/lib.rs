@@ -4,9 +4,29 @@
 
 pub mod words;
 
+pub mod plot;
+
+pub mod page;
+
 mod error;
 
 pub mod counts;
+
+pub mod guarantee;
+
+pub mod schema;
+
+pub mod prior;
+
+pub mod design;
+
+pub mod compare;
+
+pub mod audit;
+
+pub mod explain;
+
+pub mod randomize;
 
 pub mod estimate;
 
@@ -25,6 +45,12 @@ pub mod synthesize;
 pub mod size;
 
 pub mod sql;
+
+pub mod front;
+
+pub mod refine;
+
+pub mod report;
 
 pub use error::StudyError;
 

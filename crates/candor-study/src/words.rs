@@ -1,4 +1,6 @@
-//! Numbers in sentences.
+//! Words for people: numbers in sentences, wrapped paragraphs, aligned tables.
+
+use candor_tables::visible::visible;
 
 /// A whole number with separators: 32,561.
 pub fn count(n: u64) -> String {
@@ -18,6 +20,79 @@ pub fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// An aligned table; the first column to the left, the others to the right.
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    // A cell is one line, whatever the label in it.
+    let cell = |cell: &str| visible(&cell.replace('\n', "\\n"));
+    let header: Vec<String> = header.iter().map(|name| cell(name)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| cell(text)).collect()).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    let mut text = line(&mut header.iter().map(String::as_str));
+    for row in &rows {
+        text += &line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+/// A probability, with what is missing to 1 where four decimals would hide it; "-" if there is none.
+pub fn probability(p: Option<f64>) -> String {
+    match p {
+        None => "-".to_owned(),
+        Some(p) if p < 1.0 && p > 0.9999 => format!("1 - {:.1e}", 1.0 - p),
+        Some(p) if p > 0.0 && p < 0.001 => format!("{p:.2e}"),
+        Some(p) => format!("{p:.4}"),
+    }
+}
+
+/// A p-value with the digits it has.
+pub fn p_value(p: f64) -> String {
+    match p {
+        0.0 => "below 1e-300".to_owned(),
+        p if p < 1e-4 => format!("{p:.1e}"),
+        p => format!("{p:.4}"),
+    }
+}
+
+/// A paragraph wrapped at 100 characters, every line indented by two.
+pub fn paragraph(sentence: &str) -> String {
+    let sentence = visible(sentence);
+    let mut text = String::new();
+    let mut line = String::from(" ");
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > 100 {
+            text += line.trim_end();
+            text.push('\n');
+            line = String::from(" ");
+        }
+        line.push(' ');
+        line += word;
+    }
+    text + line.trim_end() + "\n"
+}
+
+/// The same with a capital at the beginning.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The same with a small letter at the beginning.
+pub fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +101,24 @@ mod tests {
     fn numbers_have_separators_and_nouns() {
         assert_eq!([7, 999, 1_000, 32_561, 1_000_000].map(count), ["7", "999", "1,000", "32,561", "1,000,000"]);
         assert_eq!([0, 1, 2].map(|n| plural(n, "sweep")), ["0 sweeps", "1 sweep", "2 sweeps"]);
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let text = table(&["name", "n"], &[vec!["a".into(), "10".into()], vec!["long name".into(), "5".into()]]);
+        assert_eq!(text, "  name        n\n  a          10\n  long name   5\n");
+    }
+
+    #[test]
+    fn probabilities_near_the_ends() {
+        let shown = [None, Some(0.25), Some(1.0), Some(1.0 - 3e-9), Some(2e-7)].map(probability);
+        assert_eq!(shown, ["-", "0.2500", "1.0000", "1 - 3.0e-9", "2.00e-7"]);
+    }
+
+    #[test]
+    fn paragraphs_wrap() {
+        let text = paragraph(&"word ".repeat(40));
+        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= 100));
+        assert_eq!(text.split_whitespace().count(), 40);
     }
 }

@@ -17,6 +17,7 @@ use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Plan};
 use candor::randomness::Source;
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use candor_tables::BATCH;
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::Target;
@@ -76,7 +77,7 @@ fn run(input: &Path, output: &Path) -> f64 {
     let started = Instant::now();
     let inputs = Inputs::new([input.to_owned()], None).unwrap();
     let job = Job { plan: &plan, keep: &[], source: &source };
-    randomize_to(&job, inputs, &target, Format::of(&target), |_, _| {}).unwrap();
+    randomize_to(&job, inputs, &target, Format::of(&target), Watch::nobody()).unwrap();
     started.elapsed().as_secs_f64()
 }
 

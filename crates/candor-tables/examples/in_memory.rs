@@ -9,6 +9,7 @@ use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Input;
 use candor_tables::randomize::{Job, randomize};
@@ -34,7 +35,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let responses = Input::from_batches("responses", responses[0].schema(), responses.into_iter().map(Ok))?;
     let tables = TableList::marginals(plan.schema());
     let job = tally::Job { plan: &plan, tables: &tables, by: &[], weights: None };
-    for counted in tally(&job, responses.into(), |_, _| {})?.groups.values().flatten() {
+    for counted in tally(&job, responses.into(), Watch::nobody())?.groups.values().flatten() {
         for (label, cell) in ["no", "yes"].iter().zip(analyse(&plan, counted, &Options::default()).cells?) {
             println!("{label}: {:.3}", cell.estimate);
         }

@@ -3,6 +3,7 @@
 use candor::plan::Plan;
 use candor::randomize::AnswerColumn;
 use candor_analysis::adjust::DistinctRecords;
+use candor_analysis::watch::Watch;
 
 use crate::TableError;
 use crate::input::Inputs;
@@ -19,7 +20,7 @@ use crate::responses::{Read, ResponseBatch, read_batches};
 pub fn distinct_responses(
     plan: &Plan,
     inputs: Inputs,
-    mut progress: impl FnMut(u64, Option<u64>),
+    watch: Watch<'_>,
 ) -> Result<(DistinctRecords, Read), TableError> {
     let width = plan.columns().len();
     let mut records = DistinctRecords::new(width);
@@ -33,9 +34,6 @@ pub fn distinct_responses(
         records.add_rows(&columns);
         records
     };
-    let read = read_batches(plan, inputs, None, count, |counted, read| {
-        records.merge(&counted);
-        progress(read.responses, None);
-    })?;
+    let read = read_batches(plan, inputs, None, watch, count, |counted| records.merge(&counted))?;
     Ok((records, read))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use candor::randomize::RandomizeError;
+use candor_analysis::watch::Cancelled;
 
 use crate::visible::visible;
 
@@ -27,6 +28,9 @@ pub enum TableError {
         /// What it is called the second time.
         again: String,
     },
+    /// Whoever waited for it ended the work.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// Standard input given twice.
     #[error("standard input (-) can be read only once")]
     ReadTwice,

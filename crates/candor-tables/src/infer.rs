@@ -63,6 +63,13 @@ pub struct Wishes {
     pub max_categories: usize,
 }
 
+impl Default for Wishes {
+    fn default() -> Wishes {
+        let (bins, bins_elsewhere, public, drop) = (Vec::new(), None, Vec::new(), Vec::new());
+        Wishes { bins, bins_elsewhere, public, drop, max_categories: 100 }
+    }
+}
+
 /// An inferred schema.
 #[derive(Debug)]
 pub struct Inferred {

@@ -8,6 +8,7 @@ use arrow_schema::{Field, FieldRef};
 use candor::plan::{Content, Plan, SET_SEPARATOR};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
+use candor_analysis::watch::{Step, Watch};
 
 use crate::input::{Batch, Batches, Inputs, Location};
 use crate::output::Target;
@@ -63,16 +64,16 @@ pub fn randomize<E: From<TableError>>(
 /// Randomizes tables to a file; it appears when it is complete, or not at all.
 ///
 /// Memory does not grow with the tables: a few batches of [`BATCH`](crate::BATCH) rows are under
-/// way at any time. `progress` is told the records done and, where known, how many there are.
+/// way at any time. `watch` is told the records done and, where known, how many there are.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or written.
+/// The first row that does not fit, in order; whatever cannot be read or written; whoever watches ends it.
 pub fn randomize_to(
     job: &Job<'_>,
     inputs: Inputs,
     output: &Target,
     format: Format,
-    mut progress: impl FnMut(u64, Option<u64>),
+    watch: Watch<'_>,
 ) -> Result<Done, TableError> {
     check_places(&inputs, output)?;
     check_cells(job.plan, format)?;
@@ -83,8 +84,7 @@ pub fn randomize_to(
     let total = truth.total;
     let done = worker.answer_all(truth, |encoded, records| {
         writer.write(&encoded, output)?;
-        progress(records, total);
-        Ok::<(), TableError>(())
+        Ok::<(), TableError>(watch.tell(Step::of("records", records, total))?)
     })?;
     let fingerprint = job.plan.fingerprint().to_string();
     writer.finish(output, Some(&Sidecar { fingerprint, records: done.records, simulation: job.source.seed() }))?;

@@ -6,6 +6,7 @@ use candor::plan::{Content, Plan};
 use candor::randomize::AnswerColumn;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
+use candor_analysis::watch::Watch;
 
 use crate::TableError;
 use crate::input::Inputs;
@@ -38,21 +39,17 @@ pub struct Tallied {
 /// Reads responses once and counts them for every table.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a value cannot be a response, or groups or weights are not public.
-pub fn tally(job: &Job<'_>, inputs: Inputs, progress: impl FnMut(u64, Option<u64>)) -> Result<Tallied, TableError> {
-    tally_with(job, Keep::Counts, inputs, progress)
+/// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever watches ends it.
+pub fn tally(job: &Job<'_>, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Counts, inputs, watch)
 }
 
 /// The same, keeping the different sets of attributes that are answered with sets: the likelihood method needs them.
 ///
 /// # Errors
 /// As [`tally`].
-pub fn tally_keeping_sets(
-    job: &Job<'_>,
-    inputs: Inputs,
-    progress: impl FnMut(u64, Option<u64>),
-) -> Result<Tallied, TableError> {
-    tally_with(job, Keep::Sets, inputs, progress)
+pub fn tally_keeping_sets(job: &Job<'_>, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
+    tally_with(job, Keep::Sets, inputs, watch)
 }
 
 /// What is kept of the responses.
@@ -62,12 +59,7 @@ enum Keep {
     Sets,
 }
 
-fn tally_with(
-    job: &Job<'_>,
-    keep: Keep,
-    inputs: Inputs,
-    mut progress: impl FnMut(u64, Option<u64>),
-) -> Result<Tallied, TableError> {
+fn tally_with(job: &Job<'_>, keep: Keep, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
     check_groups(job)?;
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
     let mut groups = Groups::new();
@@ -75,11 +67,9 @@ fn tally_with(
         job.plan,
         inputs,
         job.weights,
+        watch,
         |batch| count(job, keep, &layouts, batch),
-        |counted, read| {
-            merge(&mut groups, counted);
-            progress(read.responses, None);
-        },
+        |counted| merge(&mut groups, counted),
     )?;
     Ok(Tallied { groups, responses: read.responses, simulation: read.simulation, unmarked: read.unmarked })
 }

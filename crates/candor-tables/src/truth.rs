@@ -3,6 +3,7 @@
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
+use candor_analysis::watch::{Step, Watch};
 
 use crate::TableError;
 use crate::codes::codes;
@@ -31,8 +32,8 @@ impl Records<'_> {
     /// Counts the records for every table in one pass, on all cores, in memory that does not grow with them.
     ///
     /// # Errors
-    /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records.
-    pub fn count(self, tables: &TableList, mut progress: impl FnMut(u64, Option<u64>)) -> Result<Counted, TableError> {
+    /// The first row that does not fit, in order; whatever cannot be read; tables of responses; no records; whoever watches ends it.
+    pub fn count(self, tables: &TableList, watch: Watch<'_>) -> Result<Counted, TableError> {
         let sizes = self.schema.sizes();
         let cells = |table: &Vec<usize>| table.iter().map(|&attribute| sizes[attribute]).product();
         let mut counts: Vec<Vec<u64>> = tables.lists().iter().map(|table| vec![0; cells(table)]).collect();
@@ -47,7 +48,7 @@ impl Records<'_> {
                 sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
             }
             records += rows;
-            progress(records, None);
+            Ok(watch.tell(Step::of("records", records, None))?)
         })?;
         Ok(Counted { counts, records })
     }
@@ -58,7 +59,13 @@ impl Records<'_> {
     /// As [`Records::count`].
     pub fn read(self) -> Result<Vec<Vec<u16>>, TableError> {
         let mut columns = vec![Vec::new(); self.schema.attributes().len()];
-        self.each(|read| read, |more| columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more)))?;
+        self.each(
+            |read| read,
+            |more| {
+                columns.iter_mut().zip(more).for_each(|(column, more)| column.extend(more));
+                Ok(())
+            },
+        )?;
         Ok(columns)
     }
 
@@ -66,7 +73,7 @@ impl Records<'_> {
     fn each<T: Send + 'static>(
         self,
         map: impl Fn(Vec<Vec<u16>>) -> T + Sync,
-        mut take: impl FnMut(T),
+        mut take: impl FnMut(T) -> Result<(), TableError>,
     ) -> Result<(), TableError> {
         let names: Vec<String> = self.schema.attributes().iter().map(|attribute| attribute.name().to_owned()).collect();
         let mut some = false;
@@ -82,8 +89,7 @@ impl Records<'_> {
                 |_, batch| Ok::<T, TableError>(map(truths(&batch?, self.schema)?)),
                 |mapped| {
                     some = true;
-                    take(mapped?);
-                    Ok::<(), TableError>(())
+                    take(mapped?)
                 },
             )?;
         }

@@ -17,6 +17,7 @@ use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use candor_tables::check::check;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::infer::{Wishes, infer};
@@ -82,7 +83,7 @@ fn randomized(plan: &Plan, inputs: Inputs, keep: &[&str], seed: u64) -> Result<V
 
 fn tallied(plan: &Plan, inputs: Inputs) -> Result<tally::Tallied, TableError> {
     let tables = TableList::marginals(plan.schema());
-    tally(&tally::Job { plan, tables: &tables, by: &[], weights: None }, inputs, |_, _| {})
+    tally(&tally::Job { plan, tables: &tables, by: &[], weights: None }, inputs, Watch::nobody())
 }
 
 #[test]
@@ -102,7 +103,7 @@ fn from_batches_to_estimates() {
     let counted = tallied(&plan, of("responses", responses).into()).unwrap();
     assert_eq!((counted.responses, counted.simulation, counted.unmarked.len()), (100_500, Some(7), 0));
     let truth = Records { schema: plan.schema(), inputs: of("people", vec![people(0..100_500)]).into() };
-    let truth = truth.count(&TableList::marginals(plan.schema()), |_, _| {}).unwrap();
+    let truth = truth.count(&TableList::marginals(plan.schema()), Watch::nobody()).unwrap();
     for (tally, truth) in counted.groups.values().flatten().zip(&truth.counts) {
         let cells = analyse(&plan, tally, &Options::default()).cells.unwrap();
         for (cell, &count) in cells.iter().zip(truth) {
@@ -129,7 +130,7 @@ fn batches_and_parquet_hold_the_same_answers() {
     let inputs = || Inputs::from(of("people", vec![people(0..70_000)]));
     let (keep, source) = (["id".to_owned()], Source::from_seed(3));
     let job = Job { plan: &plan, keep: &keep, source: &source };
-    randomize_to(&job, inputs(), &Target::File(path.clone()), Format::Parquet, |_, _| {}).unwrap();
+    randomize_to(&job, inputs(), &Target::File(path.clone()), Format::Parquet, Watch::nobody()).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
     let file: Vec<RecordBatch> = reader.with_batch_size(BATCH).build().unwrap().map(Result::unwrap).collect();
     let memory = randomized(&plan, inputs(), &["id"], 3).unwrap();
@@ -231,7 +232,7 @@ fn different_responses_are_counted_in_memory() {
     let channel = Pattern::k_ary(vec![Axis::single(3)], 1.0).unwrap();
     let plan = Plan::new(schema, vec![Block::new(vec![0], channel)]).unwrap();
     let responses = randomized(&plan, of("people", vec![people(0..1000)]).into(), &[], 1).unwrap();
-    let (records, read) = distinct_responses(&plan, of("responses", responses).into(), |_, _| {}).unwrap();
+    let (records, read) = distinct_responses(&plan, of("responses", responses).into(), Watch::nobody()).unwrap();
     assert_eq!((records.len(), records.counts().iter().sum::<u64>(), read.responses), (3, 1000, 1000));
 }
 

@@ -13,6 +13,7 @@ use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Plan};
 use candor::randomness::Source;
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
@@ -168,7 +169,7 @@ fn keep(folder: &Path, column: &ArrayRef, name: &str) -> Result<(), TableError> 
     writer.close().unwrap();
     let target = Target::File(folder.join(name));
     let job = Job { plan: &plan(), keep: &["k".to_owned()], source: &Source::from_seed(1) };
-    randomize_to(&job, Inputs::new([input], None)?, &target, Format::of(&target), |_, _| {}).map(|_| ())
+    randomize_to(&job, Inputs::new([input], None)?, &target, Format::of(&target), Watch::nobody()).map(|_| ())
 }
 
 fn read_back(path: &Path) -> ArrayRef {

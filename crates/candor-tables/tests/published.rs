@@ -13,6 +13,7 @@ use candor::plan::{Block, Plan};
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
@@ -48,12 +49,12 @@ fn kept(plan: &Plan, input: &Path, output: &Path, keep: &[&str]) -> Result<Done,
     let keep: Vec<String> = keep.iter().map(|&name| name.to_owned()).collect();
     let (inputs, output) = (Inputs::new([input.to_owned()], None)?, Target::File(output.to_owned()));
     let (format, source) = (Format::of(&output), Source::from_seed(1));
-    randomize_to(&Job { plan, keep: &keep, source: &source }, inputs, &output, format, |_, _| {})
+    randomize_to(&Job { plan, keep: &keep, source: &source }, inputs, &output, format, Watch::nobody())
 }
 
 fn counted(plan: &Plan, input: &Path, by: &[usize], weights: Option<&str>) -> Result<tally::Tallied, TableError> {
     let tables = TableList::parse("marginals", plan.schema()).unwrap();
-    tally(&tally::Job { plan, tables: &tables, by, weights }, Inputs::new([input.to_owned()], None)?, |_, _| {})
+    tally(&tally::Job { plan, tables: &tables, by, weights }, Inputs::new([input.to_owned()], None)?, Watch::nobody())
 }
 
 /// A CSV table in which every column holds the same.

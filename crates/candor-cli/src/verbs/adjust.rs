@@ -6,6 +6,7 @@ use std::time::Instant;
 use candor::plan::Plan;
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_study::adjust::{Adjustment, Unattainable, adjust, margins};
+use candor_study::counts::Provenance;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
@@ -16,7 +17,7 @@ use clap::Args;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting, tell_provenance};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::Progress;
+use crate::progress::watched;
 use crate::show::{count, emit, emit_json, plural, remark, table};
 
 #[derive(Args)]
@@ -95,13 +96,11 @@ pub struct Weighted {
 pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &RakingArgs) -> Result<Weighted, Failure> {
     let tables = margins(plan, raking.margins.as_deref())?;
     let inputs = Inputs::new(paths, delimiter)?;
-    let bar = Progress::new();
-    let counted = distinct_responses(plan, inputs, |done, all| bar.show(done, all));
-    bar.clear();
-    let (records, read) = counted?;
-    tell_provenance(&read.unmarked, read.simulation);
+    let (records, read) = watched(|watch| distinct_responses(plan, inputs, watch))?;
+    let simulation = read.simulation;
+    tell_provenance(&Provenance::of(simulation, read.unmarked));
     let mut adjustment = adjust(plan, &records, &tables, &raking.options())?;
-    adjustment.simulation = read.simulation;
+    adjustment.simulation = simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })
 }

@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
-use candor::channel::{Epsilon, rounded_up};
+use candor::channel::Epsilon;
 use candor::plan::Plan;
-use candor::privacy::{Detail, Finding, Question, Requirement, audit, compose, respondent_sentence, times};
+use candor::privacy::Requirement;
+use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
+use candor_study::guarantee::{ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHY_TWO_EPSILONS, attribute_rows, told};
 use clap::Args;
-use serde_json::{Value, json};
 
-use super::design::{attribute_rows, attributes_json, describe_prior};
+use super::design::describe_prior;
 use super::{compare_plans, read_plan};
 use crate::failure::Failure;
-use crate::show::{emit, emit_json, lower_first, paragraph, plural, table};
+use crate::show::{emit, emit_json, paragraph, plural, table};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -52,128 +53,68 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
             _ => Err(Failure::Usage("--compare takes two plans".to_owned())),
         };
     }
-    let requirements = args
-        .require
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<Vec<Requirement>, _>>()
-        .map_err(wrong("--require"))?;
-    let [path] = &args.plans[..] else { return together(&args, &requirements) };
+    let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&args.require)? };
+    let [path] = &args.plans[..] else { return together(&args, &options) };
     let plan = read_plan(path)?;
-    let question = question(&plan, &args.prior, requirements)?;
-    let findings = audit(&question);
+    let audit = audit(&plan, &options)?;
     match args.json {
-        true => emit_json(&describe_json(&plan, &findings))?,
-        false => emit(&describe(&plan, &findings))?,
+        true => emit_json(&audit)?,
+        false => emit(&describe(&plan, &audit))?,
     }
-    let broken: Vec<String> = findings.iter().filter(|finding| finding.holds == Some(false)).map(requirement).collect();
+    let broken = audit.broken();
     match broken.is_empty() {
         true => Ok(()),
         false => Err(Failure::Input(format!("{path} does not meet {}", broken.join(", nor ")))),
     }
 }
 
-fn wrong<E: std::fmt::Display>(flag: &str) -> impl Fn(E) -> Failure {
-    move |error| Failure::about(flag, error)
+fn requirements(texts: &[String]) -> Result<Vec<Requirement>, Failure> {
+    let read = texts.iter().map(|text| text.parse()).collect::<Result<Vec<Requirement>, _>>();
+    read.map_err(|error| Failure::about("--require", error))
 }
 
-fn question<'a>(plan: &'a Plan, priors: &[String], requirements: Vec<Requirement>) -> Result<Question<'a>, Failure> {
-    let mut question = Question::new(plan);
-    for text in priors {
+/// Priors as the user writes them: `NAME=P,P,..`.
+fn priors(texts: &[String]) -> Result<Vec<(String, Vec<f64>)>, Failure> {
+    let one = |text: &String| {
         let form = || Failure::Usage(format!("--prior {text}: write NAME=P,P,.. with a probability for each category"));
         let (name, numbers) = text.split_once('=').ok_or_else(form)?;
-        let numbers: Vec<f64> =
-            numbers.split(',').map(|p| p.trim().parse().map_err(|_| form())).collect::<Result<_, _>>()?;
-        question = question.with_prior(name.trim(), &numbers).map_err(wrong("--prior"))?;
-    }
-    for requirement in requirements {
-        question = question.requiring(requirement).map_err(wrong("--require"))?;
-    }
-    Ok(question)
-}
-
-/// A requirement that does not hold, and what is there instead.
-fn requirement(finding: &Finding) -> String {
-    let required = finding.required.map_or(String::new(), |required| required.to_string());
-    format!("{}={required} (it is {})", finding.name, shown(finding.name, finding.value))
-}
-
-/// A value for people: bounds that are certified are rounded up, whole numbers are whole.
-fn shown(name: &str, value: Option<f64>) -> String {
-    match (name, value) {
-        (_, None) => "unbounded".to_owned(),
-        ("ldp" | "parity" | "beta-factor", Some(value)) => rounded_up(value),
-        ("l-diversity", Some(value)) => value.to_string(),
-        (_, Some(value)) if value > 0.0 && value < 0.001 => format!("{value:.3e}"),
-        (_, Some(value)) => format!("{value:.4}"),
-    }
+        let numbers = numbers.split(',').map(|p| p.trim().parse().map_err(|_| form())).collect::<Result<_, _>>()?;
+        Ok((name.trim().to_owned(), numbers))
+    };
+    texts.iter().map(one).collect()
 }
 
 /// Several plans, answered by the same people.
-fn together(args: &AuditArgs, requirements: &[Requirement]) -> Result<(), Failure> {
-    let about_one =
-        |flag: &str| Failure::Usage(format!("{flag} is about one plan; of several together, only ldp can be required"));
-    if !args.prior.is_empty() {
-        return Err(about_one("--prior"));
-    }
-    let limit = match requirements {
-        [] => None,
-        [Requirement::Ldp(limit)] => Some(*limit),
-        _ => return Err(about_one("--require")),
-    };
+fn together(args: &AuditArgs, options: &AuditOptions) -> Result<(), Failure> {
     let plans = args.plans.iter().map(|path| read_plan(path)).collect::<Result<Vec<Plan>, _>>()?;
-    let composition = compose(&plans.iter().collect::<Vec<_>>());
-    let epsilon = composition.epsilon;
-    let holds = limit.map(|limit| epsilon.get() <= limit);
-    let sentence = match times(epsilon) {
-        Some(times) => format!(
-            "Whatever a person's record is, all responses together are at most {times} times as likely under it as under any \
-             other record (epsilon {epsilon})."
-        ),
-        None => {
-            "Together, some responses are possible under some records and impossible under others: there is no epsilon."
-                .to_owned()
-        }
-    };
-    if args.json {
-        let plan = |(path, plan): (&String, &Plan)| json!({"plan": path, "fingerprint": plan.fingerprint().as_str(), "epsilon": plan.guarantee().epsilon().value()});
-        let attribute = |(name, epsilon, plans): &(String, Epsilon, usize)| json!({"name": name, "conditional_epsilon": epsilon.value(), "plans": plans});
-        let json = json!({
-            "plans": args.plans.iter().zip(&plans).map(plan).collect::<Vec<_>>(),
-            "epsilon": epsilon.value(),
-            "attributes": composition.attributes.iter().map(attribute).collect::<Vec<_>>(),
-            "criteria": [{"name": "ldp", "value": epsilon.value(), "required": limit, "holds": holds, "sentence": sentence}],
-        });
-        emit_json(&json)?;
-    } else {
-        let mut rows: Vec<Vec<String>> = args
-            .plans
-            .iter()
-            .zip(&plans)
-            .map(|(path, plan)| vec![path.clone(), plan.guarantee().epsilon().to_string()])
-            .collect();
-        rows.push(vec!["all of them".to_owned(), epsilon.to_string()]);
-        let mut text = format!("{} answered by the same people\n\n", plural(plans.len(), "plan"));
-        text += &table(&["plan", "record epsilon"], &rows);
-        text.push('\n');
-        let row = |(name, epsilon, plans): &(String, Epsilon, usize)| {
-            vec![name.clone(), plans.to_string(), epsilon.to_string()]
-        };
-        text += &table(
-            &["attribute", "plans", "conditional epsilon"],
-            &composition.attributes.iter().map(row).collect::<Vec<_>>(),
-        );
-        text.push('\n');
-        text += &paragraph(&sentence);
-        emit(&text)?;
+    let named: Vec<(&str, &Plan)> = args.plans.iter().map(String::as_str).zip(&plans).collect();
+    let audit = audit_together(&named, options)?;
+    match args.json {
+        true => emit_json(&audit)?,
+        false => emit(&describe_together(&named, &audit))?,
     }
-    match limit.filter(|_| holds == Some(false)) {
-        Some(limit) => Err(Failure::Input(format!("the plans together do not meet ldp={limit} (it is {epsilon})"))),
+    match audit.broken() {
+        Some(broken) => Err(Failure::Input(format!("the plans together do not meet {broken}"))),
         None => Ok(()),
     }
 }
 
-fn describe(plan: &Plan, findings: &[Finding]) -> String {
+fn describe_together(plans: &[(&str, &Plan)], audit: &AuditTogether) -> String {
+    let one = |(path, plan): &(&str, &Plan)| vec![(*path).to_owned(), plan.guarantee().epsilon().to_string()];
+    let mut rows: Vec<Vec<String>> = plans.iter().map(one).collect();
+    rows.push(vec!["all of them".to_owned(), audit.composition.epsilon.to_string()]);
+    let mut text = format!("{} answered by the same people\n\n", plural(plans.len(), "plan"));
+    text += &table(&["plan", "record epsilon"], &rows);
+    text.push('\n');
+    let row =
+        |(name, epsilon, plans): &(String, Epsilon, usize)| vec![name.clone(), plans.to_string(), epsilon.to_string()];
+    let rows: Vec<Vec<String>> = audit.composition.attributes.iter().map(row).collect();
+    text += &table(&["attribute", "plans", "conditional epsilon"], &rows);
+    text.push('\n');
+    text + &audit.criteria.iter().map(|criterion| paragraph(&criterion.sentence)).collect::<String>()
+}
+
+fn describe(plan: &Plan, audit: &Audit) -> String {
     let guarantee = plan.guarantee();
     let attributes = plan.schema().attributes();
     let public = attributes.len() - guarantee.attributes().len();
@@ -184,25 +125,11 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
         if public > 0 { format!(", {public} public") } else { String::new() },
         plan.fingerprint()
     );
-    text += &table(&ATTRIBUTE_HEADER, &attribute_table(plan));
+    text += &table(&ATTRIBUTE_HEADER, &attribute_rows(plan));
     text += "\nWhat to tell respondents\n";
-    text += &told(plan, findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
+    text += &told(plan, &audit.findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
     text += "\nCriteria\n";
-    for finding in findings {
-        let verdict = match (finding.required, finding.holds) {
-            (Some(required), Some(true)) => format!("   {required} required: holds"),
-            (Some(required), _) => format!("   {required} required: DOES NOT HOLD"),
-            (None, _) => String::new(),
-        };
-        let _ = writeln!(text, "\n  {} {}{verdict}", finding.name, shown(finding.name, finding.value));
-        text += &paragraph(&finding.sentence);
-        if finding.details.len() > 1 {
-            text += &paragraph(&details(finding.name, &finding.details));
-        }
-        if let Some(warning) = &finding.warning {
-            text += &paragraph(&format!("WARNING: {warning}"));
-        }
-    }
+    text += &audit.criteria.iter().map(describe_criterion).collect::<String>();
     text += &describe_prior(plan);
     if plan.for_prior().is_some() && !plan.fingerprints_prior() {
         text += &paragraph(PRIOR_NOT_FINGERPRINTED);
@@ -212,47 +139,22 @@ fn describe(plan: &Plan, findings: &[Finding]) -> String {
     text
 }
 
-/// The header of [`attribute_table`].
-pub const ATTRIBUTE_HEADER: [&str; 6] =
-    ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
-
-/// What is certified of each attribute.
-pub fn attribute_table(plan: &Plan) -> Vec<Vec<String>> {
-    let mut rows = attribute_rows(plan);
-    for (row, a) in rows.iter_mut().zip(plan.guarantee().attributes()) {
-        row.push(times(a.conditional).unwrap_or_else(|| "no bound".to_owned()));
+fn describe_criterion(criterion: &Criterion) -> String {
+    let verdict = match (criterion.required, criterion.holds) {
+        (Some(required), Some(true)) => format!("   {required} required: holds"),
+        (Some(required), _) => format!("   {required} required: DOES NOT HOLD"),
+        (None, _) => String::new(),
+    };
+    let mut text = String::new();
+    let _ = writeln!(text, "\n  {} {}{verdict}", criterion.name, shown(criterion.name, criterion.value));
+    text += &paragraph(&criterion.sentence);
+    if criterion.details.len() > 1 {
+        text += &paragraph(&details(criterion.name, &criterion.details));
     }
-    rows
-}
-
-/// What is said of a plan of version 1 that was made for a prior.
-const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the prior: somebody may have exchanged the prior, and \
-     these two numbers with it.";
-
-/// What the two epsilons of an attribute mean.
-pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
-     response who already knows all other attributes: it is the one that protects the respondent. All are computed \
-     from the plan's integers and rounded up; an attribute answered in two plans adds up.";
-
-/// What to tell respondents; `name` is how attributes are called.
-pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) -> Vec<String> {
-    let worst = plan.guarantee().conditional();
-    let mut sentences = vec![format!(
-        "About any one question, even for somebody who knows all your other answers: {}",
-        lower_first(&respondent_sentence(worst))
-    )];
-    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
-    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
-        sentences.push(format!(
-            "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
-        ));
+    if let Some(warning) = &criterion.warning {
+        text += &paragraph(&format!("WARNING: {warning}"));
     }
-    let public: Vec<String> =
-        plan.schema().attributes().iter().filter(|a| a.is_public()).map(|attribute| name(attribute.name())).collect();
-    if !public.is_empty() {
-        sentences.push(format!("Published as it is, without any protection: {}.", public.join(", ")));
-    }
-    sentences
+    text
 }
 
 fn details(name: &str, details: &[Detail]) -> String {
@@ -262,37 +164,4 @@ fn details(name: &str, details: &[Detail]) -> String {
         parts.push(format!("and {} more in --json", details.len() - SHOWN_DETAILS));
     }
     format!("[{}]", parts.join("; "))
-}
-
-fn describe_json(plan: &Plan, findings: &[Finding]) -> Value {
-    let mut attributes = attributes_json(plan);
-    for (json, a) in attributes.iter_mut().zip(plan.guarantee().attributes()) {
-        json["keep_probability"] = a.keep_probability.into();
-    }
-    let detail = |detail: &Detail| json!({"about": detail.about, "value": detail.value});
-    let criterion = |f: &Finding| {
-        let required = f.required.map(|required| match required.to_string().parse::<f64>() {
-            Ok(number) => json!(number),
-            Err(_) => json!(required.to_string()),
-        });
-        let breaking = f.breaking_prior.as_ref();
-        json!({
-            "name": f.name,
-            "value": f.value,
-            "required": required,
-            "holds": f.holds,
-            "sentence": f.sentence,
-            "details": f.details.iter().map(detail).collect::<Vec<_>>(),
-            "warning": f.warning,
-            "closest_breaking_prior": breaking.map(|b| json!({"attribute": b.attribute, "distance": b.distance, "prior": b.prior})),
-        })
-    };
-    json!({
-        "fingerprint": plan.fingerprint().as_str(),
-        "version": plan.version(),
-        "prior_fingerprinted": plan.for_prior().map(|_| plan.fingerprints_prior()),
-        "epsilon": plan.guarantee().epsilon().value(),
-        "attributes": attributes,
-        "criteria": findings.iter().map(criterion).collect::<Vec<_>>(),
-    })
 }

@@ -7,7 +7,6 @@ use candor::schema::Schema;
 use candor_analysis::dependence::{Limits, Measure, Parties};
 use candor_study::StudyError;
 use candor_study::cluster::{Clusters, Dependence, cluster};
-use candor_study::counts::Counts;
 use candor_study::learn::{Learned, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
@@ -20,7 +19,7 @@ use super::randomize::randomness;
 use super::{parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::Progress;
+use crate::progress::watched;
 use crate::shell;
 use crate::show::{count, emit, emit_json, json_value, paragraph, remark, table};
 
@@ -181,11 +180,8 @@ fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
 fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let inputs = Inputs::new(&args.tables, args.delimiter)?;
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
-    let bar = Progress::new();
     let records = Records { schema, inputs };
-    let counts = records.count(&tables, |done, all| bar.show(done, all));
-    bar.clear();
-    let counts = counts.map_err(responses_are_no_records)?;
+    let counts = watched(|watch| records.count(&tables, watch)).map_err(responses_are_no_records)?;
     Ok(from_truth(schema, &counts.counts, counts.records, measure(args))?)
 }
 
@@ -210,8 +206,7 @@ fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fa
 
 fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let tables = response_tables(plan.schema()).map_err(|error| about_description(args, error))?;
-    let tallied = read_responses(plan, &args.tables, args.delimiter, &tables)?;
-    let counts = Counts::new(plan, &[], tallied.groups, tallied.responses)?;
+    let counts = read_responses(plan, &args.tables, args.delimiter, &tables)?;
     Ok(from_responses(plan, &counts, measure(args), args.attenuated)?)
 }
 

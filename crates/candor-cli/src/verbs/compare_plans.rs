@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use candor_design::blackwell::{BlockComparison, DecisionProblem, TOLERANCE, Verdict, compare};
-use serde_json::{Value, json};
+use candor_design::blackwell::{TOLERANCE, Verdict};
+use candor_study::audit::{Relation, compare_plans};
 
 use super::read_plan;
 use crate::failure::Failure;
@@ -14,30 +14,21 @@ const SHOWN_COLUMNS: usize = 10;
 
 pub fn run(first: &str, second: &str, as_json: bool) -> Result<(), Failure> {
     let (a, b) = (read_plan(first)?, read_plan(second)?);
-    let blocks = compare(&a, &b).map_err(|error| Failure::Input(error.to_string()))?;
-    let forth = blocks.iter().all(|block| block.first_to_second.holds());
-    let back = blocks.iter().all(|block| block.second_to_first.holds());
-    let relation = match (forth, back) {
-        (true, true) => "equivalent",
-        (true, false) => "first-better",
-        (false, true) => "second-better",
-        (false, false) => "incomparable",
-    };
+    let comparison = compare_plans((first, &a), (second, &b))?;
     if as_json {
-        let json = json!({"first": first, "second": second, "relation": relation, "blocks": blocks.iter().map(block_json).collect::<Vec<_>>()});
-        return emit_json(&json);
+        return emit_json(&comparison);
     }
-    let mut text = match relation {
-        "equivalent" => format!("{first} and {second} are equally informative.\n"),
-        "first-better" => format!("{first} is more informative than {second}.\n"),
-        "second-better" => format!("{second} is more informative than {first}.\n"),
-        _ => format!("Neither {first} nor {second} is at least as informative as the other.\n"),
+    let mut text = match comparison.relation {
+        Relation::Equivalent => format!("{first} and {second} are equally informative.\n"),
+        Relation::FirstBetter => format!("{first} is more informative than {second}.\n"),
+        Relation::SecondBetter => format!("{second} is more informative than {first}.\n"),
+        Relation::Incomparable => format!("Neither {first} nor {second} is at least as informative as the other.\n"),
     };
     text += &paragraph(&format!(
         "At least as informative means: answers under the other can be made out of its answers by randomizing once more, so it \
          serves every analysis at least as well, and protects no better. Proofs hold up to {TOLERANCE:e}."
     ));
-    for block in &blocks {
+    for block in &comparison.blocks {
         let _ = writeln!(text, "\nAbout {}", block.attributes.join(", "));
         text += &told(&block.first_to_second, (first, second), (&block.first_answers, &block.second_answers));
         text += &told(&block.second_to_first, (second, first), (&block.second_answers, &block.first_answers));
@@ -97,32 +88,4 @@ fn matrix_table(matrix: &[Vec<f64>], rows: &[String], columns: &[String]) -> Str
         std::iter::once(label.clone()).chain(entries.iter().map(|e| format!("{:.4}", e + 0.0))).collect::<Vec<String>>()
     };
     table(&header, &rows.iter().zip(matrix).map(row).collect::<Vec<_>>())
-}
-
-fn block_json(block: &BlockComparison) -> Value {
-    json!({
-        "attributes": block.attributes,
-        "first_answers": block.first_answers,
-        "second_answers": block.second_answers,
-        "first_to_second": verdict_json(&block.first_to_second),
-        "second_to_first": verdict_json(&block.second_to_first),
-    })
-}
-
-fn verdict_json(verdict: &Verdict) -> Value {
-    let proof = match verdict {
-        Verdict::Same => json!({"same": true}),
-        Verdict::Garbling(matrix) => json!({"garbling": matrix}),
-        Verdict::Overlap(overlaps) => {
-            let one = |(overlap, p): &(usize, f64)| json!({"overlap": overlap, "probability": p});
-            json!({"overlaps": overlaps.iter().map(one).collect::<Vec<_>>()})
-        }
-        Verdict::SeparatedBySets { size, avoid, first, second } => {
-            json!({"choose": size, "avoid": avoid, "at_best": first, "other": second})
-        }
-        Verdict::Separated(DecisionProblem { reward, first, second }) => {
-            json!({"reward": reward, "at_best": first, "other": second})
-        }
-    };
-    json!({"holds": verdict.holds(), "proof": proof})
 }

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
+use candor_study::counts::{CountOptions, Counts};
 use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
-use candor_tables::tally::{Job, tally};
 use candor_tables::truth::Records;
 use clap::{Args, Parser};
 
@@ -186,13 +187,12 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
     let schema = plan.schema();
     let tables = TableList::parse("marginals;pairs", schema).map_err(|error| Failure::Input(error.to_string()))?;
     let inputs = Inputs::new([people], None)?;
-    let truth = Records { schema, inputs }.count(&tables, |_, _| {})?;
+    let truth = Records { schema, inputs }.count(&tables, Watch::nobody())?;
     let inputs = Inputs::new([responses], None)?;
-    let job = Job { plan: &plan, tables: &tables, by: &[], weights: None };
-    let tallied = tally(&job, inputs, |_, _| {})?;
+    let counts = Counts::read(&plan, inputs, &tables, CountOptions::default(), Watch::nobody())?;
     let options = Options { target: EstimateTarget::Table, ..Options::default() };
     let (mut covered, mut all, mut rows) = (0, 0, Vec::new());
-    for (tally, counts) in tallied.groups.values().flatten().zip(&truth.counts) {
+    for (tally, counts) in counts.groups().values().flatten().zip(&truth.counts) {
         let Ok(cells) = analyse(&plan, tally, &options).cells else { continue };
         for (cell, (estimated, &count)) in cells.iter().zip(counts).enumerate() {
             let Some(uncertainty) = estimated.uncertainty else { continue };

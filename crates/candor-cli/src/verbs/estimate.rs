@@ -5,20 +5,18 @@ use std::fmt::Write;
 use candor::plan::Plan;
 use candor_analysis::estimate::{Interval, Method, Target};
 use candor_analysis::table_list::TableList;
-use candor_study::counts::{Counts, public_attributes};
+use candor_study::counts::{CountOptions, Counts, public_attributes};
 use candor_study::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
-use candor_tables::counts::tally_counts;
 use candor_tables::estimates::{EstimateRow, write_estimates};
 use candor_tables::input::Inputs;
 use candor_tables::output;
 use candor_tables::spreadsheet::safe_cell;
-use candor_tables::tally::{Job, Tallied, tally, tally_keeping_sets};
 use candor_tables::visible::visible;
 use clap::{Args, ValueEnum};
 
 use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::progress::watched;
 use crate::show::{count, emit_data, json_text, paragraph, remark, table};
 
 #[derive(Args)]
@@ -147,14 +145,13 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let schema = plan.schema();
     let tables = TableList::parse(&args.tables, schema).map_err(|error| Failure::about("--tables", error))?;
     let by = public_attributes(schema, &args.by)?;
-    let tallied = if args.counts.is_empty() {
+    let counts = if args.counts.is_empty() {
         let inputs = Inputs::new(&args.responses, args.delimiter)?;
-        let job = Job { plan: &plan, tables: &tables, by: &by, weights: args.weights.as_deref() };
-        count_responses(&job, inputs, options.needs_sets())?
+        let counting = CountOptions { by: &by, weights: args.weights.as_deref(), keep_sets: options.needs_sets() };
+        count_responses(&plan, inputs, &tables, counting)?
     } else {
-        read_counts(&plan, &args.counts, args.delimiter, &tables)?
+        Counts::made_elsewhere(&plan, Inputs::new(&args.counts, args.delimiter)?, &tables)?
     };
-    let counts = Counts::new(&plan, &by, tallied.groups, tallied.responses)?;
     let estimates = estimate(&plan, &counts, &options)?;
     estimates.cautions().iter().for_each(|caution| remark(caution));
     let format = if args.json { FormatArg::Json } else { args.format };
@@ -177,26 +174,19 @@ pub fn read_responses(
     paths: &[String],
     delimiter: Option<u8>,
     tables: &TableList,
-) -> Result<Tallied, Failure> {
-    let inputs = Inputs::new(paths, delimiter)?;
-    count_responses(&Job { plan, tables, by: &[], weights: None }, inputs, false)
+) -> Result<Counts, Failure> {
+    count_responses(plan, Inputs::new(paths, delimiter)?, tables, CountOptions::default())
 }
 
-fn count_responses(job: &Job<'_>, inputs: Inputs, keep_sets: bool) -> Result<Tallied, Failure> {
-    let bar = Progress::new();
-    let progress = |done, all| bar.show(done, all);
-    let tallied = if keep_sets { tally_keeping_sets(job, inputs, progress) } else { tally(job, inputs, progress) };
-    bar.clear();
-    let tallied = tallied?;
-    tell_provenance(&tallied.unmarked, tallied.simulation);
-    Ok(tallied)
-}
-
-fn read_counts(plan: &Plan, paths: &[String], delimiter: Option<u8>, tables: &TableList) -> Result<Tallied, Failure> {
-    let tallies = tally_counts(plan, tables, Inputs::new(paths, delimiter)?)?;
-    let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
-    let groups = std::collections::BTreeMap::from([(Vec::new(), tallies)]);
-    Ok(Tallied { groups, responses, simulation: None, unmarked: Vec::new() })
+fn count_responses(
+    plan: &Plan,
+    inputs: Inputs,
+    tables: &TableList,
+    options: CountOptions<'_>,
+) -> Result<Counts, Failure> {
+    let counts = watched(|watch| Counts::read(plan, inputs, tables, options, watch))?;
+    tell_provenance(counts.provenance());
+    Ok(counts)
 }
 
 fn options(args: &EstimateArgs) -> EstimateOptions {

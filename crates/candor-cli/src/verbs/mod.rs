@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor::plan::{MAX_COST, Plan, PlanError};
 use candor::schema::Schema;
+use candor_study::counts::Provenance;
 use candor_tables::limits;
 use candor_tables::responses::Format;
 
@@ -102,18 +103,9 @@ fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     }
 }
 
-/// What should be known about where responses come from: files that do not tell their plan, and the seed of a simulation; `name` is
-/// what files are called.
-fn provenance(unmarked: &[String], simulation: Option<u64>, name: impl Fn(&str) -> String) -> Vec<String> {
-    let unmarked = unmarked.iter().map(|file| {
-        format!("note: the file {} does not tell the plan it was made under; its labels fit this one", name(file))
-    });
-    unmarked.chain(simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"))).collect()
-}
-
 /// Tells what should be known of responses that were read.
-fn tell_provenance(unmarked: &[String], simulation: Option<u64>) {
-    provenance(unmarked, simulation, str::to_owned).iter().for_each(|note| remark(note));
+fn tell_provenance(provenance: &Provenance) {
+    provenance.notes(str::to_owned).iter().for_each(|note| remark(note));
 }
 
 /// A number of people.

@@ -2,16 +2,14 @@
 
 use candor::schema::Attribute;
 use candor_design::front::prior::Prior;
-use candor_tables::codes::codes;
-use candor_tables::infer::{Bins, Wishes, infer};
+use candor_study::prior::{Stated, column, counted, shares};
+use candor_tables::TableError;
+use candor_tables::infer::Bins;
 use candor_tables::input::{Input, Location};
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::flags::with_flags;
-
-/// The most categories that a column is taken to have.
-const MAX_CATEGORIES: usize = 1000;
 
 #[derive(Args)]
 pub struct PriorArgs {
@@ -44,24 +42,18 @@ pub struct PriorArgs {
     uniform_prior: Option<usize>,
 }
 
-/// What is said of shares that were counted in a table of true records and go into a plan.
-const ROUNDED: &str = "The plan states the shares of the table as its prior, rounded to two digits, and is public. What is certified holds for \
-                       the rounded shares. (--exact-prior would state them exactly.)";
-const EXACT: &str = "WARNING: the plan states the exact shares of the table as its prior, and is public: whoever knows the number of records \
-                     can work out how many there are of each category.";
-
 impl PriorArgs {
     /// The prior for a plan, and what is to be said about it. Shares counted in a table are rounded, unless they are to be
     /// `exact`; given ones are kept.
-    pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<&'static str>), Failure> {
+    pub fn for_plan(&self, known: Option<&Attribute>, exact: bool) -> Result<(Prior, Option<String>), Failure> {
         if exact && self.from.is_none() {
             return Err(Failure::Usage("--exact-prior is about shares that are counted with --from TABLE".to_owned()));
         }
         let prior = self.read(known)?;
-        Ok(match (&self.from, exact) {
-            (None, _) => (prior, None),
-            (Some(_), false) => (prior.rounded(), Some(ROUNDED)),
-            (Some(_), true) => (prior, Some(EXACT)),
+        let stated = if exact { Stated::Exactly } else { Stated::Rounded };
+        Ok(match self.from {
+            None => (prior, None),
+            Some(_) => (stated.prior(&prior), Some(with_flags(stated.caution()))),
         })
     }
 
@@ -110,31 +102,17 @@ impl PriorArgs {
                 }
                 attribute.clone()
             }
-            (None, Some(name)) => self.infer(&location, name)?,
+            (None, Some(name)) => {
+                let bins = self.bins.as_deref().map(Bins::parse).transpose();
+                let bins = bins.map_err(|error| Failure::about("--bins", error))?;
+                column(Input::open(&location, None)?, name, bins)?
+            }
             (None, None) => return Err(Failure::Usage("--from needs --attribute: which column?".to_owned())),
         };
-        let mut counts = vec![0.0; attribute.categories().len()];
-        let mut bad = None;
-        for batch in Input::open(&location, None)?.batches(&[attribute.name().to_owned()])? {
-            for code in codes(&batch?, 0, &attribute, |unfit| bad = bad.take().or_else(|| Some(unfit.told())))? {
-                counts[usize::from(code)] += 1.0;
-            }
-        }
-        match bad {
-            Some(value) => Err(Failure::about(table, value)),
-            None => Prior::from_counts(&counts).map_err(|error| Failure::about(table, error)),
-        }
-    }
-
-    fn infer(&self, location: &Location, name: &str) -> Result<Attribute, Failure> {
-        let input = Input::open(location, None)?;
-        input.position(name)?;
-        let drop = input.header().iter().filter(|column| *column != name).cloned().collect();
-        let bins =
-            self.bins.as_deref().map(Bins::parse).transpose().map_err(|error| Failure::about("--bins", error))?;
-        let bins = bins.map(|bins| (name.to_owned(), bins)).into_iter().collect();
-        let wishes = Wishes { bins, bins_elsewhere: None, public: Vec::new(), drop, max_categories: MAX_CATEGORIES };
-        let inferred = infer(Input::open(location, None)?, &wishes)?;
-        Ok(inferred.schema.attributes()[0].clone())
+        let counts = counted(Input::open(&location, None)?, &attribute).map_err(|error| match error {
+            TableError::Value(value) => Failure::about(table, value),
+            error => error.into(),
+        })?;
+        shares(&counts).map_err(|error| Failure::about(table, error))
     }
 }

@@ -2,7 +2,7 @@
 
 use candor::plan::Plan;
 use candor_analysis::adjust::DistinctRecords;
-use candor_study::counts::Counts;
+use candor_study::counts::{Counts, Provenance};
 use candor_study::query::{Answer, Answers, QueryMethod, QueryOptions, Question, query};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Inputs;
@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use super::estimate::{TargetArg, parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::progress::watched;
 use crate::show::{count, emit, emit_json, paragraph, table};
 
 #[derive(Args)]
@@ -82,8 +82,7 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
         let groups = [(Vec::new(), records.tallies(&plan, &tables))].into();
         query(&question, &Counts::new(&plan, &[], groups, responses)?, Some(&records))
     } else {
-        let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables)?;
-        query(&question, &Counts::new(&plan, &[], tallied.groups, tallied.responses)?, None)
+        query(&question, &read_responses(&plan, &args.responses, args.delimiter, &tables)?, None)
     };
     match args.json {
         true => emit_json(&answers),
@@ -94,11 +93,8 @@ pub fn run(args: QueryArgs) -> Result<(), Failure> {
 /// The different responses, and how many there are in all.
 fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64), Failure> {
     let inputs = Inputs::new(&args.responses, args.delimiter)?;
-    let bar = Progress::new();
-    let found = distinct_responses(plan, inputs, |done, all| bar.show(done, all));
-    bar.clear();
-    let (records, read) = found?;
-    tell_provenance(&read.unmarked, read.simulation);
+    let (records, read) = watched(|watch| distinct_responses(plan, inputs, watch))?;
+    tell_provenance(&Provenance::of(read.simulation, read.unmarked));
     Ok((records, read.responses))
 }
 

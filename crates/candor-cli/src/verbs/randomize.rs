@@ -3,25 +3,19 @@
 use std::io::Write;
 use std::time::Instant;
 
-use candor::channel::Answer;
-use candor::plan::{Content, Plan};
-use candor::privacy::{Exclusion, exclusion};
-use candor::randomize::Client;
+use candor::plan::Plan;
 use candor::randomness::Source;
-use candor::schema::{Attribute, CROSS, parts};
-use candor_tables::error::shown;
+use candor_study::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
 use candor_tables::input::Inputs;
 use candor_tables::limits;
-use candor_tables::misfit::misfit;
 use candor_tables::output::Target;
-use candor_tables::randomize::{Job, randomize_to};
 use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
 use crate::failure::Failure;
-use crate::progress::Progress;
+use crate::progress::watched;
 use crate::show::{count, emit_json, remark};
 
 #[derive(Args)]
@@ -80,31 +74,20 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;
     }
-    let exclusion = exclusion(&plan);
-    if let Some(sentence) = exclusion.sentence() {
-        remark(&format!("warning: this plan has no finite epsilon. {sentence}"));
+    if let Some(caution) = caution(&plan) {
+        remark(&format!("warning: {caution}"));
     }
     let source = randomness(args.seed)?;
     let Some(output) = &args.output else { return one_by_one(&plan, &source) };
     let target = Target::new(output);
     let format = format(&args, &target)?;
     let inputs = Inputs::new(&args.tables, args.delimiter)?;
-    let job = Job { plan: &plan, keep: &args.keep, source: &source };
-    let bar = Progress::new();
-    let done = randomize_to(&job, inputs, &target, format, |records, total| bar.show(records, total));
-    bar.clear();
-    let done = done?;
+    let options = RandomizeOptions { keep: &args.keep, source: &source };
+    let mut done = watched(|watch| randomize_to(&plan, inputs, &options, (&target, format), watch))?;
     let seconds = started.elapsed().as_secs_f64();
+    done.seconds = Some(seconds);
     if args.json {
-        let fingerprint = plan.fingerprint().as_str();
-        let json = json!({
-            "records": done.records,
-            "fingerprint": fingerprint,
-            "unbounded": exclusion != Exclusion::Nothing,
-            "simulation": args.seed,
-            "seconds": seconds,
-        });
-        return emit_json(&json);
+        return emit_json(&done);
     }
     remark(&format!(
         "{} records randomized to {} in {seconds:.2} s (plan {})",
@@ -138,7 +121,7 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
 /// Answers records as they come, one line each; what was answered stays answered if a later line
 /// is wrong.
 fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
-    let client = Client::new(plan);
+    let one_by_one = OneByOne::new(plan);
     let mut rng = source.stream(0);
     for (number, line) in (1u64..).zip(limits::lines(std::io::stdin().lock())) {
         let wrong = |message: String| Failure::Input(format!("line {number}: {message}"));
@@ -149,54 +132,10 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
         // The message of the parser may quote the line, which holds true values.
         let fields: Map<String, Value> = serde_json::from_str(&line)
             .map_err(|error| wrong(format!("not a JSON object (at column {})", error.column())))?;
-        let record = record(plan, &fields).map_err(wrong)?;
-        let answers = client.answer(&record, &mut rng).map_err(|error| wrong(error.to_string()))?;
-        let mut response = Map::new();
-        for column in plan.columns() {
-            let value = match &column.content {
-                Content::Public { attribute } => {
-                    json!(plan.schema().attributes()[*attribute].categories()[usize::from(record[*attribute])])
-                }
-                Content::Tag { block } => json!(answers[*block].tag),
-                Content::Answer { block, place, labels, set } => match (&answers[*block].answers[*place], set) {
-                    (Answer::One(code), false) => json!(labels[usize::from(*code)]),
-                    (Answer::One(code), true) => json!([labels[usize::from(*code)]]),
-                    (Answer::Set(codes), _) => codes.iter().map(|&code| json!(labels[usize::from(code)])).collect(),
-                },
-            };
-            response.insert(column.name.clone(), value);
-        }
-        emit_json(&Value::Object(response))?;
+        emit_json(&one_by_one.answer(&fields, &mut rng).map_err(wrong)?)?;
         let _ = std::io::stdout().flush();
     }
     Ok(())
-}
-
-/// The value of a field as text.
-fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
-    match fields.get(name).ok_or_else(|| format!("the field \"{name}\" is missing"))? {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Bool(flag) => Ok(flag.to_string()),
-        Value::Null => Ok(String::new()),
-        Value::Array(_) | Value::Object(_) => Err(format!("the field \"{name}\" must be a string or a number")),
-    }
-}
-
-/// The codes of a record given as JSON.
-fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> {
-    let code = |attribute: &Attribute| {
-        let name = attribute.name();
-        // A cross-classification may be given by its parts.
-        let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
-        let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
-        attribute.code_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
-            let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>(), true);
-            let no_category = if wrong.value.is_empty() { "is not a category; " } else { "" };
-            format!("the field \"{}\" is \"{}\", which {no_category}{}", wrong.column, shown(wrong.value), wrong.hint)
-        })
-    };
-    plan.schema().attributes().iter().map(code).collect()
 }
 
 /// Randomness of the operating system, or for a simulation from a seed.

@@ -1,14 +1,16 @@
 //! `candor refine`: a better matrix at equal privacy.
 
-use candor_design::front::plan::{refine_plan, unrefined};
+use candor_design::front::plan::unrefined;
 use candor_design::front::prior::Prior;
+use candor_study::StudyError;
+use candor_study::refine::{RefineOptions, Refinement, Side, refine};
 use candor_tables::output::{self, Target};
 use clap::Args;
-use serde_json::json;
 
 use super::prior::PriorArgs;
 use super::{parse_respondents, read_plan, refuse_overwriting};
 use crate::failure::Failure;
+use crate::flags::with_flags;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 #[derive(Args)]
@@ -49,57 +51,29 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;
     }
-    let wrong = |error: candor_design::DesignError| Failure::about(&args.plan, error);
-    let (attribute, _) = unrefined(&plan).map_err(wrong)?;
-    let (shares, told) = match (args.prior.given(), plan.for_prior()) {
+    let wrong = |error: StudyError| Failure::about(&args.plan, with_flags(&error.to_string()));
+    let (attribute, _) = unrefined(&plan).map_err(|error| wrong(error.into()))?;
+    let (prior, caution) = match (args.prior.given(), plan.for_prior()) {
         (None, Some(known)) if !args.exact_prior => {
-            (Prior::stated_as(&known.prior).map_err(|error| Failure::about(&args.plan, error))?, None)
+            (Prior::stated_as(&known.prior).map_err(|error| wrong(error.into()))?, None)
         }
         _ => args.prior.for_plan(Some(&plan.schema().attributes()[attribute]), args.exact_prior)?,
     };
-    let n = shares.len();
-    let refined = refine_plan(&plan, shares, args.posterior_bound).map_err(wrong)?;
-    let (was, is) = (plan.guarantee().epsilon(), refined.plan.guarantee().epsilon());
-    if let (Some(epsilon), None, false) = (was.value(), is.value(), args.allow_unbounded) {
-        return Err(Failure::Input(format!(
-            "{} guarantees epsilon {epsilon:.4} whatever is known beforehand; split answers would rule some truths out and \
-             leave only the guarantee for this prior. If that is meant, say --allow-unbounded",
-            args.plan
-        )));
-    }
-    told.into_iter().for_each(remark);
+    let options = RefineOptions {
+        posterior_bound: args.posterior_bound,
+        allow_unbounded: args.allow_unbounded,
+        respondents: args.respondents,
+    };
+    let refined = refine(&plan, prior, &options).map_err(wrong)?;
+    caution.iter().for_each(|caution| remark(caution));
     if let Some(path) = &args.output {
         output::write(&Target::new(path), refined.plan.to_json().as_bytes())?;
     }
-    let utility = |variance: f64| variance / (args.respondents * n as f64);
-    let [before, after] = [&refined.before, &refined.after];
     if args.json {
-        let side = |m: &candor_design::front::measure::Measures, outputs: usize, epsilon: Option<f64>| json!({"privacy": m.privacy, "utility": utility(m.variance).is_finite().then(|| utility(m.variance)), "worst_posterior": m.worst_posterior, "outputs": outputs, "epsilon": epsilon});
-        let json = json!({
-            "before": side(before, refined.outputs.0, was.value()),
-            "after": side(after, refined.outputs.1, is.value()),
-            "fingerprint": refined.plan.fingerprint().as_str(),
-        });
-        return emit_json(&json);
+        return emit_json(&refined);
     }
-    let row =
-        |name: &str, m: &candor_design::front::measure::Measures, outputs: usize, epsilon: candor::channel::Epsilon| {
-            vec![
-                name.to_owned(),
-                format!("{:.6}", m.privacy),
-                format!("{:.4e}", utility(m.variance)),
-                format!("{:.4}", m.worst_posterior),
-                outputs.to_string(),
-                epsilon.to_string(),
-            ]
-        };
-    let rows = [row("before", before, refined.outputs.0, was), row("after", after, refined.outputs.1, is)];
-    let mut text = format!("Utility for {} respondents; smaller is better\n", count(args.respondents as u64));
-    text += &table(&["", "privacy", "utility", "worst posterior", "outputs", "epsilon"], &rows);
-    text += &paragraph(
-        "Each answer was split into several that a guesser can use no better, and an analyst can. Privacy and posteriors hold for this prior only.",
-    );
-    text += &told.map_or(String::new(), paragraph);
+    let mut text = describe(&refined, args.respondents);
+    text += &caution.map_or(String::new(), |caution| paragraph(&caution));
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());
@@ -109,4 +83,23 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
         None => text += "\nNo plan was written; add -o better.json to keep it.\n",
     }
     emit(&text)
+}
+
+fn describe(refined: &Refinement, respondents: f64) -> String {
+    let row = |name: &str, side: &Side, epsilon: candor::channel::Epsilon| {
+        vec![
+            name.to_owned(),
+            format!("{:.6}", side.privacy),
+            format!("{:.4e}", side.utility.unwrap_or(f64::INFINITY)),
+            format!("{:.4}", side.worst_posterior),
+            side.outputs.to_string(),
+            epsilon.to_string(),
+        ]
+    };
+    let rows = [row("before", &refined.before, refined.epsilons.0), row("after", &refined.after, refined.epsilons.1)];
+    let mut text = format!("Utility for {} respondents; smaller is better\n", count(respondents as u64));
+    text += &table(&["", "privacy", "utility", "worst posterior", "outputs", "epsilon"], &rows);
+    text + &paragraph(
+        "Each answer was split into several that a guesser can use no better, and an analyst can. Privacy and posteriors hold for this prior only.",
+    )
 }

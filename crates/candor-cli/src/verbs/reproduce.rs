@@ -9,7 +9,6 @@ use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::reproduction;
-use crate::draw;
 use crate::failure::Failure;
 use crate::show::{emit, paragraph, table};
 
@@ -125,7 +124,7 @@ fn keep(folder: &Path, paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> R
         write(&table.name, "csv", csv(table).as_bytes())?;
     }
     for plot in &outcome.plots {
-        write(&plot.name, "svg", draw::svg(plot).as_bytes())?;
+        write(&plot.name, "svg", plot.svg().as_bytes())?;
     }
     Ok(format!("  written: {}\n\n", written.join(", ")))
 }

@@ -1,13 +1,10 @@
 //! `candor schema`: infer one from a table, or check a table against one.
 
-use candor::schema::{Kind, Schema};
-use candor_tables::check::check;
-use candor_tables::error::{BadValue, shown};
-use candor_tables::infer::{Bins, Wishes, infer};
+use candor_study::schema::{Problem, check, each_problem, infer};
+use candor_tables::infer::{Bins, Wishes};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{self, Target};
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
 
 use super::{parse_delimiter, read_schema, refuse_overwriting};
 use crate::failure::Failure;
@@ -52,7 +49,7 @@ struct InferArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     drop: Vec<String>,
     /// Refuse columns with more distinct values
-    #[arg(long, default_value_t = 100, value_name = "N")]
+    #[arg(long, default_value_t = Wishes::default().max_categories, value_name = "N")]
     max_categories: usize,
     /// The delimiter of a CSV table, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
@@ -87,24 +84,13 @@ pub fn run(args: SchemaArgs) -> Result<(), Failure> {
     }
 }
 
-fn attributes(schema: &Schema) -> Vec<Value> {
-    let kind = |kind| if kind == Kind::Ordinal { "ordinal" } else { "nominal" };
-    let attribute = |a: &candor::schema::Attribute| json!({"name": a.name(), "categories": a.categories().len(), "kind": kind(a.kind()), "public": a.is_public()});
-    schema.attributes().iter().map(attribute).collect()
-}
-
 fn run_infer(args: InferArgs) -> Result<(), Failure> {
     if args.json && args.output == "-" {
         return Err(Failure::Usage("--json needs -o FILE: both would go to standard output".to_owned()));
     }
     refuse_overwriting(&args.output, &[&args.table])?;
-    let mut wishes = Wishes {
-        bins: Vec::new(),
-        bins_elsewhere: None,
-        public: args.public,
-        drop: args.drop,
-        max_categories: args.max_categories,
-    };
+    let (public, drop, max_categories) = (args.public, args.drop, args.max_categories);
+    let mut wishes = Wishes { public, drop, max_categories, ..Wishes::default() };
     for text in &args.bins {
         let parse = |bins: &str| Bins::parse(bins).map_err(Failure::Usage);
         match text.rsplit_once('=') {
@@ -117,7 +103,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     output::write(&target, inferred.schema.to_toml().as_bytes())?;
     inferred.notes.iter().for_each(|note| remark(&format!("note: {note}")));
     if args.json {
-        emit_json(&json!({"attributes": attributes(&inferred.schema), "records": inferred.records}))?;
+        emit_json(&inferred)?;
     } else if let Target::File(_) = target {
         remark(&format!(
             "{}: {} from {} records; look it over and edit it before you publish it",
@@ -131,39 +117,23 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
 
 fn run_check(args: CheckArgs) -> Result<(), Failure> {
     let schema = read_schema(&args.schema)?;
-    let (mut records, mut problems) = (0, Vec::new());
-    let mut unreadable: Option<Failure> = None;
-    let mut found = 0u64;
-    for table in Inputs::new(&args.tables, args.delimiter)? {
-        let mut told = Ok(());
-        let mut tell = |bad: BadValue| {
+    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let (records, found, read) = if args.json {
+        let checked = check(&schema, inputs);
+        emit_json(&checked)?;
+        (checked.records, checked.problems.len() as u64, checked.unreadable.map_or(Ok(()), Err))
+    } else {
+        let (mut found, mut told) = (0u64, Ok(()));
+        let (records, read) = each_problem(&schema, inputs, |Problem { file, message, .. }| {
             found += 1;
-            if args.json {
-                let message = bad.to_string();
-                problems.push(
-                    json!({"file": bad.file, "row": bad.row, "column": bad.column, "value": shown(&bad.value), "message": message}),
-                );
-            } else if told.is_ok() {
-                told = emit(&format!("{}, {bad}\n", bad.file));
+            if told.is_ok() {
+                told = emit(&format!("{file}, {message}\n"));
             }
-        };
-        let read = table.open().and_then(|input| check(&schema, input, &mut tell));
+        });
         told?;
-        match read {
-            Ok(read) => records += read,
-            Err(error) => {
-                unreadable = Some(error.into());
-                break;
-            }
-        }
-    }
-    if args.json {
-        let json = json!({"attributes": attributes(&schema), "records": records, "problems": problems});
-        emit_json(&json)?;
-    }
-    if let Some(failure) = unreadable {
-        return Err(failure);
-    }
+        (records, found, read)
+    };
+    read?;
     match found {
         0 if args.json => Ok(()),
         0 => emit(&format!("all {} records fit the schema\n", count(records))),

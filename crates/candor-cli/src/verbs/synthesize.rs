@@ -5,7 +5,6 @@ use std::time::Instant;
 use candor::plan::Plan;
 use candor::randomness::Source;
 use candor_analysis::synthesize::MAX_RECORDS;
-use candor_study::counts::Counts;
 use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
@@ -116,7 +115,6 @@ fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesi
             return Ok((made, Some(describe(&adjustment))));
         }
     };
-    let tallied = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    let counts = Counts::new(plan, &[], tallied.groups, tallied.responses)?;
+    let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
     Ok((synthesize(plan, parts, &counts, args.records, source)?, None))
 }

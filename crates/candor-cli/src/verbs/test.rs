@@ -1,8 +1,8 @@
 //! `candor test`: independence of two attributes, corrected for the randomization.
 
 use candor_analysis::table_list::TableList;
-use candor_study::counts::Counts;
 use candor_study::test::{Independence, one_pair, tables, test};
+use candor_study::words::p_value;
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
@@ -39,8 +39,7 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let asked =
         TableList::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
     let pair = one_pair(&asked)?;
-    let tallied = read_responses(&plan, &args.responses, args.delimiter, &tables(plan.schema(), pair)?)?;
-    let counts = Counts::new(&plan, &[], tallied.groups, tallied.responses)?;
+    let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(plan.schema(), pair)?)?;
     let result = test(&plan, pair, &counts, args.confidence)?;
     match args.json {
         true => emit_json(&result),
@@ -74,13 +73,4 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
         ));
     }
     text
-}
-
-/// A p-value with the digits it has.
-pub fn p_value(p: f64) -> String {
-    match p {
-        0.0 => "below 1e-300".to_owned(),
-        p if p < 1e-4 => format!("{p:.1e}"),
-        p => format!("{p:.4}"),
-    }
 }

@@ -15,6 +15,8 @@ pub use written_out::merged;
 
 use candor::channel::{Axis, Channel};
 use candor::plan::{Block, Plan};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use written_out::written_out;
 
@@ -60,6 +62,25 @@ impl Verdict {
     }
 }
 
+/// `{"holds": .., "proof": ..}`; the proof by the kind of the verdict.
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let overlap = |(overlap, p): &(usize, f64)| json!({"overlap": overlap, "probability": p});
+        let proof = match self {
+            Verdict::Same => json!({"same": true}),
+            Verdict::Garbling(matrix) => json!({"garbling": matrix}),
+            Verdict::Overlap(overlaps) => json!({"overlaps": overlaps.iter().map(overlap).collect::<Vec<Value>>()}),
+            Verdict::SeparatedBySets { size, avoid, first, second } => {
+                json!({"choose": size, "avoid": avoid, "at_best": first, "other": second})
+            }
+            Verdict::Separated(DecisionProblem { reward, first, second }) => {
+                json!({"reward": reward, "at_best": first, "other": second})
+            }
+        };
+        json!({"holds": self.holds(), "proof": proof}).serialize(serializer)
+    }
+}
+
 /// Rewards for actions under truths; with all truths equally likely, the second design earns `second` by taking the action of
 /// its answer's number, and no rule based on the first earns more than `first`, which is less.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +117,7 @@ pub enum BlackwellError {
 }
 
 /// What two blocks, or two whole plans, are to one another.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlockComparison {
     /// The attributes.
     pub attributes: Vec<String>,

@@ -5,18 +5,21 @@
 
 mod answer;
 mod simulate;
+mod variance;
 
 pub use answer::{Answer, answer};
 pub use simulate::{Simulation, simulated_errors};
+pub use variance::{AtVariance, Variance, at_variance};
 
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::{Step, Watch};
 
 use crate::bound::{Bound, Costs};
 pub use crate::method::{Goal, Skipped};
 use crate::predict::errors_within;
-use crate::request::{Method, Request, design};
+use crate::request::{Method, Request, design_watched};
 use crate::{DesignError, budget, private};
 
 /// A method with its plan, or why there is none.
@@ -59,6 +62,14 @@ pub struct Made {
 /// # Errors
 /// If epsilon is not a positive privacy loss, the tables are none of the schema's, or there is nothing to randomize.
 pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, DesignError> {
+    compare_watched(schema, goal, Watch::nobody())
+}
+
+/// The same for somebody who waits: `watch` is told how many methods are done.
+///
+/// # Errors
+/// As [`compare`], and if whoever watches ends it.
+pub fn compare_watched(schema: &Schema, goal: &Goal<'_>, watch: Watch<'_>) -> Result<Vec<Candidate>, DesignError> {
     if !(goal.epsilon.is_finite() && goal.epsilon > 0.0) {
         return Err(DesignError::Epsilon(goal.epsilon));
     }
@@ -66,11 +77,16 @@ pub fn compare(schema: &Schema, goal: &Goal<'_>) -> Result<Vec<Candidate>, Desig
     let tables = TableList::parse(goal.tables, schema)?;
     let costs = Costs::of_tables(schema, &tables, &vec![1.0; tables.lists().len()]);
     let bound = costs.ok().map(|costs| Bound::new(costs, goal.epsilon));
-    let candidates = |&method: &Method| {
-        let made = |asked: Result<Request, Skipped>| make(asked?, schema, goal, &tables, bound.as_ref());
-        method.at(schema, goal).into_iter().map(move |(name, asked)| Candidate { name, method, made: made(asked) })
-    };
-    Ok(Method::ALL.iter().flat_map(candidates).collect())
+    let mut candidates = Vec::new();
+    for (done, &method) in (0..).zip(Method::ALL) {
+        watch.tell(Step::of("methods", done, Some(Method::ALL.len() as u64)))?;
+        for (name, asked) in method.at(schema, goal) {
+            let made = asked.and_then(|asked| make(asked, schema, goal, &tables, bound.as_ref(), watch));
+            candidates.push(Candidate { name, method, made });
+        }
+    }
+    watch.tell(Step::of("methods", Method::ALL.len() as u64, Some(Method::ALL.len() as u64)))?;
+    Ok(candidates)
 }
 
 fn make(
@@ -79,8 +95,9 @@ fn make(
     goal: &Goal<'_>,
     tables: &TableList,
     bound: Option<&Bound>,
+    watch: Watch<'_>,
 ) -> Result<Made, Skipped> {
-    let designed = design(schema, &request)?;
+    let designed = design_watched(schema, &request, watch)?;
     let (plan, out_of_time) = (designed.plan, designed.out_of_time);
     let certified = plan.guarantee().epsilon().value();
     if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {

@@ -17,6 +17,7 @@ pub mod polish;
 pub mod warner;
 mod crew;
 pub mod evolve;
+pub mod search;
 pub mod exact;
 pub mod outputs;
 pub mod refine;
@@ -68,6 +69,9 @@ pub enum FrontError {
         /// What it may be.
         range: &'static str,
     },
+    /// Whoever waited for it ended the work.
+    #[error(transparent)]
+    Cancelled(#[from] candor_analysis::watch::Cancelled),
     /// Something that is no channel for the prior.
     #[error("{0}")]
     Channel(String),

@@ -3,6 +3,7 @@
 use candor::channel::{Channel, Matrix, Rational, exact as exactly};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use super::channel::FrontChannel;
@@ -54,7 +55,7 @@ pub struct FrontRequest {
 }
 
 impl Design for FrontRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let aim = match (self.privacy, self.utility) {
             (Some(privacy), None) => Aim::Privacy(privacy),
             (None, Some(utility)) => {

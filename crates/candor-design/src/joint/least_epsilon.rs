@@ -1,6 +1,7 @@
 //! The privacy-optimal plan as a request, beside what the same attribute epsilons would cost otherwise.
 
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use super::optimal::search::Effort;
@@ -29,9 +30,9 @@ pub struct OptimalRequest {
 }
 
 impl Design for OptimalRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
         let attributes = private(schema)?.len();
-        let effort = Effort::within(attributes, self.time_limit);
+        let effort = Effort::within(attributes, self.time_limit, watch);
         let found = match (&self.attribute_epsilon, self.epsilon) {
             (Some(epsilons), None) => optimal(schema, epsilons, effort)?,
             (None, Some(total)) => {

@@ -3,6 +3,7 @@
 use candor::channel::{Axis, Pattern};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;
@@ -18,7 +19,7 @@ pub struct JointRequest {
 }
 
 impl Design for JointRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let plan = rr_joint(schema, self.epsilon)?;
         Ok(Designed { recommend_workload: schema.private().len() > 1, ..Designed::from(plan) })
     }

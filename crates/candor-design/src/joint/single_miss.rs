@@ -15,6 +15,7 @@
 use candor::channel::{Axis, PatternSet};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use super::optimal::levels::Levels;
@@ -259,7 +260,7 @@ impl HeuristicRequest {
 }
 
 impl Design for HeuristicRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let (asked, order, private) = (&self.attribute_epsilon, self.order(schema)?, schema.private());
         let found = heuristic(schema, asked, &order)?;
         let name = |i: usize| schema.attributes()[private[i]].name().to_owned();
@@ -308,7 +309,7 @@ pub struct ReducedRequest {
 }
 
 impl Design for ReducedRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(reduced(schema, &self.attribute_epsilon)?.into())
     }
 }
@@ -322,7 +323,7 @@ pub struct TwoAttributeRequest {
 }
 
 impl Design for TwoAttributeRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         Ok(two_attribute(schema, &self.attribute_epsilon)?.into())
     }
 }
@@ -392,7 +393,7 @@ mod tests {
                 let marginal = attribute.marginal.unwrap().get();
                 prop_assert!(marginal <= asked && marginal > asked - 1e-9, "{} for {}", marginal, asked);
             }
-            let best = optimal(&schema, &[e1, e2], Effort { gap: 1e-10, deadline: None }).unwrap();
+            let best = optimal(&schema, &[e1, e2], Effort::to(1e-10)).unwrap();
             prop_assert!((best.plan.guarantee().epsilon().get() - certified).abs() < 1e-7);
         }
 
@@ -430,7 +431,7 @@ mod tests {
             let sizes: Vec<usize> = instance.iter().map(|i| i.0).collect();
             let epsilons: Vec<f64> = instance.iter().map(|i| i.1).collect();
             let schema = Schema::of_sizes(&sizes).unwrap();
-            let best = optimal(&schema, &epsilons, Effort { gap: 1e-10, deadline: None }).unwrap();
+            let best = optimal(&schema, &epsilons, Effort::to(1e-10)).unwrap();
             let order: Vec<usize> = (0..sizes.len()).collect();
             let heuristic = heuristic(&schema, &epsilons, &order).unwrap();
             match reduced(&schema, &epsilons) {

@@ -18,6 +18,7 @@
 mod fields;
 
 use candor::schema::{Schema, nearest};
+use candor_analysis::watch::{Step, Watch};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -94,7 +95,17 @@ macro_rules! methods {
         /// # Errors
         /// If a parameter is missing or out of range, or the method does not apply to the schema.
         pub fn design(schema: &Schema, request: &Request) -> Result<Designed, DesignError> {
-            match request { $(Request::$variant(asked) => asked.design(schema),)+ }
+            design_watched(schema, request, Watch::nobody())
+        }
+
+        /// The same for somebody who waits: `watch` is told how long a search takes, and may end it.
+        ///
+        /// # Errors
+        /// As [`design`], and if whoever watches ends it.
+        pub fn design_watched(schema: &Schema, request: &Request, watch: Watch<'_>) -> Result<Designed, DesignError> {
+            let designed = match request { $(Request::$variant(asked) => asked.design(schema, watch)?,)+ };
+            watch.tell(Step::of("plans", 1, Some(1)))?;
+            Ok(designed)
         }
     };
 }

@@ -17,9 +17,10 @@ use candor_design::independent::independent;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload;
 use candor_design::k_ary::up_epsilon;
+use candor_study::plot::{Plot, Scale, Series};
 
 use crate::adult::Adult;
-use crate::exhibit::{Exhibit, Outcome, Paper, Plot, Scale, Series, Settings, Table};
+use crate::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
 use survey::{Way, medians};
 
 /// Domingo-Ferrer and Soria-Comas 2020.
@@ -102,7 +103,7 @@ fn epsilons(schema: &Schema, p: f64) -> Vec<f64> {
     schema.attributes().iter().map(|a| up_epsilon(a.categories().len(), p).expect("a probability")).collect()
 }
 
-const EFFORT: Effort = Effort { gap: 1e-9, deadline: None };
+const EFFORT: Effort = Effort::to(1e-9);
 
 fn independent_plan(schema: &Schema, p: f64) -> Plan {
     independent(schema, &epsilons(schema, p)).expect("a plan")

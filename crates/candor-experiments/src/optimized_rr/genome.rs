@@ -16,10 +16,11 @@ use candor_design::joint::optimal::optimal_within;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::{single_miss, workload};
 use candor_design::{budget, independent};
+use candor_study::plot::{Plot, Scale, Series};
 use rand_core::Rng;
 
 use super::uniform;
-use crate::exhibit::{Outcome, Plot, Scale, Series, Settings, Table};
+use crate::exhibit::{Outcome, Settings, Table};
 
 /// Individuals; each has two alleles.
 const INDIVIDUALS: usize = 1_000;
@@ -100,13 +101,13 @@ fn heuristic(schema: &Schema) -> Plan {
 
 fn optimal(schema: &Schema) -> Plan {
     let ratio = vec![1.0; schema.private().len()];
-    optimal_within(schema, TOTAL, &ratio, Effort { gap: 1e-8, deadline: None }).expect("a plan").plan
+    optimal_within(schema, TOTAL, &ratio, Effort::to(1e-8)).expect("a plan").plan
 }
 
 fn for_marginals(schema: &Schema) -> Plan {
     let tables = TableList::marginals(schema);
     let weights = vec![1.0; tables.lists().len()];
-    workload::lottery(schema, TOTAL, &tables, &weights, Effort { gap: 1e-8, deadline: None }).expect("a plan").plan
+    workload::lottery(schema, TOTAL, &tables, &weights, Effort::to(1e-8)).expect("a plan").plan
 }
 
 /// The category of every allele for each SNP: counts as in the paper, dealt out at random.

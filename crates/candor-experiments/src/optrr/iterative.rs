@@ -11,9 +11,10 @@ use candor_analysis::tally::{Group, TableTally};
 use candor_design::front::channel::FrontChannel;
 use candor_design::front::prior::Prior;
 use candor_design::front::warner;
+use candor_study::front::front_plot;
 use rand_core::Rng;
 
-use super::{Fronts, GENERATIONS, RECORDS, front_plot, gamma, serving};
+use super::{Fronts, GENERATIONS, RECORDS, gamma, serving};
 use crate::exhibit::{Outcome, Settings, Table};
 
 /// Data sets that are simulated for each matrix.

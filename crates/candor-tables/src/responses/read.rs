@@ -9,6 +9,7 @@ use arrow_schema::DataType;
 use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor::randomize::{AnswerColumn, Sets};
+use candor_analysis::watch::{Step, Watch};
 
 use super::{Provenance, open};
 use crate::TableError;
@@ -58,16 +59,17 @@ pub struct Read {
 }
 
 /// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it made, in
-/// order, and what was read up to there.
+/// order, and `watch` is told how many there are up to there.
 ///
 /// # Errors
-/// If a table was made under another plan or cannot be read, a value cannot be a response, or there are none at all.
+/// If a table was made under another plan or cannot be read, a value cannot be a response, there are none at all, or whoever watches ends it.
 pub(crate) fn read_batches<T: Send + 'static>(
     plan: &Plan,
     inputs: Inputs,
     weights: Option<&str>,
+    watch: Watch<'_>,
     map: impl Fn(ResponseBatch) -> T + Sync,
-    mut take: impl FnMut(T, &Read),
+    mut take: impl FnMut(T),
 ) -> Result<Read, TableError> {
     let mut read = Read::default();
     let first = inputs.name();
@@ -87,8 +89,8 @@ pub(crate) fn read_batches<T: Send + 'static>(
         in_order(batches, work, |done: Result<(T, usize), TableError>| {
             let (made, rows) = done?;
             read.responses += rows as u64;
-            take(made, &read);
-            Ok::<(), TableError>(())
+            take(made);
+            Ok::<(), TableError>(watch.tell(Step::of("records", read.responses, None))?)
         })?;
         check_records(name, provenance, read.responses - before)?;
     }

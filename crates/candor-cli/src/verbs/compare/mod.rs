@@ -1,5 +1,6 @@
 //! `candor compare`: methods side by side.
 
+use candor_study::design::MAX_EPSILON;
 use clap::{ArgGroup, Args};
 
 use super::parse_respondents;
@@ -7,9 +8,6 @@ use crate::failure::Failure;
 
 mod methods;
 mod variance;
-
-/// The number of respondents for which standard errors are given if none is said.
-const DEFAULT_RESPONDENTS: f64 = 10_000.0;
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("equal").required(true).args(["epsilon", "added_variance", "l"]), after_help = "\
@@ -59,9 +57,6 @@ pub struct CompareArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// Beyond this, `candor design` makes no plan.
-const MAX_EPSILON: f64 = 50.0;
 
 fn parse_epsilon(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -1,18 +1,20 @@
-//! A plan in words, tables and JSON.
+//! A plan in words and tables.
 
 use std::fmt::Write;
 
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
-use candor_design::designed::Designed;
-use serde_json::{Value, json};
+use candor_design::expectation::Expectation;
+use candor_design::pairs::Pairs;
+use candor_study::guarantee::{ATTRIBUTE_HEADER, attribute_rows, prior_sentences};
 
-use super::expectation::{Expectation, table_name};
-use super::pairs::Pairs;
-use crate::show::{count, paragraph, plural, probability, table};
+use crate::show::{count, paragraph, plural, table};
 
 /// A difference between epsilon asked for and certified that is worth mentioning.
 const WORTH_MENTIONING: f64 = 1e-9;
+
+/// With a larger standard error of a share, a table of pairs is of no use.
+const USELESS: f64 = 0.5;
 
 pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     let guarantee = plan.guarantee();
@@ -29,8 +31,10 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
             writeln!(text, "  asked for {asked}; integer weights of 64 bits come to {:.3e} less", asked - certified);
     }
     text.push('\n');
-    let rows = attribute_rows(plan);
-    text += &table(&["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon"], &rows);
+    // Without the last column, which is for audits.
+    let shown = ATTRIBUTE_HEADER.len() - 1;
+    let rows: Vec<Vec<String>> = attribute_rows(plan).iter().map(|row| row[..shown].to_vec()).collect();
+    text += &table(&ATTRIBUTE_HEADER[..shown], &rows);
     if guarantee.attributes().iter().any(|a| a.marginal != Some(a.conditional)) {
         text += &paragraph(
             "The marginal epsilon is for a reader of that attribute's answer alone; the conditional one is for a reader \
@@ -48,31 +52,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     text
 }
 
-/// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none.
-pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
-    let known = plan.for_prior()?;
-    let name = name(plan.schema().name(known.attribute));
-    let mut sentences = vec![
-        // Rounded outward, like the certificate.
-        format!(
-            "MAP privacy {:.6}: the best guess is wrong at least so often",
-            (known.map_privacy * 1e6 + 1e-6).floor() / 1e6
-        ),
-        format!(
-            "worst posterior {:.6}: no answer makes any category likelier than this",
-            (known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6
-        ),
-    ];
-    if plan.guarantee().epsilon().value().is_none() {
-        sentences.push(
-            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees nothing."
-                .to_owned(),
-        );
-    }
-    Some((format!("For the stated prior of \"{name}\" only (certified)"), sentences))
-}
-
-/// The same as text; nothing if there is none.
+/// What a plan gives for the prior that it was made for; nothing if there is none.
 pub fn describe_prior(plan: &Plan) -> String {
     prior_sentences(plan, str::to_owned).map_or(String::new(), |(heading, sentences)| {
         let sentences: String = sentences.iter().map(|sentence| paragraph(sentence)).collect();
@@ -80,49 +60,15 @@ pub fn describe_prior(plan: &Plan) -> String {
     })
 }
 
-/// What is certified of each attribute, as cells of a table.
-pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
-    let row = |a: &candor::plan::AttributeGuarantee| {
-        let described = &plan.schema().attributes()[a.attribute];
-        vec![
-            described.name().to_owned(),
-            described.categories().len().to_string(),
-            probability(a.keep_probability),
-            a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
-            a.conditional.to_string(),
-        ]
-    };
-    plan.guarantee().attributes().iter().map(row).collect()
-}
-
-/// The attributes of a plan with their guarantees, as JSON.
-pub fn attributes_json(plan: &Plan) -> Vec<Value> {
-    let requested = &plan.origin().requested;
-    let attribute = |(i, a): (usize, &candor::plan::AttributeGuarantee)| {
-        let described = &plan.schema().attributes()[a.attribute];
-        json!({
-            "name": described.name(),
-            "categories": described.categories().len(),
-            "requested": requested.get(i).copied().flatten(),
-            "marginal_epsilon": a.marginal.and_then(candor::channel::Epsilon::value),
-            "conditional_epsilon": a.conditional.value(),
-        })
-    };
-    plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
-}
-
-pub fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents: f64) -> String {
+pub fn describe_expectations(expected: &[Expectation], respondents: f64) -> String {
     let mut text = format!(
         "\nStandard errors to expect from {} respondents, if the truth is uniform\n",
         count(respondents as u64)
     );
     let shown = |e: &Expectation| {
-        let error = e.standard_error.as_ref();
-        let error = error.map_or_else(|_| "not identifiable".to_owned(), |error| format!("{error:.4}"));
-        let answers = |which: fn((f64, f64)) -> f64| {
-            e.answer_errors.map_or("-".to_owned(), |errors| format!("{:.4}", which(errors)))
-        };
-        vec![table_name(plan, &e.attributes), e.cells.to_string(), error, answers(|e| e.0), answers(|e| e.1)]
+        let error = e.standard_error.map_or("not identifiable".to_owned(), |error| format!("{error:.4}"));
+        let answers = |error: Option<f64>| error.map_or("-".to_owned(), |error| format!("{error:.4}"));
+        vec![e.attributes.join(","), e.cells.to_string(), error, answers(e.absolute_error), answers(e.relative_error)]
     };
     let header = ["table", "cells", "standard error", "e_abs of answers", "e_rel of answers"];
     text += &table(&header, &expected.iter().map(shown).collect::<Vec<_>>());
@@ -133,34 +79,26 @@ pub fn describe_expectations(plan: &Plan, expected: &[Expectation], respondents:
     text
 }
 
-pub fn describe_json(designed: &Designed, expected: &[Expectation], pairs: Option<&Pairs>, seconds: f64) -> Value {
-    let plan = &designed.plan;
-    let names = |e: &Expectation| -> Vec<&str> { e.attributes.iter().map(|&a| plan.schema().name(a)).collect() };
-    let expectation = |e: &Expectation| {
-        let error = e.standard_error.as_ref().ok();
-        json!({
-            "attributes": names(e),
-            "identifiable": error.is_some(),
-            "standard_error": error,
-            "absolute_error": e.answer_errors.map(|(absolute, _)| absolute),
-            "relative_error": e.answer_errors.map(|(_, relative)| relative),
-        })
+pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {
+    let among = if pairs.looked_at < pairs.all { ", the only pair looked at" } else { "" };
+    let people = count(respondents as u64);
+    let verdict = match pairs.largest_standard_error {
+        None => {
+            "so this plan cannot answer tables of pairs at all; --method workload --tables pairs makes one that can"
+                .to_owned()
+        }
+        Some(error) if error > USELESS => format!(
+            "so with {people} respondents the share in a cell of a pair table would have a standard error of {error:.2}: this \
+             plan cannot answer pairs in practice; --method workload --tables pairs makes one that can"
+        ),
+        Some(error) => {
+            format!("and with {people} respondents no pair table has a larger standard error than {error:.4}")
+        }
     };
-    json!({
-        "expected": expected.iter().map(expectation).collect::<Vec<_>>(),
-        "method": plan.origin().method,
-        "epsilon": {"certified": plan.guarantee().epsilon().value(), "lower_bound": designed.lower_bound},
-        "alternatives": designed.alternatives,
-        "workload": designed.judgement(),
-        "pairs": pairs.map(|pairs| pairs.json(plan)),
-        "attributes": attributes_json(plan),
-        "for_prior": plan.for_prior().map(|known| json!({
-            "attribute": plan.schema().name(known.attribute),
-            "prior": known.prior,
-            "map_privacy": known.map_privacy,
-            "worst_posterior": known.worst_posterior,
-        })),
-        "fingerprint": plan.fingerprint().as_str(),
-        "seconds": seconds,
-    })
+    let sentence = format!(
+        "Of pairs it tells least about {} (eigenvalue {:.2e}{among}), {verdict}.",
+        pairs.attributes.join(","),
+        pairs.smallest_eigenvalue
+    );
+    "\n".to_owned() + &paragraph(&sentence)
 }

@@ -1,15 +1,16 @@
 //! What a design found out, in words.
 
 use candor_design::bound::Standing;
-use candor_design::designed::{Altered, Alternative, Choice, Designed, OtherMethod};
+use candor_design::designed::{Altered, Alternative, Choice, OtherMethod};
+use candor_study::design::Design;
 
 use crate::show::{paragraph, plural, table};
 
 /// What the design found out, in words.
-pub fn findings(designed: &Designed) -> String {
+pub fn findings(designed: &Design) -> String {
     let mut text = String::from("\n");
     let certified = designed.plan.guarantee().epsilon().get();
-    if let Some(bound) = designed.lower_bound {
+    if let Some(bound) = designed.epsilon.lower_bound {
         let gap = (certified - bound).max(0.0);
         text += &paragraph(&format!(
             "No channel with these marginal attribute epsilons has a record epsilon below {bound:.4}: this plan is within \
@@ -39,7 +40,7 @@ pub fn findings(designed: &Designed) -> String {
         };
         text += &table(&["attribute", "asked", "achieved", ""], &designed.altered.iter().map(row).collect::<Vec<_>>());
     }
-    if let Some(choice) = &designed.workload {
+    if let Some(choice) = &designed.choice {
         text += &describe_choice(choice);
     }
     text += &describe_standing(designed);
@@ -49,13 +50,9 @@ pub fn findings(designed: &Designed) -> String {
     if text == "\n" { String::new() } else { text }
 }
 
-/// A plan whose error can be smaller by so many percent at most is not worth replacing.
-const NEARLY_BEST: f64 = 1.0;
-
 /// What would serve better, if that is known.
-pub fn recommendation(designed: &Designed) -> String {
-    let nearly_best = designed.standing.is_some_and(|standing| standing.percent() <= NEARLY_BEST);
-    if !designed.recommend_workload || nearly_best {
+pub fn recommendation(designed: &Design) -> String {
+    if !designed.recommends_workload() {
         return String::new();
     }
     let sentence = "For tables of several attributes --method workload usually has smaller errors at the same epsilon: it designs \
@@ -64,14 +61,14 @@ pub fn recommendation(designed: &Designed) -> String {
 }
 
 /// What no method whatever can do better.
-fn describe_standing(designed: &Designed) -> String {
+fn describe_standing(designed: &Design) -> String {
     let Some(standing) = designed.standing else { return String::new() };
     let percent = standing.percent();
     let mut text = paragraph(&format!(
         "No locally private method whatever can have a squared error smaller than this plan's by more than {percent:.2} % (proven: for \
          the tables named, unbiased estimates and a uniform truth)."
     ));
-    if let Some((least, kind)) = designed.workload.as_ref().and_then(|choice| choice.of_its_kind) {
+    if let Some((least, kind)) = designed.choice.as_ref().and_then(|choice| choice.of_its_kind) {
         let among = Standing { bound: least, ..standing }.percent();
         if among < percent {
             text += &paragraph(&format!("Among plans of its kind, {kind}, none can by more than {among:.2} %."));

@@ -4,12 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use candor::plan::Plan;
 use candor::schema::Schema;
-use candor_analysis::table_list::TableList;
-use candor_design::joint::workload::asked_tables;
-use candor_design::request::{Method, design};
-use candor_design::{DEFAULT_RESPONDENTS, DesignError};
+use candor_design::DesignError;
+use candor_design::request::Method;
+use candor_study::StudyError;
+use candor_study::design::{DesignOptions, MAX_EPSILON, design_while};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -18,20 +17,17 @@ use super::prior::PriorArgs;
 use super::{parse_respondents, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
+use crate::progress::watched;
 use crate::shell;
 use crate::show::{emit, emit_json, remark};
 
 mod request;
 mod findings;
-mod expectation;
-mod pairs;
 mod describe;
 
-pub use describe::{attribute_rows, attributes_json, describe, describe_prior, prior_sentences};
-use describe::{describe_expectations, describe_json};
-pub use expectation::expectations;
+pub use describe::describe_prior;
+use describe::{describe, describe_expectations, describe_pairs};
 use findings::{findings, recommendation};
-use pairs::Pairs;
 pub use request::split_clusters;
 
 #[derive(Args)]
@@ -139,7 +135,7 @@ pub struct DesignArgs {
     #[arg(long)]
     allow_unbounded: bool,
     /// Refuse a plan whose record epsilon is beyond this: it would protect nobody
-    #[arg(long, default_value_t = 50.0, value_name = "E", value_parser = parse_limit)]
+    #[arg(long, default_value_t = MAX_EPSILON, value_name = "E", value_parser = parse_limit)]
     max_epsilon: f64,
     /// Show the standard errors to expect from this many respondents
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
@@ -207,32 +203,24 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, None) => unreachable!("required by the parser"),
     };
     let (request, notes) = args.request(&schema)?;
-    let mut designed = design(&schema, &request).map_err(|error| about_file(error, &args))?;
+    let options = args.options();
+    let designed = watched(|watch| design_while(&schema, &request, &options, watch));
+    let mut designed = designed.map_err(|error| about_file(error, &args))?;
     notes.iter().for_each(|note| remark(note));
     designed.notes.extend(notes);
-    refuse_what_protects_nobody(&args, &designed.plan)?;
-    let (tables, weights) = args.tables(designed.plan.schema())?;
-    let for_tables = matches!(args.method, Method::Workload | Method::Sampling);
-    if args.tables.is_some() || for_tables {
-        designed.judge(&tables, &weights);
-    }
-    let plan = &designed.plan;
-    let respondents = args.respondents.unwrap_or(DEFAULT_RESPONDENTS);
-    let expected = expectations(plan, tables.lists(), respondents);
-    let pairs = Pairs::of(plan, respondents);
     if let Some(path) = &args.output {
-        output::write(&Target::new(path), plan.to_json().as_bytes())?;
+        output::write(&Target::new(path), designed.plan.to_json().as_bytes())?;
     }
     if args.json {
-        let json = describe_json(&designed, &expected, pairs.as_ref(), started.elapsed().as_secs_f64());
-        return emit_json(&json);
+        designed.seconds = Some(started.elapsed().as_secs_f64());
+        return emit_json(&designed);
     }
-    let mut text = describe(plan, args.epsilon);
+    let mut text = describe(&designed.plan, args.epsilon);
     text += &findings(&designed);
-    if args.respondents.is_some() || for_tables {
-        text += &describe_expectations(plan, &expected, respondents);
+    if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
+        text += &describe_expectations(&designed.expected, options.respondents);
     }
-    text += &pairs.map_or(String::new(), |pairs| pairs.describe(respondents));
+    text += &designed.pairs.as_ref().map_or(String::new(), |pairs| describe_pairs(pairs, options.respondents));
     text += &recommendation(&designed);
     match args.output.as_deref() {
         Some("-") => {
@@ -248,54 +236,23 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
 }
 
 impl DesignArgs {
-    /// The tables whose errors are shown, with their weights.
-    fn tables(&self, schema: &Schema) -> Result<(TableList, Vec<f64>), Failure> {
-        if matches!(self.method, Method::Workload | Method::Sampling) {
-            return Ok(asked_tables(schema, self.tables.as_deref())?);
+    fn options(&self) -> DesignOptions {
+        let default = DesignOptions::default();
+        DesignOptions {
+            max_epsilon: self.max_epsilon,
+            allow_unbounded: self.allow_unbounded,
+            tables: self.tables.clone(),
+            respondents: self.respondents.unwrap_or(default.respondents),
         }
-        let tables =
-            TableList::parse(self.tables.as_deref().unwrap_or("marginals"), schema).map_err(DesignError::Tables)?;
-        let weights = vec![1.0; tables.lists().len()];
-        Ok((tables, weights))
     }
 }
 
 /// An error with the file that it is about.
-fn about_file(error: DesignError, args: &DesignArgs) -> Failure {
+fn about_file(error: StudyError, args: &DesignArgs) -> Failure {
     match (&error, &args.file) {
-        (DesignError::Matrix(_), Some(path)) => {
+        (StudyError::Design(DesignError::Matrix(_)), Some(path)) => {
             Failure::about(&path.display().to_string(), with_flags(&error.to_string()))
         }
         _ => error.into(),
-    }
-}
-
-fn refuse_what_protects_nobody(args: &DesignArgs, plan: &Plan) -> Result<(), Failure> {
-    let certified = plan.guarantee().epsilon().value();
-    if let Some((asked, certified)) = args.epsilon.zip(certified)
-        && !candor_design::budget::is_met(asked, certified)
-    {
-        return Err(Failure::Input(format!(
-            "epsilon {asked} was asked for, but with weights of 64 bits only {certified:.4} can be given: the rarest answer \
-             is too rare. Use fewer attributes or categories together, or another epsilon"
-        )));
-    }
-    // A plan of the front has a criterion of its own, certified for its prior.
-    if plan.for_prior().is_some() {
-        return Ok(());
-    }
-    match certified {
-        // What l-diversity certifies is l, not an epsilon.
-        None if args.method == Method::LDiversity => Ok(()),
-        None if !args.allow_unbounded => Err(Failure::Input(
-            "this plan has no finite epsilon: some answers rule out some truths. If that is meant, say --allow-unbounded"
-                .to_owned(),
-        )),
-        Some(epsilon) if epsilon > args.max_epsilon => Err(Failure::Input(format!(
-            "the record epsilon is {epsilon:.4}, beyond --max-epsilon {}: an answer could be e^{epsilon:.0} times as likely \
-             under one record as under another, which protects nobody",
-            args.max_epsilon
-        ))),
-        _ => Ok(()),
     }
 }

@@ -128,7 +128,7 @@ impl DesignArgs {
             };
             let (prior, told) = self.prior.for_plan(only, self.exact_prior)?;
             put("prior", Some(json!(prior.all_stated())));
-            notes.extend(told.map(str::to_owned));
+            notes.extend(told);
         }
         let request = Request::new(self.method, parameters).map_err(missing)?;
         Ok((request, notes))

@@ -11,6 +11,7 @@ mod selection;
 mod variation;
 
 use candor::randomness::Source;
+use candor_analysis::watch::Cancelled;
 
 use super::channel::FrontChannel;
 use super::measure::{Measures, measure_square};
@@ -127,17 +128,17 @@ pub struct Evolved {
     pub evaluations: usize,
 }
 
-/// Searches; `progress` is told the generation and the front so far after every epoch.
+/// Searches; `progress` is told the generation and the front so far after every epoch, and may end the search.
 ///
 /// Each generation costs `O((N_Q + N_V)^2)` for fitness and selection (the paper's is cubic) and an `O(n^3)` evaluation per child. Every
 /// matrix returned is a channel within the bound.
 ///
 /// # Errors
-/// If a parameter is out of its range.
+/// If a parameter is out of its range, or `progress` ends the search.
 pub fn evolve(
     goal: &Goal,
     parameters: &Parameters,
-    mut progress: impl FnMut(usize, &[&Candidate]),
+    mut progress: impl FnMut(usize, &[&Candidate]) -> Result<(), Cancelled>,
 ) -> Result<Evolved, FrontError> {
     parameters.check()?;
     let source = Source::from_seed(parameters.seed);
@@ -155,7 +156,7 @@ pub fn evolve(
         islands = lived.into_iter().filter_map(|island| island.into_inner().ok()).collect();
         generation += count;
         meet(&mut islands);
-        progress(generation, &islands[0].omega.front());
+        progress(generation, &islands[0].omega.front())?;
         let quiet = islands.iter().map(|island| island.unchanged).min().unwrap_or(0);
         if parameters.patience.is_some_and(|patience| quiet >= patience) {
             break;
@@ -249,7 +250,7 @@ mod tests {
         ] {
             let goal = Goal::new(prior, bound).unwrap();
             let n = goal.prior().len();
-            let evolved = evolve(&goal, &small(7), |_, _| {}).unwrap();
+            let evolved = evolve(&goal, &small(7), |_, _| Ok(())).unwrap();
             assert!(evolved.front.len() > 5);
             for (i, candidate) in evolved.front.iter().enumerate() {
                 assert!(candidate.measures.worst_posterior <= bound * (1.0 + 1e-9));
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn the_seed_decides_everything() {
         let goal = Goal::new(Prior::normal(5).unwrap(), 0.8).unwrap();
-        let run = |seed| evolve(&goal, &Parameters { generations: 60, ..small(seed) }, |_, _| {}).unwrap().front;
+        let run = |seed| evolve(&goal, &Parameters { generations: 60, ..small(seed) }, |_, _| Ok(())).unwrap().front;
         assert_eq!(run(3), run(3));
         assert_ne!(run(3), run(4));
     }
@@ -280,12 +281,13 @@ mod tests {
         let mut volumes = Vec::new();
         let evolved = evolve(&goal, &small(1), |_, front| {
             volumes.push(volume(&front.iter().map(|c| c.measures).collect::<Vec<_>>()));
+            Ok(())
         })
         .unwrap();
         assert_eq!(volumes.len(), 3);
         assert!(volumes.windows(2).all(|pair| pair[1] >= pair[0]), "{volumes:?}");
         let privacies = goal.spread(12);
-        let polished = polishing::polish_front(&goal, &evolved, &privacies, 2, 1, |_, _| {});
+        let polished = polishing::polish_front(&goal, &evolved, &privacies, 2, 1, |_, _| Ok(())).unwrap();
         for (found, &privacy) in polished.iter().zip(&privacies) {
             let found = found.as_ref().unwrap();
             assert!(found.measures.privacy >= privacy - 1e-12 && found.measures.worst_posterior <= 0.75 + 1e-12);
@@ -296,12 +298,24 @@ mod tests {
     }
 
     #[test]
+    fn whoever_watches_may_end_it() {
+        let goal = Goal::new(Prior::normal(6).unwrap(), 0.75).unwrap();
+        let mut told = Vec::new();
+        let ended = evolve(&goal, &small(1), |generation, _| {
+            told.push(generation);
+            if told.len() < 2 { Ok(()) } else { Err(Cancelled) }
+        });
+        assert!(matches!(ended, Err(FrontError::Cancelled(_))));
+        assert_eq!(told, [EPOCH, 2 * EPOCH]);
+    }
+
+    #[test]
     fn both_stopping_rules() {
         let goal = Goal::new(Prior::uniform(2).unwrap(), 1.0).unwrap();
         let parameters = Parameters { omega: 3, generations: 100_000, patience: Some(50), ..small(1) };
-        let evolved = evolve(&goal, &parameters, |_, _| {}).unwrap();
+        let evolved = evolve(&goal, &parameters, |_, _| Ok(())).unwrap();
         assert!(evolved.generations < 100_000);
-        assert_eq!(evolve(&goal, &Parameters { generations: 70, ..small(1) }, |_, _| {}).unwrap().generations, 70);
+        assert_eq!(evolve(&goal, &Parameters { generations: 70, ..small(1) }, |_, _| Ok(())).unwrap().generations, 70);
     }
 
     #[test]
@@ -316,7 +330,7 @@ mod tests {
             Parameters { step: 0.0, ..small(1) },
             Parameters { islands: 0, ..small(1) },
         ] {
-            assert!(matches!(evolve(&goal, &parameters, |_, _| {}), Err(FrontError::Parameter { .. })));
+            assert!(matches!(evolve(&goal, &parameters, |_, _| Ok(())), Err(FrontError::Parameter { .. })));
         }
     }
 }

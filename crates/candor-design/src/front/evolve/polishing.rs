@@ -4,6 +4,7 @@
 //! best: either most of it replaced by noise, or a few entries exchanged within their columns.
 
 use candor::randomness::Source;
+use candor_analysis::watch::Cancelled;
 use rand_core::Rng;
 
 use super::random::{below, unit};
@@ -18,15 +19,18 @@ const NOISE: f64 = 0.6;
 const EXCHANGES: usize = 6;
 
 /// For each privacy the best square matrix found, beginning at the members of the front; `None` where a privacy leaves no room. `progress` is told what was found
-/// after each round. The result depends on the seed, not on the number of threads.
+/// after each round, and may end it. The result depends on the seed, not on the number of threads.
+///
+/// # Errors
+/// If `progress` ends it.
 pub fn polish_front(
     goal: &Goal,
     evolved: &Evolved,
     privacies: &[f64],
     rounds: usize,
     seed: u64,
-    mut progress: impl FnMut(usize, &[Option<Polished>]),
-) -> Vec<Option<Polished>> {
+    mut progress: impl FnMut(usize, &[Option<Polished>]) -> Result<(), Cancelled>,
+) -> Result<Vec<Option<Polished>>, Cancelled> {
     let source = Source::from_seed(seed);
     let mut best = crew::share(privacies.len(), crew::cores(), |i| {
         let off = |candidate: &Candidate| (candidate.measures.privacy - privacies[i]).abs();
@@ -34,7 +38,7 @@ pub fn polish_front(
         polish(goal, privacies[i], &nearest.channel(goal))
     });
     let mut fresh = vec![true; best.len()];
-    progress(0, &best);
+    progress(0, &best)?;
     for round in 1..=rounds {
         let tried = crew::share(best.len(), crew::cores(), |i| {
             let mut rng = source.stream((round * best.len() + i) as u64);
@@ -56,9 +60,9 @@ pub fn polish_front(
                 best[i] = found;
             }
         }
-        progress(round, &best);
+        progress(round, &best)?;
     }
-    best
+    Ok(best)
 }
 
 /// Polished matrices for `between` further privacies in each gap of those given, and beyond the last: a front is then no staircase

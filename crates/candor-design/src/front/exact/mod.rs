@@ -9,6 +9,9 @@ pub(super) mod atoms;
 mod program;
 mod sparse;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use candor_analysis::watch::{Step, Watch};
 use nalgebra::{DMatrix, DVector};
 
 use super::channel::FrontChannel;
@@ -125,9 +128,13 @@ pub fn exact(goal: &Goal, privacy: f64) -> Result<ExactPoint, FrontError> {
     best.ok_or(FrontError::Unsolved { privacy })
 }
 
-/// The best channels at several privacies, on all cores. Each is [`exact`]; the order is that of `privacies`.
-pub fn front(goal: &Goal, privacies: &[f64]) -> Vec<Result<ExactPoint, FrontError>> {
-    crew::share(privacies.len(), crew::cores(), |i| exact(goal, privacies[i]))
+/// The best channels at several privacies, on all cores. Each is [`exact`]; the order is that of `privacies`. `watch` is told how many are begun.
+pub fn front(goal: &Goal, privacies: &[f64], watch: Watch<'_>) -> Vec<Result<ExactPoint, FrontError>> {
+    let (begun, total) = (AtomicU64::new(0), Some(privacies.len() as u64));
+    crew::share(privacies.len(), crew::cores(), |i| {
+        watch.tell(Step::of("points", begun.fetch_add(1, Ordering::Relaxed), total))?;
+        exact(goal, privacies[i])
+    })
 }
 
 /// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, `A = 1 - privacy`.

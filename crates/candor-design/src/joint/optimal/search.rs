@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use candor_analysis::watch::{Step, Watch};
+
 use super::climb::climb;
 use super::cut::{Cut, MAX_FINE, Priced, Pricer};
 use super::levels::Levels;
@@ -9,29 +11,34 @@ use super::master::Master;
 
 /// How hard to search.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct Effort<'a> {
     /// Stop when upper and lower bound differ by no more than this.
     pub gap: f64,
-    /// Stop then, with what there is.
-    pub deadline: Option<Instant>,
+    /// When it began, and how long it may take.
+    limit: Option<(Instant, Duration)>,
+    watch: Watch<'a>,
 }
 
-impl Effort {
-    /// The usual effort: beyond 20 attributes every digit of the gap costs.
-    pub fn of(attributes: usize, deadline: Option<Instant>) -> Effort {
-        Effort { gap: if attributes <= 20 { 1e-9 } else { 1e-7 }, deadline }
+impl<'a> Effort<'a> {
+    /// As long as it takes to bring the bounds within this gap.
+    pub const fn to(gap: f64) -> Effort<'a> {
+        Effort { gap, limit: None, watch: Watch::nobody() }
     }
 
-    /// The usual gap for so many attributes, within so many seconds from now; as long as it takes if `None`.
-    pub fn within(attributes: usize, seconds: Option<f64>) -> Effort {
+    /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds, or as long as it takes if
+    /// `None`; whoever watches is told how many there are left.
+    pub fn within(attributes: usize, seconds: Option<f64>, watch: Watch<'a>) -> Effort<'a> {
+        let gap = if attributes <= 20 { 1e-9 } else { 1e-7 };
         // A limit beyond the clock's range is none.
         let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        Effort::of(attributes, limit.and_then(|limit| Instant::now().checked_add(limit)))
+        Effort { gap, limit: Some((Instant::now(), limit.unwrap_or(Duration::MAX))), watch }
     }
 
-    /// Whether the time is up.
+    /// Whether the time is up, or whoever watches has had enough.
     pub fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        let Some((began, limit)) = self.limit else { return false };
+        let total = (limit != Duration::MAX).then_some(limit.as_secs());
+        began.elapsed() >= limit || self.watch.tell(Step::of("seconds", began.elapsed().as_secs(), total)).is_err()
     }
 }
 

@@ -3,6 +3,7 @@
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
 use super::{Workload, lottery, sampling, single};
@@ -51,9 +52,9 @@ pub fn asked_tables(schema: &Schema, tables: Option<&str>) -> Result<(TableList,
 }
 
 impl Design for WorkloadRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
-        let effort = Effort::within(private(schema)?.len(), self.time_limit);
+        let effort = Effort::within(private(schema)?.len(), self.time_limit, watch);
         let (found, kind) = match self.single {
             true => (single(schema, self.epsilon, &tables, &weights, effort)?, ONE_CHANNEL),
             false => (lottery(schema, self.epsilon, &tables, &weights, effort)?, LOTTERY),
@@ -74,7 +75,7 @@ impl Design for WorkloadRequest {
 }
 
 impl Design for SamplingRequest {
-    fn design(&self, schema: &Schema) -> Result<Designed, DesignError> {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
         let found = sampling(schema, self.epsilon, &tables, &weights)?;
         Ok(Designed { recommend_workload: true, ..Designed::from(found.plan) })

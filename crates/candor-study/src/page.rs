@@ -1,9 +1,10 @@
 //! A page of plain parts, as text and as self-contained HTML.
 
 use candor_tables::visible::{is_direction_mark, is_hidden, turns_direction, visible, written_out};
+use serde::Serialize;
 
-use crate::draw;
-use crate::show::{paragraph, table};
+use crate::plot;
+use crate::words::{paragraph, table};
 
 /// Around text that is not ours within a sentence: Unicode's characters for an isolate, `<bdi>` in HTML, nothing in plain text.
 const ISOLATE: char = '\u{2068}';
@@ -23,17 +24,25 @@ fn unmarked(text: &str) -> String {
 
 /// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and columns are
 /// isolated by the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Page {
+    /// What it is called.
     pub title: String,
+    /// What stands on it, in order.
     pub parts: Vec<Part>,
 }
 
 /// What a page is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
+    /// A heading of a section.
     Heading(String),
     /// A heading within a section.
     Subheading(String),
+    /// Sentences.
     Paragraph(String),
+    /// Points.
     List(Vec<String>),
     /// Names, and what belongs to each.
     Terms(Vec<(String, String)>),
@@ -41,36 +50,53 @@ pub enum Part {
     Warnings(Vec<String>),
     /// Lines to be typed as they are.
     Commands(Vec<String>),
-    /// A caption, one heading per column, rows whose first cell names them.
+    /// Cells in rows and columns.
     Table {
+        /// What is shown.
         caption: String,
+        /// One heading per column.
         header: Vec<String>,
+        /// The first cell of each names it.
         rows: Vec<Vec<String>>,
     },
+    /// Estimates with their intervals.
     Estimates(EstimateTable),
+    /// Numbers for pairs.
     Matrix(MatrixTable),
 }
 
 /// Estimates with their intervals, each drawn beside its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EstimateTable {
+    /// What is shown.
     pub caption: String,
     /// One for each attribute.
     pub names: Vec<String>,
+    /// One for each cell.
     pub rows: Vec<EstimateRow>,
 }
 
 /// A cell of an estimated table: its categories and its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EstimateRow {
+    /// One for each attribute.
     pub categories: Vec<String>,
+    /// The share.
     pub estimate: f64,
+    /// Its standard error.
     pub standard_error: f64,
+    /// The interval's lower end.
     pub low: f64,
+    /// The interval's upper end.
     pub high: f64,
 }
 
 /// Numbers for pairs of things, the larger the stronger the shade.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatrixTable {
+    /// What is shown.
     pub caption: String,
+    /// The things, in order.
     pub names: Vec<String>,
     /// For each row the cells before the diagonal: what is written, and how dark it is, from 0 to 1.
     pub cells: Vec<Vec<(String, f64)>>,
@@ -230,7 +256,7 @@ impl EstimateTable {
             let names: String = row.categories.iter().map(|category| row_heading(category)).collect();
             let [estimate, error, low, high] = row.numbers();
             let title = format!("{estimate}, interval from {low} to {high}");
-            let plot = draw::interval(row.estimate, row.low, row.high, (least, most), &escaped(&title));
+            let plot = plot::interval(row.estimate, row.low, row.high, (least, most), &escaped(&title));
             format!(
                 "<tr>{names}<td><b>{estimate}</b></td><td>{plot}</td><td>{error}</td><td>{low}</td><td>{high}</td></tr>\n"
             )

@@ -1,15 +1,13 @@
-//! Plots as SVG and PNG.
+//! Plots, drawn as SVG and PNG.
 
 mod letters;
 mod bitmap;
 
-pub use bitmap::png;
-
 use std::ops::Range;
 
-use candor_experiments::exhibit::{Plot, Scale};
 use plotters::coord::ranged1d::{KeyPointHint, Ranged, ValueFormatter};
 use plotters::prelude::*;
+use serde::Serialize;
 
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 560;
@@ -25,18 +23,72 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// The plot as a self-contained SVG document; a plot without points has axes only.
-pub fn svg(plot: &Plot) -> String {
-    let mut text = String::new();
-    // Drawing into a string cannot fail.
-    let drawn = draw(plot, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
-    debug_assert!(drawn.is_ok());
-    text
+/// A figure: curves or points over two axes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plot {
+    /// Tells plots that belong together apart; part of a file name.
+    pub name: String,
+    /// What is seen.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Scale,
+    /// The vertical axis.
+    pub y: Scale,
+    /// What is drawn, in the order of the legend.
+    pub series: Vec<Series>,
+}
+
+/// One axis of a plot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scale {
+    /// Its label.
+    pub label: String,
+    /// Whether it is logarithmic; points that are not positive are then left out.
+    pub logarithmic: bool,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Whether the points are joined by a line or stand alone.
+    pub joined: bool,
+    /// The points.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Scale {
+    /// An ordinary axis.
+    pub fn linear(label: &str) -> Scale {
+        Scale { label: label.to_owned(), logarithmic: false }
+    }
+
+    /// A logarithmic axis.
+    pub fn logarithmic(label: &str) -> Scale {
+        Scale { label: label.to_owned(), logarithmic: true }
+    }
+}
+
+impl Plot {
+    /// The plot as a self-contained SVG document; a plot without points has axes only.
+    pub fn svg(&self) -> String {
+        let mut text = String::new();
+        // Drawing into a string cannot fail.
+        let drawn = draw(self, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
+        debug_assert!(drawn.is_ok());
+        text
+    }
+
+    /// The plot as a PNG image.
+    pub fn png(&self) -> Vec<u8> {
+        bitmap::png(self)
+    }
 }
 
 /// An estimate and its interval on a line, as a small drawing within a page: a dot, whiskers, and a mark at zero. `range` is the
 /// scale, `title` what is read instead of it (HTML).
-pub fn interval(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
+pub(crate) fn interval(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
     const WIDTH: f64 = 200.0;
     const ROOM: f64 = 5.0;
     let span = (range.1 - range.0).max(f64::MIN_POSITIVE);
@@ -182,7 +234,6 @@ impl ValueFormatter<f64> for Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_experiments::exhibit::Series;
 
     pub(super) fn plot(logarithmic: bool, points: Vec<(f64, f64)>) -> Plot {
         let scale = |label: &str| Scale { label: label.to_owned(), logarithmic };
@@ -193,7 +244,7 @@ mod tests {
 
     #[test]
     fn everything_named_is_written_and_every_point_drawn() {
-        let text = svg(&plot(false, vec![(0.0, 1.0), (1.0, 2.0), (2.0, 4.0)]));
+        let text = plot(false, vec![(0.0, 1.0), (1.0, 2.0), (2.0, 4.0)]).svg();
         for word in ["A &lt; B", "across", "up", "a line", "dots"] {
             assert!(text.contains(word), "{word}");
         }
@@ -202,15 +253,15 @@ mod tests {
 
     #[test]
     fn logarithmic_axes_have_powers_of_ten_and_leave_out_what_has_none() {
-        let text = svg(&plot(true, vec![(1.0, 0.1), (1000.0, 100.0), (0.0, 5.0), (f64::NAN, 5.0)]));
+        let text = plot(true, vec![(1.0, 0.1), (1000.0, 100.0), (0.0, 5.0), (f64::NAN, 5.0)]).svg();
         assert!(text.contains("\n100\n") && text.contains("\n0.1\n"), "{text}");
         assert_eq!(text.matches("<circle").count(), 2 + 1);
     }
 
     #[test]
     fn nothing_to_draw_is_no_failure() {
-        assert!(svg(&plot(false, vec![])).contains("</svg>"));
-        assert!(svg(&plot(false, vec![(3.0, 3.0)])).contains("</svg>"));
+        assert!(plot(false, vec![]).svg().contains("</svg>"));
+        assert!(plot(false, vec![(3.0, 3.0)]).svg().contains("</svg>"));
     }
 
     #[test]

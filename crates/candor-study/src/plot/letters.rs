@@ -1,4 +1,4 @@
-//! The letters of bitmaps: outlines that come with the command, filled without a font library.
+//! The letters of bitmaps: outlines that come with the crate, filled without a font library.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -3,13 +3,12 @@
 use std::convert::Infallible;
 use std::io::Write;
 
-use candor_experiments::exhibit::Plot;
 use plotters::prelude::*;
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind, FontTransform};
 
 use super::letters::{self, Point};
-use super::{HEIGHT, WIDTH, draw};
+use super::{HEIGHT, Plot, WIDTH, draw};
 
 /// A bitmap is drawn so many times larger and then shrunk, so that lines are smooth.
 const FINER: u32 = 3;
@@ -153,7 +152,7 @@ fn encode_png(lines: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::tests::plot;
+    use crate::plot::tests::plot;
 
     #[test]
     fn bitmaps_are_images_of_the_same() {

@@ -2,26 +2,31 @@
 
 use candor::channel::Channel;
 use candor::plan::{Block, Plan};
-use serde_json::{Value, json};
-
-use super::expectation::{expectations, table_name};
-use crate::show::{count, paragraph};
 use candor_analysis::table_list::MAX_CELLS;
+use serde::Serialize;
+
+use crate::expectation::expectations;
 
 /// With more attributes than this, only a few pairs are looked at.
 const MAX_ALL_PAIRS: usize = 20;
 
 /// The pairs that a plan tells least about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Pairs {
-    looked_at: usize,
-    all: usize,
-    /// The pair with the smallest eigenvalue, and that eigenvalue; for a lottery the root of the information.
-    weakest: Vec<usize>,
-    name: String,
-    eigenvalue: f64,
+    /// The smallest eigenvalue of any pair; for a lottery the root of the information.
+    pub smallest_eigenvalue: f64,
+    /// The pair that has it.
+    pub attributes: Vec<String>,
+    /// Whether every pair can be estimated.
+    pub identifiable: bool,
     /// The largest predicted standard error (root mean square over a table's cells) among the pairs; `None` if one cannot be
     /// estimated at all.
-    worst_error: Option<f64>,
+    pub largest_standard_error: Option<f64>,
+    /// How many pairs were looked at.
+    pub looked_at: usize,
+    /// How many there are.
+    pub all: usize,
 }
 
 impl Pairs {
@@ -47,55 +52,20 @@ impl Pairs {
             .map(|(a, b)| vec![attributes[chosen[a]], attributes[chosen[b]]])
             .collect();
         let eigenvalues = pairs.iter().map(|pair| (information(plan, pair).sqrt(), pair));
-        let (eigenvalue, weakest) = eigenvalues.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (smallest_eigenvalue, weakest) = eigenvalues.min_by(|a, b| a.0.total_cmp(&b.0))?;
         // Tables beyond the limits of estimation are not looked at.
         let fits = |pair: &&Vec<usize>| pair.iter().map(|&a| plan.schema().size(a)).product::<usize>() <= MAX_CELLS;
         let tables: Vec<Vec<usize>> = pairs.iter().filter(fits).cloned().collect();
         let errors: Option<Vec<f64>> =
-            expectations(plan, &tables, respondents).iter().map(|expectation| expectation.error()).collect();
-        let worst_error = errors.map(|errors| errors.into_iter().fold(0.0, f64::max));
+            expectations(plan, &tables, respondents).iter().map(|expected| expected.standard_error).collect();
+        let largest_standard_error = errors.map(|errors| errors.into_iter().fold(0.0, f64::max));
         Some(Pairs {
+            smallest_eigenvalue,
+            attributes: weakest.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
+            identifiable: largest_standard_error.is_some(),
+            largest_standard_error,
             looked_at: pairs.len(),
             all: k * (k - 1) / 2,
-            name: table_name(plan, weakest),
-            eigenvalue,
-            weakest: weakest.clone(),
-            worst_error,
-        })
-    }
-
-    pub fn describe(&self, respondents: f64) -> String {
-        let among = if self.looked_at < self.all { ", the only pair looked at".to_owned() } else { String::new() };
-        let people = count(respondents as u64);
-        let verdict = match self.worst_error {
-            None => {
-                "so this plan cannot answer tables of pairs at all; --method workload --tables pairs makes one that can"
-                    .to_owned()
-            }
-            Some(error) if error > 0.5 => format!(
-                "so with {people} respondents the share in a cell of a pair table would have a standard error of {error:.2}: this \
-                 plan cannot answer pairs in practice; --method workload --tables pairs makes one that can"
-            ),
-            Some(error) => {
-                format!("and with {people} respondents no pair table has a larger standard error than {error:.4}")
-            }
-        };
-        let sentence = format!(
-            "Of pairs it tells least about {} (eigenvalue {:.2e}{among}), {verdict}.",
-            self.name, self.eigenvalue
-        );
-        "\n".to_owned() + &paragraph(&sentence)
-    }
-
-    pub fn json(&self, plan: &Plan) -> Value {
-        let names: Vec<&str> = self.weakest.iter().map(|&a| plan.schema().name(a)).collect();
-        json!({
-            "smallest_eigenvalue": self.eigenvalue,
-            "attributes": names,
-            "identifiable": self.worst_error.is_some(),
-            "largest_standard_error": self.worst_error,
-            "looked_at": self.looked_at,
-            "all": self.all,
         })
     }
 }

@@ -1,0 +1,131 @@
+//! One attribute: methods at equal added variance (Nayak and Zhai 2019, section 4.3).
+
+use serde::Serialize;
+
+use crate::{DesignError, l_diversity, minimax, rappor};
+
+/// The most categories of an attribute.
+const MOST: usize = 65_535;
+
+/// The variance, summed over the categories and for one respondent, at which methods are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Variance {
+    /// This much.
+    Added(f64),
+    /// As much as local l-diversity adds with this `l`.
+    OfL(usize),
+}
+
+/// A method at the variance, or next to it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AtVariance {
+    /// The method.
+    pub method: &'static str,
+    /// Its epsilon; `None` if unbounded.
+    pub epsilon: Option<f64>,
+    /// The largest ratio of likelihoods; `None` if unbounded.
+    pub parity: Option<f64>,
+    /// How many categories its answers name; of RAPPOR, which reports bits, none.
+    pub answer_size: Option<usize>,
+    /// The variance it adds.
+    pub added_variance: f64,
+    /// How often somebody without prior knowledge guesses the truth from an answer.
+    pub guessing: f64,
+    /// The standard error of an estimated share, if the truth is uniform.
+    pub one_way: f64,
+    /// There is one attribute, so that there are no pairs.
+    pub two_way: Option<f64>,
+    /// Whether the shares can be estimated.
+    pub identifiable: bool,
+}
+
+impl Variance {
+    /// The variance for an attribute of `k` categories.
+    ///
+    /// # Errors
+    /// If there are no such attributes, or the variance is none.
+    pub fn value(self, k: usize) -> Result<f64, DesignError> {
+        if !(2..=MOST).contains(&k) {
+            return Err(DesignError::Needs("`categories`: an attribute has 2 to 65,535 categories"));
+        }
+        match self {
+            Variance::Added(variance) if variance > 0.0 && variance.is_finite() => Ok(variance),
+            Variance::Added(value) => {
+                let range = "it is a number above 0".to_owned();
+                Err(DesignError::Parameter { name: "added_variance", value, range })
+            }
+            Variance::OfL(l) if (2..k).contains(&l) => Ok(l_diversity::added_variance(k, l)),
+            Variance::OfL(l) => {
+                let range = format!(
+                    "it must be 2 or more, and below {k}, the number of categories, for the answers to tell anything"
+                );
+                Err(DesignError::Parameter { name: "l", value: l as f64, range })
+            }
+        }
+    }
+}
+
+/// The methods for one attribute of `k` categories that add this variance, as nearly as they can.
+pub fn at_variance(k: usize, variance: f64, respondents: f64) -> Vec<AtVariance> {
+    let error = |added: f64| ((added + 1.0 - 1.0 / k as f64) / (k as f64 * respondents)).sqrt();
+    let one = |method, answer_size, parity: Option<f64>, added_variance, guessing| AtVariance {
+        method,
+        epsilon: parity.map(f64::ln),
+        parity,
+        answer_size,
+        added_variance,
+        guessing,
+        one_way: error(added_variance),
+        two_way: None,
+        identifiable: true,
+    };
+    let mut found = Vec::new();
+    for l in whole_around(l_diversity::l_at(k, variance)).into_iter().filter(|l| (2..k).contains(l)) {
+        found.push(one("l-diversity", Some(l), None, l_diversity::added_variance(k, l), 1.0 / l as f64));
+    }
+    let sets = |method, size: usize, parity: f64| {
+        let (added, guessing) = (minimax::added_variance(k, size, parity), minimax::guessing(k, size, parity));
+        one(method, Some(size), Some(parity), added, guessing)
+    };
+    found.extend(minimax::least_parity(k, variance).map(|(parity, size)| sets("minimax", size, parity)));
+    found.extend(minimax::parity_at(k, 1, variance).map(|parity| sets("k-ary", 1, parity)));
+    let parity = rappor::parity_at(k, variance);
+    found.push(one("RAPPOR", None, Some(parity), rappor::added_variance(k, parity), rappor::guessing(k, parity)));
+    found
+}
+
+/// The whole numbers next to a number: one, if it is nearly whole itself.
+fn whole_around(ideal: f64) -> Vec<usize> {
+    match (ideal - ideal.round()).abs() < 1e-2 {
+        true => vec![ideal.round() as usize],
+        false => vec![ideal.floor() as usize, ideal.ceil() as usize],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_much_as_l_diversity_adds() {
+        let variance = Variance::OfL(5).value(20).unwrap();
+        let found = at_variance(20, variance, 10_000.0);
+        assert_eq!(found[0].answer_size, Some(5), "{found:?}");
+        for each in &found {
+            assert!((each.added_variance - variance).abs() < 1e-6 * variance, "{each:?}");
+        }
+        // Between whole numbers there are two.
+        let sizes: Vec<_> = at_variance(20, variance * 1.05, 1.0).iter().map(|each| each.answer_size).collect();
+        assert_eq!(sizes[..2], [Some(5), Some(6)]);
+    }
+
+    #[test]
+    fn what_is_no_variance_is_refused() {
+        for (k, variance) in
+            [(1, Variance::Added(1.0)), (5, Variance::Added(0.0)), (5, Variance::OfL(5)), (5, Variance::OfL(1))]
+        {
+            assert!(variance.value(k).is_err(), "{k} {variance:?}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The evolutionary search of a front and its polish, as one: a matrix for each privacy, and everything worth keeping.
+
+use candor_analysis::watch::{Step, Watch};
+
+use super::evolve::polishing::{fill_in, polish_front};
+use super::evolve::{Parameters, evolve};
+use super::hypervolume::hypervolume;
+use super::measure::Measures;
+use super::polish::Polished;
+use super::{FrontError, Goal};
+
+/// How many further privacies are polished between two that are asked for.
+const BETWEEN: usize = 3;
+
+/// Privacies that differ by less are equal.
+const EQUAL: f64 = 1e-12;
+
+/// What is asked of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// Those of the evolution.
+    pub parameters: Parameters,
+    /// Whether every kept matrix is improved until a local optimiser cannot.
+    pub polish: bool,
+    /// How often polishing tries neighbours and shaken copies.
+    pub rounds: usize,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search { parameters: Parameters::default(), polish: true, rounds: 6 }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Searched {
+    /// For each privacy asked for, the most useful matrix that is at least as private, if there is one.
+    pub at: Vec<Option<Measures>>,
+    /// All that no other dominates, by privacy.
+    pub kept: Vec<Measures>,
+    /// How many matrices were tried.
+    pub evaluations: usize,
+}
+
+/// The evolutionary search (Huang and Du 2008, section V), and its polish at these privacies. `watch` is told the generations, then the rounds of
+/// polishing, each with the hypervolume for so many respondents.
+///
+/// # Errors
+/// If a parameter is out of its range, or whoever watches ends it.
+pub fn search(
+    goal: &Goal,
+    privacies: &[f64],
+    search: &Search,
+    respondents: f64,
+    watch: Watch<'_>,
+) -> Result<Searched, FrontError> {
+    let n = goal.prior().len();
+    let volume = |points: &mut dyn Iterator<Item = Measures>| {
+        hypervolume(points.map(|m| (m.privacy, m.utility(respondents, n))))
+    };
+    let generations = Some(search.parameters.generations as u64);
+    let evolved = evolve(goal, &search.parameters, |generation, front| {
+        let best = volume(&mut front.iter().map(|candidate| candidate.measures));
+        watch.tell(Step::of("generations", generation as u64, generations).with_best(best))
+    })?;
+    let mut kept: Vec<Measures> = evolved.front.iter().map(|candidate| candidate.measures).collect();
+    if search.polish {
+        let measures = |found: &Option<Polished>| found.as_ref().map(|found| found.measures);
+        let mut sorted = privacies.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let best = polish_front(goal, &evolved, &sorted, search.rounds, search.parameters.seed, |round, best| {
+            let all = best.iter().filter_map(measures).chain(kept.iter().copied());
+            let step = Step::of("rounds of polishing", round as u64, Some(search.rounds as u64));
+            watch.tell(step.with_best(volume(&mut all.into_iter())))
+        })?;
+        let between = fill_in(goal, &sorted, &best, BETWEEN);
+        kept.extend(best.iter().filter_map(measures).chain(between.iter().map(|found| found.measures)));
+    }
+    // What is at least as private serves as well.
+    let serving = |&privacy: &f64| {
+        let serves = kept.iter().filter(|m| m.privacy >= privacy - EQUAL);
+        serves.min_by(|a, b| a.variance.total_cmp(&b.variance)).copied()
+    };
+    let at = privacies.iter().map(serving).collect();
+    let undominated = |m: &&Measures| !kept.iter().any(|other| other.dominates(m));
+    let mut front: Vec<Measures> = kept.iter().filter(undominated).copied().collect();
+    front.sort_by(|a, b| a.privacy.total_cmp(&b.privacy));
+    Ok(Searched { at, kept: front, evaluations: evolved.evaluations })
+}

@@ -1,0 +1,358 @@
+//! What responses tell and what was guaranteed, as one page that can be published.
+
+use candor::plan::Plan;
+use candor::privacy::{Question, audit};
+use candor::schema::{Attribute, Kind};
+use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::estimate::{Options, test_independence};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
+use serde::Serialize;
+
+use crate::counts::{Counts, Provenance};
+use crate::error::{StudyError, check_confidence};
+use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
+use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
+use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated};
+use crate::words::{capital, count, p_value, plural};
+
+/// With more cells than this, a table is not shown.
+const MOST_CELLS: usize = 2_000;
+
+/// With more attributes than this, their dependences are not shown.
+const MOST_ATTRIBUTES: usize = 20;
+
+/// With more cells than this, the dependence of a pair takes too long.
+const MOST_PAIR_CELLS: usize = 600;
+
+/// With more categories than this, the others of an attribute are only counted.
+const MOST_LABELS: usize = 40;
+
+/// Intervals take estimates for normal; below this many responses that is doubtful.
+const FEW: u64 = 200;
+
+/// Pairs with a larger p-value may well depend by chance.
+const SURPRISING: f64 = 0.05;
+
+/// How a page is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportOptions {
+    /// With which confidence intervals are, above 0 and below 1.
+    pub confidence: f64,
+    /// The title of the page.
+    pub title: String,
+    /// Lines that somebody would type to repeat it, if there are any.
+    pub commands: Vec<String>,
+}
+
+impl Default for ReportOptions {
+    fn default() -> ReportOptions {
+        ReportOptions {
+            confidence: EstimateOptions::default().confidence,
+            title: "What randomized responses tell".to_owned(),
+            commands: Vec::new(),
+        }
+    }
+}
+
+/// What responses tell, and what a reader must know before believing it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The number of responses.
+    pub respondents: u64,
+    /// The epsilon of the record; `None` if unbounded.
+    pub epsilon: Option<f64>,
+    /// What a reader must not overlook, in sentences.
+    pub warnings: Vec<String>,
+    /// The tables.
+    pub estimates: Estimates,
+    /// How strongly attributes depend on each other, as far as the responses tell.
+    pub dependences: Vec<PairDependence>,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+    /// The page. Not in JSON.
+    #[serde(skip)]
+    pub page: Page,
+}
+
+/// How strongly two attributes depend on each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairDependence {
+    /// The first attribute.
+    pub a: String,
+    /// The second, which stands after it in the schema.
+    pub b: String,
+    /// Cramer's V of the population.
+    pub cramers_v: f64,
+    /// Its standard error, if the responses tell it.
+    pub standard_error: Option<f64>,
+    /// How surprising the responses would be if the two were independent.
+    pub p_value: Option<f64>,
+}
+
+/// The tables that a report needs to be counted: those asked for, then what the dependences need.
+///
+/// # Errors
+/// If they are too large together.
+pub fn tables(plan: &Plan, asked: &TableList) -> Result<TableList, StudyError> {
+    let schema = plan.schema();
+    let private = schema.private();
+    let margins = private.iter().map(|&attribute| vec![attribute]);
+    let lists = asked.lists().iter().cloned().chain(margins).chain(pairs(plan, &private)).collect();
+    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+}
+
+/// The pairs whose dependence can be shown.
+fn pairs(plan: &Plan, private: &[usize]) -> Vec<Vec<usize>> {
+    if private.len() > MOST_ATTRIBUTES {
+        return Vec::new();
+    }
+    let size = |attribute: usize| plan.schema().size(attribute);
+    let all = private.iter().enumerate().flat_map(|(i, &a)| private[..i].iter().map(move |&b| vec![b, a]));
+    all.filter(|pair| size(pair[0]) * size(pair[1]) <= MOST_PAIR_CELLS).collect()
+}
+
+/// Reports on the tables asked for, from the counts of their [`tables`], without groups.
+///
+/// # Errors
+/// If a table was not counted, or the confidence is none.
+pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportOptions) -> Result<Report, StudyError> {
+    check_confidence(options.confidence)?;
+    let missing = || StudyError::Counts("the tables of a report must be counted, without groups");
+    let shown: Option<Vec<TableTally>> = asked.lists().iter().map(|table| counts.table(table).cloned()).collect();
+    let shown = [(Vec::new(), shown.ok_or_else(missing)?)].into();
+    let shown = Counts::new(plan, &[], shown, counts.responses())?;
+    let estimate_options = EstimateOptions { confidence: options.confidence, ..EstimateOptions::default() };
+    let estimates = estimate(plan, &shown, &estimate_options)?;
+    let warnings = warnings(plan, counts, &estimates);
+    let dependences = dependences(plan, counts).ok_or_else(missing)?;
+    let mut parts = vec![Part::Paragraph(opening(plan, counts))];
+    if !warnings.is_empty() {
+        parts.extend([Part::Heading("Read this first".to_owned()), Part::Warnings(warnings.clone())]);
+    }
+    parts.extend(what_was_asked(plan));
+    parts.extend(what_is_guaranteed(plan));
+    parts.extend(what_was_found(&estimates));
+    parts.extend(what_depends_on_what(plan, &dependences));
+    parts.extend(how_to_repeat(plan, counts, &options.commands));
+    Ok(Report {
+        respondents: counts.responses(),
+        epsilon: plan.guarantee().epsilon().value(),
+        warnings,
+        estimates,
+        dependences,
+        fingerprint: plan.fingerprint().as_str().to_owned(),
+        page: Page { title: options.title.clone(), parts },
+    })
+}
+
+/// Every pair that the responses tell about; `None` if a table is missing.
+fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
+    let mut found = Vec::new();
+    for pair in pairs(plan, &plan.schema().private()) {
+        let (both, margins) = (counts.table(&pair)?, [counts.table(&pair[..1])?, counts.table(&pair[1..])?]);
+        let Ok(dependence) = estimated(plan, margins, both, Measure::CramersV) else { continue };
+        let test = test_independence(plan, both, Options::default().confidence).ok();
+        found.push(PairDependence {
+            a: plan.schema().name(pair[0]).to_owned(),
+            b: plan.schema().name(pair[1]).to_owned(),
+            cramers_v: dependence.value,
+            standard_error: dependence.standard_error,
+            p_value: test.map(|test| test.corrected.p_value),
+        });
+    }
+    Some(found)
+}
+
+fn opening(plan: &Plan, counts: &Counts) -> String {
+    let guarantee = plan.guarantee();
+    format!(
+        "{} responses about {}. Before it was sent, every response was changed by chance, with a record epsilon of {}. What is \
+         shown are estimates of the population, with the uncertainty that comes from asking a sample and from the chance.",
+        count(counts.responses()),
+        plural(guarantee.attributes().len(), "randomized attribute"),
+        guarantee.epsilon(),
+    )
+}
+
+/// A file without its folder: where it was is nobody's business.
+fn file_name(path: &str) -> String {
+    std::path::Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// What a reader must know before believing anything.
+fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates) -> Vec<String> {
+    let Provenance { simulation, .. } = counts.provenance();
+    let known = counts.provenance().notes(|file| isolated(&file_name(file))).into_iter().chain(estimates.cautions());
+    let sentence = |note: String| capital(note.trim_start_matches("note: ").trim_start_matches("warning: ")) + ".";
+    let mut warnings: Vec<String> = known.map(sentence).collect();
+    if simulation.is_some() {
+        warnings.push("A simulation protects nobody: whoever knows the seed can undo the randomization.".to_owned());
+    }
+    if counts.responses() < FEW {
+        warnings.push(format!(
+            "There are only {} responses; intervals are reliable from some hundreds on.",
+            count(counts.responses())
+        ));
+    }
+    if plan.guarantee().epsilon().value().is_none() {
+        warnings.push("There is no finite epsilon: some responses rule some answers out.".to_owned());
+    }
+    for table in &estimates.tables {
+        if let Some(reason) = &table.reason {
+            warnings.push(format!("{}: {reason}.", title(table)));
+        }
+    }
+    warnings
+}
+
+fn what_was_asked(plan: &Plan) -> Vec<Part> {
+    let term = |attribute: &Attribute| {
+        let labels = attribute.categories();
+        let shown = |label: &String| if label.is_empty() { "(missing)".to_owned() } else { isolated(label) };
+        let mut list: Vec<String> = labels.iter().take(MOST_LABELS).map(shown).collect();
+        if labels.len() > MOST_LABELS {
+            list.push(format!("and {} more", count((labels.len() - MOST_LABELS) as u64)));
+        }
+        let kind = match (attribute.is_public(), attribute.kind()) {
+            (true, _) => "public, not changed",
+            (false, Kind::Ordinal) => "in this order",
+            (false, _) => "",
+        };
+        let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
+        (attribute.name().to_owned(), format!("{}{kind}", list.join(" · ")))
+    };
+    vec![Part::Heading("What was asked".to_owned()), Part::Terms(plan.schema().attributes().iter().map(term).collect())]
+}
+
+fn what_is_guaranteed(plan: &Plan) -> Vec<Part> {
+    let findings = audit(&Question::new(plan));
+    let mut parts = vec![Part::Heading("What is guaranteed to those who answered".to_owned())];
+    parts.extend(told(plan, &findings, isolated).into_iter().map(Part::Paragraph));
+    let record = findings.iter().filter(|finding| finding.name == "ldp");
+    parts.extend(record.map(|finding| Part::Paragraph(finding.sentence.clone())));
+    if let Some((heading, sentences)) = prior_sentences(plan, isolated) {
+        parts.extend([Part::Paragraph(format!("{heading}:")), Part::List(sentences)]);
+    }
+    parts.push(Part::Table {
+        caption: "What is certified of each attribute".to_owned(),
+        header: ATTRIBUTE_HEADER.map(str::to_owned).to_vec(),
+        rows: attribute_rows(plan),
+    });
+    parts.push(Part::Paragraph(WHY_TWO_EPSILONS.to_owned()));
+    parts
+}
+
+fn what_was_found(estimates: &Estimates) -> Vec<Part> {
+    let percent = 100.0 * estimates.confidence;
+    let mut parts = vec![
+        Part::Heading("What was found".to_owned()),
+        Part::Paragraph(format!(
+            "Estimated shares of the population, with standard errors and {percent} % intervals. The estimates are unbiased and not cut \
+             off: where a share is near zero, its estimate can be below. Of {percent} % intervals about one in {} misses the truth.",
+            (1.0 / (1.0 - estimates.confidence)).round()
+        )),
+    ];
+    for table in &estimates.tables {
+        let title = title(table);
+        parts.push(Part::Subheading(title.clone()));
+        parts.push(match &table.reason {
+            Some(reason) => Part::Paragraph(format!("{}.", capital(reason))),
+            None if table.cells.len() > MOST_CELLS => Part::Paragraph(format!(
+                "This table has {} cells, too many for a page; candor estimate writes them all.",
+                count(table.cells.len() as u64)
+            )),
+            None => {
+                let row = |cell: &Cell| {
+                    let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
+                    let categories = cell.categories.clone();
+                    Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
+                };
+                Part::Estimates(EstimateTable {
+                    caption: format!("Estimated shares of {title}"),
+                    names: table.attributes.clone(),
+                    rows: table.cells.iter().filter_map(row).collect(),
+                })
+            }
+        });
+    }
+    parts
+}
+
+fn what_depends_on_what(plan: &Plan, pairs: &[PairDependence]) -> Vec<Part> {
+    let private = plan.schema().private();
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = private.iter().map(|&a| plan.schema().name(a).to_owned()).collect();
+    let find = |a: usize, b: usize| pairs.iter().find(|pair| pair.a == names[b] && pair.b == names[a]);
+    let cell = |a: usize, b: usize| match find(a, b) {
+        Some(pair) if pair.p_value.is_some_and(|p| p >= SURPRISING) => (format!("({:.2})", pair.cramers_v), 0.0),
+        Some(pair) => (format!("{:.2}{}", pair.cramers_v, stars(pair.p_value)), pair.cramers_v),
+        None => ("–".to_owned(), 0.0),
+    };
+    let cells = (0..names.len()).map(|a| (0..a).map(|b| cell(a, b)).collect()).collect();
+    let mut sorted: Vec<&PairDependence> = pairs.iter().collect();
+    sorted.sort_by(|a, b| b.cramers_v.total_cmp(&a.cramers_v));
+    let row = |pair: &&PairDependence| {
+        vec![
+            format!("{} and {}", isolated(&pair.a), isolated(&pair.b)),
+            format!("{:.4}", pair.cramers_v),
+            pair.standard_error.map_or("–".to_owned(), |error| format!("{error:.4}")),
+            pair.p_value.map_or("–".to_owned(), p_value),
+        ]
+    };
+    vec![
+        Part::Heading("What depends on what".to_owned()),
+        Part::Paragraph(format!(
+            "Cramer's V of the population, from 0 (independent) to 1 (one decides the other), with the randomization taken out; the \
+             larger the stronger the shade. Stars say how surprising the responses would be if the two were independent: * p below 0.05, \
+             ** below 0.01, *** below 0.001. In parentheses, and not shaded, is what may well be chance; of {} independent \
+             pairs, one in twenty would have a star all the same. A dash is where the responses do not tell.",
+            pairs.len()
+        )),
+        Part::Matrix(MatrixTable {
+            caption: "Dependence of each attribute on those before it; columns are numbered like the rows".to_owned(),
+            names: names.clone(),
+            cells,
+        }),
+        Part::Table {
+            caption: "The same, the strongest first".to_owned(),
+            header: ["pair", "Cramer's V", "standard error", "p-value"].map(str::to_owned).to_vec(),
+            rows: sorted.iter().map(row).collect(),
+        },
+    ]
+}
+
+/// The attributes of a table, as it is called on the page.
+fn title(table: &Table) -> String {
+    table.attributes.iter().map(|name| isolated(name)).collect::<Vec<_>>().join(" and ")
+}
+
+fn stars(p_value: Option<f64>) -> &'static str {
+    match p_value {
+        Some(p) if p < 0.001 => "***",
+        Some(p) if p < 0.01 => "**",
+        Some(p) if p < SURPRISING => "*",
+        _ => "",
+    }
+}
+
+fn how_to_repeat(plan: &Plan, counts: &Counts, commands: &[String]) -> Vec<Part> {
+    let mut parts = vec![
+        Part::Heading("How to cite and repeat this".to_owned()),
+        Part::Paragraph(format!(
+            "Estimated from {} randomized responses with candor {} under the plan {}. The plan is public: with it and the \
+             responses anybody can repeat this.",
+            count(counts.responses()),
+            env!("CARGO_PKG_VERSION"),
+            plan.fingerprint()
+        )),
+    ];
+    if !commands.is_empty() {
+        parts.push(Part::Commands(commands.to_vec()));
+    }
+    parts
+}

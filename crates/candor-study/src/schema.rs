@@ -1,0 +1,123 @@
+//! Schemas: inferred from a table, and tables checked against them.
+
+use candor::schema::{Attribute, Kind, Schema};
+use candor_tables::TableError;
+use candor_tables::check;
+use candor_tables::error::{BadValue, shown};
+use candor_tables::infer::{self, Wishes};
+use candor_tables::input::{Input, Inputs};
+use serde::Serialize;
+
+/// An attribute, described.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DescribedAttribute {
+    /// Its name.
+    pub name: String,
+    /// How many categories it has.
+    pub categories: usize,
+    /// `nominal` or `ordinal`.
+    pub kind: &'static str,
+    /// Whether it is published as it is.
+    pub public: bool,
+}
+
+/// The attributes of a schema, described.
+pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
+    let one = |attribute: &Attribute| DescribedAttribute {
+        name: attribute.name().to_owned(),
+        categories: attribute.categories().len(),
+        kind: match attribute.kind() {
+            Kind::Nominal => "nominal",
+            Kind::Ordinal => "ordinal",
+        },
+        public: attribute.is_public(),
+    };
+    schema.attributes().iter().map(one).collect()
+}
+
+/// A schema that describes a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct InferredSchema {
+    /// Its attributes.
+    pub attributes: Vec<DescribedAttribute>,
+    /// How many records it was inferred from.
+    pub records: u64,
+    /// The schema. Not in JSON: it is a file of its own.
+    #[serde(skip)]
+    pub schema: Schema,
+    /// What should be known of it, in sentences. Not in JSON.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// Describes the columns of a table. The categories are those that occur, so a published schema tells that somebody gave each of them.
+///
+/// # Errors
+/// If the table cannot be read, or columns cannot be described: names all of them, each with what to do about it.
+pub fn infer(input: Input, wishes: &Wishes) -> Result<InferredSchema, TableError> {
+    let infer::Inferred { schema, records, notes } = infer::infer(input, wishes)?;
+    Ok(InferredSchema { attributes: described(&schema), records, schema, notes })
+}
+
+/// What does not fit a schema.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Checked {
+    /// The schema's attributes.
+    pub attributes: Vec<DescribedAttribute>,
+    /// How many records were read.
+    pub records: u64,
+    /// Every value that does not fit.
+    pub problems: Vec<Problem>,
+    /// Why not all could be read, if so. Not in JSON.
+    #[serde(skip)]
+    pub unreadable: Option<TableError>,
+}
+
+/// A value that does not fit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The table's name.
+    pub file: String,
+    /// Which row, from 1 on, without the header.
+    pub row: u64,
+    /// Which column.
+    pub column: String,
+    /// The value, cut after 60 characters, control characters written out.
+    pub value: String,
+    /// What is wrong with it, and what would be right.
+    pub message: String,
+}
+
+impl From<BadValue> for Problem {
+    fn from(bad: BadValue) -> Problem {
+        let message = bad.to_string();
+        Problem { value: shown(&bad.value), file: bad.file, row: bad.row, column: bad.column, message }
+    }
+}
+
+/// Checks tables against a schema, one after another, and keeps every value that does not fit. Ends at a table that cannot be read.
+pub fn check(schema: &Schema, inputs: Inputs) -> Checked {
+    let mut problems = Vec::new();
+    let (records, unreadable) = match each_problem(schema, inputs, |problem| problems.push(problem)) {
+        (records, Ok(())) => (records, None),
+        (records, Err(error)) => (records, Some(error)),
+    };
+    Checked { attributes: described(schema), records, problems, unreadable }
+}
+
+/// The same for tables with more problems than memory: each is handed on as it is found. Gives the number of records in tables that could be read, and why
+/// the last could not, if so.
+pub fn each_problem(schema: &Schema, inputs: Inputs, mut tell: impl FnMut(Problem)) -> (u64, Result<(), TableError>) {
+    let mut records = 0;
+    for table in inputs {
+        match table.open().and_then(|input| check::check(schema, input, |bad| tell(bad.into()))) {
+            Ok(read) => records += read,
+            Err(error) => return (records, Err(error)),
+        }
+    }
+    (records, Ok(()))
+}
