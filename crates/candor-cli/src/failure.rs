@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use candor_analysis::adjust::AdjustError;
 use candor_design::DesignError;
 use candor_study::StudyError;
 use candor_tables::TableError;
@@ -57,8 +58,11 @@ impl From<TableError> for Failure {
             {
                 Failure::NobodyReads
             }
+            TableError::NoCounts { .. } => {
+                Failure::Input(format!("{error}; candor sql prints the query that makes them"))
+            }
             TableError::ReadTwice => Failure::Usage(error.to_string()),
-            _ => Failure::Input(error.to_string()),
+            _ => Failure::Input(with_flags(&error.to_string())),
         }
     }
 }
@@ -68,6 +72,9 @@ impl From<StudyError> for Failure {
         let told = with_flags(&error.to_string());
         match error {
             StudyError::Needs(_) | StudyError::Design(DesignError::Needs(_)) => Failure::Usage(told),
+            StudyError::Adjust(
+                AdjustError::Lottery | AdjustError::Sets(_) | AdjustError::Crossed(_) | AdjustError::OtherAnswers(_),
+            ) => Failure::Input(format!("{told} (see candor estimate)")),
             _ => Failure::Input(told),
         }
     }

@@ -275,17 +275,7 @@ fn predicted_errors_are_seen_on_adult() {
 
 /// The bundled records as codes, categories in the order of their names.
 fn adult() -> Vec<Vec<u16>> {
-    let bytes = include_bytes!("../../../data/adult/adult.csv.gz");
-    let text = std::io::read_to_string(flate2::read::GzDecoder::new(&bytes[..])).unwrap();
-    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
-    (0..8)
-        .map(|column| {
-            let mut labels: Vec<&str> = rows.iter().map(|row| row[column]).collect();
-            labels.sort_unstable();
-            labels.dedup();
-            rows.iter().map(|row| labels.binary_search(&row[column]).unwrap() as u16).collect()
-        })
-        .collect()
+    candor_experiments::adult::Adult::load().columns
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub fn added_variance(categories: usize, l: usize) -> f64 {
 }
 
 /// The `l`, not necessarily whole, that adds so much variance: eq. 4.4 solved for it.
-pub fn l_at(categories: usize, variance: f64) -> f64 {
+pub(crate) fn l_at(categories: usize, variance: f64) -> f64 {
     let k = categories as f64;
     (variance * k + k - 1.0) / (k - 1.0 + variance)
 }
@@ -89,7 +89,7 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
 ///
 /// # Errors
 /// If there is another number of variances than attributes, or an attribute has two categories only.
-pub fn l_near(schema: &Schema, variances: &[f64]) -> Result<Vec<usize>, DesignError> {
+pub(crate) fn l_near(schema: &Schema, variances: &[f64]) -> Result<Vec<usize>, DesignError> {
     let private = private(schema)?;
     let variances = repeated("variances", variances, private.len())?;
     let nearest = |(&(attribute, categories), &variance): (&(usize, usize), &f64)| {

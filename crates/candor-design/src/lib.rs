@@ -1,20 +1,4 @@
-//! Chooses the channels of a plan.
-//!
-//! Each method turns a schema and a goal into an ordinary [`Plan`](candor::plan::Plan). Nothing
-//! here is trusted: what a plan guarantees is computed from its integers by the `candor` crate, and
-//! no method may return one that guarantees less than was asked.
-//!
-//! ```
-//! use candor::schema::Schema;
-//!
-//! let schema = Schema::of_sizes(&[9, 16, 7])?;
-//! let budget = candor_design::budget::share(4.0, &[1.0; 3])?;
-//! let plan = candor_design::independent::independent(&schema, &budget)?;
-//! let certified = plan.guarantee().epsilon().value().unwrap();
-//! assert!(certified <= 4.0 && certified > 4.0 - 1e-8);
-//! # Ok::<(), candor_design::DesignError>(())
-//! ```
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -66,7 +66,7 @@ pub enum Skipped {
     #[error(transparent)]
     Tables(#[from] TableListError),
     /// Nobody said which attributes belong together.
-    #[error("which attributes belong together is not known; candor cluster finds out")]
+    #[error("which attributes belong together is not known, and there are no records to find out from")]
     NoClusters,
     /// No attributes belong together.
     #[error("no attributes belong together, so it is the same as independent")]
@@ -76,7 +76,7 @@ pub enum Skipped {
     Short(f64),
     /// Its certificate would take minutes.
     #[error(
-        "certifying a lottery for {tables} tables of {attributes} attributes takes longer than a minute; candor design makes it"
+        "certifying a lottery for {tables} tables of {attributes} attributes takes longer than a minute; it is left to a design of its own"
     )]
     Slow {
         /// How many attributes are randomized.

@@ -1,11 +1,21 @@
-//! The Adult data: 32,561 records of eight categorical attributes; see data/adult/README.md for source and licence.
+//! The Adult data: 32,561 records of eight categorical attributes; see data/adult of this crate for source and licence.
 
 use std::collections::BTreeSet;
 use std::io::Read;
 
 use candor::schema::{Attribute, Schema};
 
-const PACKED: &[u8] = include_bytes!("../../../data/adult/adult.csv.gz");
+const PACKED: &[u8] = include_bytes!("../data/adult/adult.csv.gz");
+
+/// The records as CSV.
+///
+/// # Panics
+/// Never: the data are part of the program.
+pub fn csv() -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(PACKED).read_to_string(&mut text).expect("the bundled data are whole");
+    text
+}
 
 /// The records, with categories in alphabetical order.
 pub struct Adult {
@@ -21,8 +31,7 @@ impl Adult {
     /// # Panics
     /// Never: the data are part of the program.
     pub fn load() -> Adult {
-        let mut text = String::new();
-        flate2::read::GzDecoder::new(PACKED).read_to_string(&mut text).expect("the bundled data are whole");
+        let text = csv();
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<&str>>());
         let names = lines.next().expect("a header");
         let rows: Vec<Vec<&str>> = lines.collect();

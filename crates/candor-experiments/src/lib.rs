@@ -1,7 +1,4 @@
-//! The tables and figures of the papers, regenerated: one file per paper, ours beside theirs.
-//!
-//! An experiment computes; it neither prints nor draws. `candor reproduce` shows what it returns.
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

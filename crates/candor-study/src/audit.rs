@@ -216,7 +216,9 @@ pub fn audit_together(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result
         [] => None,
         [Requirement::Ldp(limit)] => Some(limit),
         _ => {
-            return Err(StudyError::Needs("`require` is about one plan; of several together, only ldp can be required"));
+            return Err(StudyError::Needs(
+                "`require` is about one plan; of several together, only ldp can be required",
+            ));
         }
     };
     let composition = compose(&plans.iter().map(|(_, plan)| *plan).collect::<Vec<_>>());

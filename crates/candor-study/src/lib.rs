@@ -54,7 +54,9 @@ pub mod report;
 
 pub use error::StudyError;
 
-/// What a study begins with: schemas, plans, randomizing, counting, estimating.
+pub use arrow_array;
+
+/// What a study takes: schemas, plans, randomizing, counting, and every verb as a function with its options and its result.
 pub mod prelude {
     pub use candor::plan::Plan;
     pub use candor::randomize::Randomizer;
@@ -62,14 +64,30 @@ pub mod prelude {
     pub use candor::schema::{Attribute, Schema};
     pub use candor_analysis::table_list::TableList;
     pub use candor_analysis::tally::answer_codes;
-    pub use candor_design::{Request, design};
+    pub use candor_analysis::watch::{Step, Watch};
+    pub use candor_design::front::prior::Prior;
+    pub use candor_design::{Method, Request};
+    pub use candor_tables::TableError;
+    pub use candor_tables::infer::{Bins, Wishes};
+    pub use candor_tables::input::{Input, Inputs};
 
     pub use crate::StudyError;
     pub use crate::adjust::{Adjustment, adjust};
+    pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
-    pub use crate::counts::Counts;
+    pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
+    pub use crate::counts::{CountOptions, Counts};
+    pub use crate::design::{Design, DesignOptions, design};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
+    pub use crate::explain::explain;
+    pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::page::Page;
+    pub use crate::plot::Plot;
     pub use crate::query::{Answers, QueryOptions, Question, query};
+    pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
+    pub use crate::refine::{RefineOptions, Refinement, refine};
+    pub use crate::report::{Report, ReportOptions, report};
+    pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::size::{Sizes, size};
     pub use crate::sql::{Dialect, sql};
     pub use crate::synthesize::{Synthesis, synthesize};

@@ -18,7 +18,7 @@ pub fn isolated(text: &str) -> String {
 }
 
 /// A sentence without the marks of [`isolated`].
-fn unmarked(text: &str) -> String {
+pub(crate) fn unmarked(text: &str) -> String {
     text.replace([ISOLATE, END_OF_ISOLATE], "")
 }
 

@@ -175,7 +175,7 @@ impl<'a> Question<'a> {
         let records = records.ok_or("the answer records were not kept")?;
         let found = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
         if !found.converged {
-            return Err("the weights do not converge; candor adjust tells why".to_owned());
+            return Err("the weights do not converge; an adjustment by itself tells why".to_owned());
         }
         // The columns of record-shaped responses are the attributes.
         let holds = |record: &[u16]| self.condition.holds(|attribute| record[attribute]);

@@ -13,7 +13,7 @@ use crate::counts::{Counts, Provenance};
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
 use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
-use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated};
+use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
 use crate::words::{capital, count, p_value, plural};
 
 /// With more cells than this, a table is not shown.
@@ -140,7 +140,7 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
     Ok(Report {
         respondents: counts.responses(),
         epsilon: plan.guarantee().epsilon().value(),
-        warnings,
+        warnings: warnings.iter().map(|warning| unmarked(warning)).collect(),
         estimates,
         dependences,
         fingerprint: plan.fingerprint().as_str().to_owned(),
@@ -178,7 +178,7 @@ fn opening(plan: &Plan, counts: &Counts) -> String {
 }
 
 /// A file without its folder: where it was is nobody's business.
-fn file_name(path: &str) -> String {
+pub fn file_name(path: &str) -> String {
     std::path::Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
@@ -261,7 +261,7 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
         parts.push(match &table.reason {
             Some(reason) => Part::Paragraph(format!("{}.", capital(reason))),
             None if table.cells.len() > MOST_CELLS => Part::Paragraph(format!(
-                "This table has {} cells, too many for a page; candor estimate writes them all.",
+                "This table has {} cells, too many for a page; they can be estimated all the same.",
                 count(table.cells.len() as u64)
             )),
             None => {

@@ -59,7 +59,7 @@ pub fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect) -> Res
     all.dedup();
     if let Some(&set) = all.iter().find(|&&at| matches!(columns[at].content, Content::Answer { set: true, .. })) {
         return Err(StudyError::Refused(format!(
-            "the answers about \"{}\" are sets, which databases store in too many ways; give the responses to candor estimate",
+            "the answers about \"{}\" are sets, which databases store in too many ways; count the responses themselves instead",
             columns[set].name
         )));
     }

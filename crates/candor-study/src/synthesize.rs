@@ -166,7 +166,7 @@ fn check_records(records: u64) -> Result<u64, StudyError> {
 impl Synthesis {
     /// What such records are worth, and to whom they do no harm.
     pub fn caution(&self) -> &'static str {
-        "They carry the noise of the estimates they are made from: a table of them is no more certain than candor estimate says. They are made from the \
+        "They carry the noise of the estimates they are made from: a table of them is no more certain than its estimate. They are made from the \
          responses alone, so nobody loses any further privacy by them."
     }
 }

@@ -2,7 +2,8 @@
 
 mod survey;
 
-use candor_analysis::adjust::{DistinctRecords, Options};
+use candor::plan::Plan;
+use candor_analysis::adjust::{AdjustError, DistinctRecords, Options, check_plan};
 use candor_study::StudyError;
 use candor_study::adjust::{adjust, margins};
 use candor_study::estimate::{EstimateOptions, estimate};
@@ -71,4 +72,23 @@ fn what_is_no_answer_is_refused() {
     assert!(unknown.starts_with("`margins`: there is no attribute \"nothing\""), "{unknown}");
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 4, "tables": "smokes;school"}"#);
     assert!(margins(&lottery.plan, None).unwrap_err().to_string().contains("lottery"));
+}
+
+#[test]
+fn plans_that_do_not_answer_with_records_are_refused_with_an_alternative() {
+    let plan = |name: &str| {
+        let path = format!("{}/../candor/tests/plans/good/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    for good in ["independent", "joint", "k-ary", "public", "resampled", "general-patterns", "many-attributes"] {
+        assert_eq!(check_plan(&plan(good)), Ok(()), "{good}");
+    }
+    assert_eq!(check_plan(&plan("lottery")), Err(AdjustError::Lottery));
+    assert_eq!(check_plan(&plan("lotteries")).unwrap_err(), AdjustError::Lottery);
+    assert!(matches!(check_plan(&plan("sets")), Err(AdjustError::Sets(_))));
+    assert!(matches!(check_plan(&plan("crossed-matrix")), Err(AdjustError::Crossed(_))));
+    assert!(matches!(check_plan(&plan("matrix")), Err(AdjustError::OtherAnswers(_))));
+    for name in ["lottery", "sets", "crossed-matrix", "matrix"] {
+        assert!(check_plan(&plan(name)).unwrap_err().to_string().contains("estimate"), "{name}");
+    }
 }

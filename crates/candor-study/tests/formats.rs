@@ -9,11 +9,24 @@ use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_analysis::dependence::Limits;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
+use candor_design::compare::Variance;
+use candor_design::front::evolve::Parameters;
+use candor_design::front::prior::Prior;
+use candor_design::front::search::Search;
 use candor_study::adjust::{adjust, margins};
+use candor_study::audit::{AuditOptions, audit, audit_together, compare_plans};
 use candor_study::cluster::cluster;
+use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor_study::counts::Counts;
+use candor_study::design::{DesignOptions, design};
 use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::front::{FrontOptions, front};
 use candor_study::learn::from_responses;
 use candor_study::query::{QueryOptions, Question, query};
+use candor_study::refine::{RefineOptions, refine};
+use candor_study::report::{ReportOptions, report, tables};
+use candor_study::schema::{check, infer};
 use candor_study::size::size;
 use candor_study::synthesize::{Parts, synthesize};
 use candor_study::test::test;
@@ -107,6 +120,111 @@ fn sizes() {
     let survey = Survey::independent();
     let tables = TableList::marginals(survey.plan.schema());
     is_documented("size", &size(&survey.plan, &tables, 0.02, 0.95, Interval::Wald).unwrap(), &[]);
+}
+
+#[test]
+fn designs() {
+    let survey = Survey::independent();
+    let options = DesignOptions { tables: Some("pairs".to_owned()), ..DesignOptions::default() };
+    let request = r#"{"method": "heuristic", "attribute_epsilon": [1, 2, 0.5], "allow_weaker": true}"#;
+    let three = candor::schema::Schema::of_sizes(&[4, 5, 3]).unwrap();
+    let mut result = design(&three, &request.parse().unwrap(), &options).unwrap();
+    assert!(!result.altered.is_empty());
+    // What other methods have to tell.
+    let request = r#"{"method": "workload", "epsilon": 2}"#.parse().unwrap();
+    result.workload = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().workload;
+    let request = r#"{"method": "optimal", "attribute_epsilon": [1, 0.5]}"#.parse().unwrap();
+    result.alternatives = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().alternatives;
+    let schema = candor::schema::Schema::of_sizes(&[3]).unwrap();
+    let request = r#"{"method": "front", "prior": [0.5, 0.3, 0.2], "privacy": 0.4, "posterior_bound": 0.8}"#;
+    result.for_prior = design(&schema, &request.parse().unwrap(), &DesignOptions::default()).unwrap().for_prior;
+    is_documented("design", &result, &[]);
+}
+
+#[test]
+fn comparisons() {
+    let survey = Survey::independent();
+    let simulate = Some(Simulate { truths: &survey.truths, repeats: 1, seed: 1 });
+    let options = CompareOptions { simulate, ..CompareOptions::default() };
+    let mut found = compare(survey.plan.schema(), 2.0, &options, Watch::nobody()).unwrap();
+    // The parameters of a request have a place of their own.
+    found.methods.iter_mut().for_each(|method| method.request = None);
+    is_documented("compare --epsilon", &found, &[]);
+    is_documented("compare --added-variance`, `--l", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap(), &[]);
+}
+
+#[test]
+fn audits() {
+    // A bound on posteriors that a prior near the uniform one breaks.
+    let survey = Survey::independent();
+    let options =
+        AuditOptions { requirements: vec!["worst-posterior=0.96".parse().unwrap()], ..AuditOptions::default() };
+    let found = serde_json::json!([
+        audit(&survey.plan, &options).unwrap(),
+        audit_together(&[("one", &survey.plan), ("two", &survey.plan)], &AuditOptions::default()).unwrap()
+    ]);
+    is_documented("audit", &found, &[]);
+    let weaker = Survey::new(r#"{"method": "independent", "epsilon": 2}"#).plan;
+    let found = compare_plans(("one", &survey.plan), ("two", &weaker)).unwrap();
+    assert_eq!(found.relation, candor_study::audit::Relation::FirstBetter);
+    let words = ["equivalent", "first-better", "second-better", "incomparable"];
+    // Proofs differ by kind: the document says where they are.
+    let proofs =
+        ["overlaps", "overlap", "probability", "choose", "avoid", "at_best", "other", "garbling", "reward", "same"];
+    let mut found = fields(&serde_json::to_value(&found).unwrap());
+    found.retain(|name| !proofs.contains(&name.as_str()));
+    found.extend(words.map(str::to_owned));
+    assert_eq!(found, documented("audit --compare"));
+}
+
+#[test]
+fn fronts_and_refinements() {
+    let parameters = Parameters { generations: 20, ..Parameters::default() };
+    let search = Search { parameters, polish: false, rounds: 0 };
+    let options = FrontOptions { points: 2, search, ..FrontOptions::default() };
+    let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
+    is_documented("front", &front(prior(), &options, Watch::nobody()).unwrap(), &[]);
+    let schema = candor::schema::Schema::of_sizes(&[3]).unwrap();
+    let request = r#"{"method": "warner", "p": 0.6}"#.parse().unwrap();
+    let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;
+    let refused = refine(&plan, prior(), &RefineOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("`allow_unbounded`"), "{refused}");
+    let options = RefineOptions { allow_unbounded: true, ..RefineOptions::default() };
+    is_documented("refine", &refine(&plan, prior(), &options).unwrap(), &[]);
+}
+
+#[test]
+fn schemas_and_randomizations() {
+    let survey = Survey::independent();
+    let people = survey.people();
+    let found = infer(survey.input(&people), &candor_tables::infer::Wishes::default()).unwrap();
+    assert_eq!(found.records, survey::PEOPLE);
+    let words = BTreeSet::from(["attributes", "name", "categories", "kind", "public", "records"].map(str::to_owned));
+    assert_eq!(fields(&serde_json::to_value(&found).unwrap()), words);
+    // Another schema, which the table does not fit.
+    let other =
+        candor::schema::Schema::from_toml(&survey.plan.schema().to_toml().replace("\"much\"", "\"most\"")).unwrap();
+    let checked = serde_json::to_value(check(&other, survey.input(&people).into())).unwrap();
+    assert_eq!(checked["problems"].as_array().unwrap().len() as u64, survey::PEOPLE / 3);
+    let mut documented = documented("schema infer`, `schema check");
+    documented.remove("check");
+    assert_eq!(fields(&checked), documented);
+    is_documented("randomize", &survey.randomized().1, &[]);
+}
+
+#[test]
+fn reports() {
+    let survey = Survey::independent();
+    let asked = TableList::parse("smokes", survey.plan.schema()).unwrap();
+    let counted = tables(&survey.plan, &asked).unwrap();
+    let counts = Counts::of(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
+    let found = report(&survey.plan, &asked, &counts, &ReportOptions::default()).unwrap();
+    assert!(found.dependences[0].p_value.unwrap() < 1e-6);
+    assert!(found.page.html().contains("What depends on what"));
+    let mut own = fields(&serde_json::to_value(&found).unwrap());
+    own.retain(|name| !documented("estimate").contains(name));
+    let documented: BTreeSet<String> = documented("report").difference(&documented("estimate")).cloned().collect();
+    assert_eq!(own, documented);
 }
 
 #[test]

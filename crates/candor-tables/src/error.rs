@@ -195,7 +195,7 @@ pub enum TableError {
     /// The file beside responses says that they were being replaced.
     #[error(
         "{file} may belong to another plan, or to none: candor was stopped while it was being replaced, as {sidecar} says; \
-         make it again with candor randomize, or remove {sidecar} if you know that {file} is right"
+         make it again, or remove {sidecar} if you know that {file} is right"
     )]
     Replacing {
         /// The file's name.
@@ -219,9 +219,7 @@ pub enum TableError {
         expected: u64,
     },
     /// A table without counts.
-    #[error(
-        "there are no counts for the table \"{table}\": {file} has no \"{column}\"; candor sql prints the query that makes them"
-    )]
+    #[error("there are no counts for the table \"{table}\": {file} has no \"{column}\"")]
     NoCounts {
         /// The file's name.
         file: String,
@@ -289,7 +287,7 @@ pub enum TableError {
     /// A label or a name of the responses that a spreadsheet would run.
     #[error(
         "\"{label}\" of the column \"{column}\" looks like a formula, and with a quote before it would be no answer under the plan: \
-         rename it in the schema, write Parquet, or do without --safe-cells"
+         rename it in the schema, write Parquet, or do without `safe_cells`"
     )]
     UnsafeLabel {
         /// The column.
@@ -451,5 +449,5 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 
 /// A table read with the wrong delimiter usually looks as if it had one column.
 fn single_column_hint(expected: u64) -> &'static str {
-    if expected == 1 { "; if the fields are not separated by commas, say --delimiter" } else { "" }
+    if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
 }

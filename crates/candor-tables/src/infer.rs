@@ -213,20 +213,20 @@ impl Column {
         } else {
             if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
                 return Err(format!(
-                    "holds numbers with {more}{} distinct values; put them into bins, for instance with --bins \
-                     {name}=quantile:5, or leave it out with --drop {name}",
+                    "holds numbers with {more}{} distinct values; put them into bins, for instance with `bins \
+                     {name}=quantile:5`, or leave it out with `drop {name}`",
                     distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES))
                 ));
             }
             if distinct > wishes.max_categories || self.too_many {
                 return Err(format!(
-                    "has more than {} distinct values; leave it out with --drop {name}, merge categories beforehand, \
-                     or raise --max-categories",
+                    "has more than {} distinct values; leave it out with `drop {name}`, merge categories beforehand, \
+                     or raise `max_categories`",
                     wishes.max_categories
                 ));
             }
             if distinct + extra.len() < 2 && !public {
-                return Err(format!("has the same value in every record; leave it out with --drop {name}"));
+                return Err(format!("has the same value in every record; leave it out with `drop {name}`"));
             }
             let mut categories: Vec<String> = self.values.keys().cloned().collect();
             if self.numeric {

@@ -1,9 +1,4 @@
-//! Tables in and out: Arrow record batches, CSV (any delimiter, quoted, gzip) and Parquet, streamed in
-//! batches on all cores, with memory that does not grow with the file, and is bounded whatever is in it ([`limits`]).
-//!
-//! [`input::Inputs`] are the tables to be read one after another, each of them once: files, or an [`input::Input`] made from
-//! record batches, a reader or bytes. [`randomize::randomize`] hands responses on as record batches, [`randomize::randomize_to`]
-//! writes them to a file; [`tally::tally`], [`distinct`], [`check`] and [`infer`] read. `examples/in_memory.rs` is a survey without files.
+#![doc = include_str!("../README.md")]
 //!
 //! Nothing here knows mathematics: rows become category codes by the schema, codes become answers
 //! by the plan, answers become rows. Outputs are written beside their place and moved there when
@@ -13,7 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod visible;
-pub mod marks;
+mod marks;
 mod types;
 pub mod error;
 pub mod limits;
@@ -23,7 +18,7 @@ pub mod misfit;
 pub mod codes;
 pub mod check;
 pub mod infer;
-pub mod sidecar;
+mod sidecar;
 pub mod spreadsheet;
 mod unfinished;
 mod publish;

@@ -97,25 +97,25 @@ pub enum AdjustError {
     /// Responses went through different channels.
     #[error(
         "adjustment does not apply to a lottery of channels: responses with different tags tell about different attributes, so \
-         no single set of weights fits them; candor estimate uses every response for what it tells"
+         no single set of weights fits them; estimate tables instead, which uses every response for what it tells"
     )]
     Lottery,
     /// Answers are sets.
     #[error(
         "adjustment does not apply: \"{0}\" is answered with sets of categories, and a set is not a record that could be given a \
-         weight; candor estimate estimates any table from sets"
+         weight; any table can be estimated from sets instead"
     )]
     Sets(String),
     /// A matrix over several attributes answers in one column.
     #[error(
-        "adjustment does not apply: \"{0}\" answers for several attributes at once; candor estimate estimates their table, and \
-         candor design --method joint makes a plan that answers each by itself"
+        "adjustment does not apply: \"{0}\" answers for several attributes at once; estimate their table instead, or make a \
+         plan with `method joint`, which answers each by itself"
     )]
     Crossed(String),
     /// Answers that are not categories.
     #[error(
         "adjustment does not apply: the answers about \"{0}\" are not its categories, in their order, so they are not records that \
-         could be given a weight; candor estimate estimates any table from them"
+         could be given a weight; any table can be estimated from them instead"
     )]
     OtherAnswers(String),
     /// A margin cannot be estimated.

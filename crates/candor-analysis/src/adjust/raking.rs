@@ -5,6 +5,7 @@
 //! multiplied by, in the same pass that sums them for the next table. This is the algorithm as printed, with fewer
 //! passes: eight attributes of 9, 16, 7, 15, 6, 5, 2 and 2 categories take two passes instead of sixteen.
 
+use crate::estimate::fitting::Axis;
 use crate::estimate::simplex;
 
 /// Margins are worked on together while their combinations stay this few: what stays in the fastest memory.
@@ -211,20 +212,11 @@ fn check(counts: &[u64], margins: &[Margin]) -> Result<(), RakeError> {
 struct Table {
     /// The combination that each record is in.
     cells: Vec<u32>,
-    axes: Vec<Axis>,
+    /// The margins, each with its number.
+    axes: Vec<(usize, Axis)>,
     weights: Vec<f64>,
     /// What the last adjustment multiplied each combination by.
     ratios: Vec<f64>,
-}
-
-/// One margin within a table.
-struct Axis {
-    margin: usize,
-    targets: Vec<f64>,
-    /// How many combinations follow each other with the same cell of this margin.
-    inner: usize,
-    sums: Vec<f64>,
-    factors: Vec<f64>,
 }
 
 /// How it goes, by sweeps.
@@ -288,16 +280,10 @@ fn tables(margins: &[Margin]) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     for (number, margin) in margins.iter().enumerate() {
         let size = margin.shares.len();
-        let axis = Axis {
-            margin: number,
-            targets: distribution(&margin.shares),
-            inner: 1,
-            sums: vec![0.0; size],
-            factors: vec![0.0; size],
-        };
+        let axis = (number, Axis::new(distribution(&margin.shares), 1));
         match tables.last_mut().filter(|table| table.weights.len() * size <= TABLE_CELLS) {
             Some(table) => {
-                table.axes.iter_mut().for_each(|axis| axis.inner *= size);
+                table.axes.iter_mut().for_each(|(_, axis)| axis.inner *= size);
                 table.axes.push(axis);
                 table.weights.resize(table.weights.len() * size, 0.0);
                 let size = size as u32;
@@ -334,58 +320,14 @@ impl Table {
     /// Adjusts the table to its margins, one after the other; raises `error` to the largest difference found.
     fn adjust(&mut self, error: &mut f64) -> Result<(), RakeError> {
         self.ratios.fill(1.0);
-        for axis in &mut self.axes {
+        for (margin, axis) in &mut self.axes {
             axis.sum(&self.weights);
-            axis.find_factors(error)?;
+            if !axis.find_factors() {
+                return Err(RakeError::Empty { margin: *margin });
+            }
+            *error = error.max(axis.error());
             axis.scale(&mut self.weights);
             axis.scale(&mut self.ratios);
-        }
-        Ok(())
-    }
-}
-
-impl Axis {
-    fn sum(&mut self, weights: &[f64]) {
-        self.sums.fill(0.0);
-        for weights in weights.chunks_exact(self.inner * self.sums.len()) {
-            if self.inner == 1 {
-                self.sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight);
-            } else {
-                let blocks = weights.chunks_exact(self.inner);
-                self.sums.iter_mut().zip(blocks).for_each(|(sum, weights)| *sum += weights.iter().sum::<f64>());
-            }
-        }
-    }
-
-    /// Multiplies by the factors of the cells.
-    fn scale(&self, values: &mut [f64]) {
-        for values in values.chunks_exact_mut(self.inner * self.factors.len()) {
-            if self.inner == 1 {
-                values.iter_mut().zip(&self.factors).for_each(|(value, factor)| *value *= factor);
-            } else {
-                let blocks = values.chunks_exact_mut(self.inner).zip(&self.factors);
-                blocks.for_each(|(values, factor)| values.iter_mut().for_each(|value| *value *= factor));
-            }
-        }
-    }
-
-    /// What the cells with weight can have of the targets: 1 if none is unattainable.
-    fn attainable(&self) -> f64 {
-        self.targets.iter().zip(&self.sums).filter(|(_, sum)| **sum > 0.0).map(|(target, _)| target).sum()
-    }
-
-    fn find_factors(&mut self, error: &mut f64) -> Result<(), RakeError> {
-        let attainable = self.attainable();
-        if attainable <= 0.0 {
-            return Err(RakeError::Empty { margin: self.margin });
-        }
-        for ((factor, &sum), &target) in self.factors.iter_mut().zip(&self.sums).zip(&self.targets) {
-            *factor = 0.0;
-            if sum > 0.0 {
-                let target = target / attainable;
-                *factor = target / sum;
-                *error = error.max((target - sum).abs());
-            }
         }
         Ok(())
     }
@@ -414,12 +356,9 @@ fn largest_error(tables: &mut [Table], weights: &[f64]) -> f64 {
     let mut largest: f64 = 0.0;
     for table in tables {
         table.sum(weights);
-        for axis in &mut table.axes {
+        for (_, axis) in &mut table.axes {
             axis.sum(&table.weights);
-            let attainable = axis.attainable();
-            for (&sum, &target) in axis.sums.iter().zip(&axis.targets).filter(|(sum, _)| **sum > 0.0) {
-                largest = largest.max((target / attainable - sum).abs());
-            }
+            largest = largest.max(axis.error());
         }
     }
     largest
@@ -427,10 +366,10 @@ fn largest_error(tables: &mut [Table], weights: &[f64]) -> f64 {
 
 /// The cells that should have a share, and have no weight.
 fn unattainable(tables: &[Table]) -> Vec<Unattainable> {
-    let of_axis = |axis: &Axis| -> Vec<Unattainable> {
+    let of_axis = |(margin, axis): &(usize, Axis)| -> Vec<Unattainable> {
         let cells = axis.targets.iter().zip(&axis.sums).enumerate();
         let missing = cells.filter(|(_, (target, sum))| **target > 0.0 && **sum <= 0.0);
-        missing.map(|(cell, (&share, _))| Unattainable { margin: axis.margin, cell, share }).collect()
+        missing.map(|(cell, (&share, _))| Unattainable { margin: *margin, cell, share }).collect()
     };
     tables.iter().flat_map(|table| &table.axes).flat_map(of_axis).collect()
 }

@@ -7,6 +7,7 @@
 //! into components, and each is divided by its eigenvalue (docs/estimation.md). For
 //! matrices it comes from one factorisation.
 
+pub(crate) mod fitting;
 pub mod simplex;
 mod table;
 mod components;

@@ -2,6 +2,8 @@
 
 use candor::shape::Shape;
 
+use super::fitting::Axis;
+
 /// The closest distribution in Euclidean distance: subtract a constant and cut off below zero
 /// (sort and threshold). Cost: one sort.
 pub fn project(shares: &[f64]) -> Vec<f64> {
@@ -43,19 +45,20 @@ pub(crate) fn fitted(shares: &[f64], shape: &Shape, margins: &[Vec<f64>]) -> Vec
     let mix = |(cell, share): (usize, &f64)| (1.0 - MIXED_IN) * share + MIXED_IN * independent(cell);
     let mut table: Vec<f64> = shares.iter().enumerate().map(mix).collect();
     let sweeps = (STEPS / (table.len() * axes)).clamp(30, 10_000);
-    let off = |table: &[f64], axis: usize| {
-        let sums = shape.margin(table, axis);
-        sums.iter().zip(&margins[axis]).map(|(sum, wanted)| (sum - wanted).abs()).fold(0.0, f64::max)
-    };
+    let axis = |(axis, wanted): (usize, &Vec<f64>)| Axis::new(wanted.clone(), shape.stride(axis));
+    let mut axes: Vec<Axis> = margins.iter().enumerate().map(axis).collect();
     for _ in 0..sweeps {
-        if (0..axes).all(|axis| off(&table, axis) <= CLOSE) {
+        let close = |axis: &mut Axis| {
+            axis.sum(&table);
+            axis.error() <= CLOSE
+        };
+        if axes.iter_mut().all(close) {
             break;
         }
-        for (axis, wanted) in margins.iter().enumerate() {
-            let sums = shape.margin(&table, axis);
-            let factors: Vec<f64> =
-                wanted.iter().zip(&sums).map(|(wanted, sum)| if *sum > 0.0 { wanted / sum } else { 0.0 }).collect();
-            table.iter_mut().enumerate().for_each(|(cell, share)| *share *= factors[shape.code(cell, axis)]);
+        for axis in &mut axes {
+            axis.sum(&table);
+            axis.find_factors();
+            axis.scale(&mut table);
         }
     }
     table

@@ -14,7 +14,7 @@ use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
 use clap::Args;
 
-use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting, tell_provenance};
+use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, tell_provenance};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
@@ -108,9 +108,7 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
 pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let target = Target::new(&args.output);
-    if args.json && target == Target::Stdout {
-        return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
-    }
+    refuse_both(args.json, Some(&args.output))?;
     let format = args.cells.apply(Format::of(&target))?;
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);

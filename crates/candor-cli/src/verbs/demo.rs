@@ -1,12 +1,12 @@
 //! `candor demo`: the main job on bundled data, each step a command that can be repeated.
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 
 use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_experiments::adult;
 use candor_study::counts::{CountOptions, Counts};
 use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
@@ -18,9 +18,6 @@ use crate::failure::Failure;
 use crate::shell;
 use crate::show::{count, emit, paragraph, table};
 use crate::{Command, run as run_command};
-
-/// The Adult data; see data/adult/README.md for source and licence.
-const ADULT: &[u8] = include_bytes!("../../../../data/adult/adult.csv.gz");
 
 #[derive(Args)]
 pub struct DemoArgs {
@@ -59,11 +56,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
          some of them sensitive. We pretend to ask each of them for a randomized answer.",
     ))?;
     output::write(&Target::new(&marker.display().to_string()), b"Everything here may be replaced by candor demo.\n")?;
-    let mut table = Vec::new();
-    flate2::read::GzDecoder::new(ADULT)
-        .read_to_end(&mut table)
-        .map_err(|error| Failure::Input(format!("the bundled data are damaged: {error}")))?;
-    output::write(&Target::new(&people), &table)?;
+    output::write(&Target::new(&people), adult::csv().as_bytes())?;
 
     step("1. Describe the attributes.", &["schema", "infer", &people, "-o", &schema])?;
     step(

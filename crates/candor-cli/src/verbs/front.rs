@@ -9,8 +9,8 @@ use candor_study::front::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
-use super::parse_respondents;
 use super::prior::PriorArgs;
+use super::{parse_respondents, refuse_both};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
@@ -157,9 +157,7 @@ impl FrontArgs {
 }
 
 pub fn run(args: FrontArgs) -> Result<(), Failure> {
-    if args.json && args.output.as_deref() == Some("-") {
-        return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
-    }
+    refuse_both(args.json, args.output.as_deref())?;
     if let Some(file) = args.plot.iter().find(|file| ending(file).is_none()) {
         return Err(Failure::Usage(format!("--plot {}: a plot is a file that ends in .svg or .png", file.display())));
     }

@@ -94,6 +94,14 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
     })
 }
 
+/// Refuses JSON and another output on standard output at once.
+fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
+    match json && output == Some("-") {
+        true => Err(Failure::Usage("--json and -o - would both go to standard output".to_owned())),
+        false => Ok(()),
+    }
+}
+
 /// Refuses an output that is one of the files being read.
 fn refuse_overwriting(output: &str, inputs: &[&str]) -> Result<(), Failure> {
     let place = |path: &str| Path::new(path).canonicalize().ok().filter(|path| path.is_file());

@@ -13,7 +13,7 @@ use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
+use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{count, emit_json, remark};
@@ -67,9 +67,7 @@ enum FormatArg {
 
 pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     let started = Instant::now();
-    if args.json && args.output.as_deref() == Some("-") {
-        return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
-    }
+    refuse_both(args.json, args.output.as_deref())?;
     let plan = read_plan(&args.plan)?;
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;

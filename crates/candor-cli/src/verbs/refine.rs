@@ -8,7 +8,7 @@ use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::prior::PriorArgs;
-use super::{parse_respondents, read_plan, refuse_overwriting};
+use super::{parse_respondents, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
@@ -44,9 +44,7 @@ pub struct RefineArgs {
 }
 
 pub fn run(args: RefineArgs) -> Result<(), Failure> {
-    if args.json && args.output.as_deref() == Some("-") {
-        return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
-    }
+    refuse_both(args.json, args.output.as_deref())?;
     let plan = read_plan(&args.plan)?;
     if let Some(output) = &args.output {
         refuse_overwriting(output, &[&args.plan])?;

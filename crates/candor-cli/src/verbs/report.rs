@@ -1,18 +1,16 @@
 //! `candor report`: plan + responses -> one page that can be published.
 
-use std::path::Path;
-
 use candor_analysis::table_list::TableList;
 use candor_study::page::isolated;
-use candor_study::report::{ReportOptions, report, tables};
+use candor_study::report::{ReportOptions, file_name, report, tables};
 use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
-use super::{parse_delimiter, read_plan, refuse_overwriting};
+use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::shell;
-use crate::show::{emit, emit_data};
+use crate::show::{emit, emit_data, emit_json};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -40,9 +38,13 @@ pub struct ReportArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    /// Say what is on the page as JSON on standard output
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(args: ReportArgs) -> Result<(), Failure> {
+    refuse_both(args.json, Some(&args.output))?;
     let plan = read_plan(&args.plan)?;
     refuse_overwriting(&args.output, &[&args.plan])?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
@@ -51,20 +53,17 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &asked)?)?;
     let options =
         ReportOptions { confidence: args.confidence, title: args.title.clone(), commands: how_to_repeat(&args) };
-    let page = report(&plan, &asked, &counts, &options)?.page;
+    let report = report(&plan, &asked, &counts, &options)?;
+    let html = report.page.html();
     let target = Target::new(&args.output);
     match target {
-        Target::Stdout => emit_data(&page.html()),
-        Target::File(_) => {
-            output::write(&target, page.html().as_bytes())?;
-            emit(&format!("The report is in {}.\n", args.output))
-        }
+        Target::Stdout => return emit_data(&html),
+        Target::File(_) => output::write(&target, html.as_bytes())?,
     }
-}
-
-/// A file without its folder: where it was is nobody's business.
-fn file_name(path: &str) -> String {
-    Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
+    match args.json {
+        true => emit_json(&report),
+        false => emit(&format!("The report is in {}.\n", args.output)),
+    }
 }
 
 /// What somebody who has the files would type.

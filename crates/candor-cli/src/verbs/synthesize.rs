@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 
 use super::adjust::{RakingArgs, Weighted, describe, weigh};
 use super::estimate::read_responses;
-use super::{CellArgs, parse_delimiter, read_plan, refuse_overwriting};
+use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, paragraph, remark};
 
@@ -66,9 +66,7 @@ enum MethodArg {
 pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let target = Target::new(&args.output);
-    if args.json && target == Target::Stdout {
-        return Err(Failure::Usage("--json and -o - would both go to standard output".to_owned()));
-    }
+    refuse_both(args.json, Some(&args.output))?;
     let format = args.cells.apply(Format::of(&target))?;
     if let Some(flag) = args.raking.given().filter(|_| args.method != MethodArg::Adjusted) {
         return Err(Failure::Usage(format!("{flag} belongs to --method adjusted")));

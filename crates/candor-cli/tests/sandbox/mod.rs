@@ -118,8 +118,7 @@ impl Sandbox {
 
     /// The Adult data as a table.
     pub fn adult(&self, name: &str) -> PathBuf {
-        let packed = include_bytes!("../../../../data/adult/adult.csv.gz");
-        self.write(name, std::io::read_to_string(flate2::read::GzDecoder::new(&packed[..])).unwrap())
+        self.write(name, candor_experiments::adult::csv())
     }
 
     /// A table of `rows` people with a public region, a sensitive answer, an age and an id.

@@ -1,7 +1,7 @@
 //! How much of the plane of privacy and utility a front dominates.
 
 /// Utilities are compared by their decimal logarithm, within this range; the reference is the upper end.
-pub const LOG_UTILITY: (f64, f64) = (-6.0, 0.0);
+const LOG_UTILITY: (f64, f64) = (-6.0, 0.0);
 
 /// The area that the points `(privacy, utility)` dominate: privacy in `[0, 1]` from reference 0, decimal
 /// logarithm of utility in `[-6, 0]` from reference 0. Larger is better; at most 6.

@@ -11,7 +11,7 @@ const SMALLEST: f64 = 1e-9;
 const TOLERANCE: f64 = 1e-6;
 
 /// The largest number of categories of a front.
-pub const MAX_FRONT: usize = 1000;
+const MAX_FRONT: usize = 1000;
 
 /// The shares of the categories, and the numbers that state them in a plan. Categories with share zero never occur: they are
 /// left out of every computation, and remembered.

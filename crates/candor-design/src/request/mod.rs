@@ -9,7 +9,7 @@
 //! use candor_design::request::{Request, design};
 //!
 //! let schema = Schema::of_sizes(&[9, 16, 7])?;
-//! let request: Request = serde_json::from_str(r#"{"method": "independent", "epsilon": 4}"#)?;
+//! let request: Request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
 //! let designed = design(&schema, &request)?;
 //! assert!(designed.plan.guarantee().epsilon().get() <= 4.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -201,6 +201,20 @@ impl Request {
                 all
             }
             _ => Map::new(),
+        }
+    }
+}
+
+/// As JSON: `{"method": "joint", "epsilon": 4}`.
+impl std::str::FromStr for Request {
+    type Err = RequestError;
+
+    fn from_str(text: &str) -> Result<Request, RequestError> {
+        let mut parameters: Map<String, Value> = serde_json::from_str(text)
+            .map_err(|error| RequestError::Value(format!("a request is a JSON object: {error}")))?;
+        match parameters.remove("method") {
+            Some(Value::String(name)) => Request::new(Method::of_name(&name)?, parameters),
+            _ => Err(RequestError::Value("a request names its `method`, such as \"independent\"".to_owned())),
         }
     }
 }

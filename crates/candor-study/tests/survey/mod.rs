@@ -1,6 +1,8 @@
 //! A small survey in memory: two randomized attributes that depend on each other, and a public one.
 #![allow(dead_code, reason = "no test needs all of it")]
 
+use std::sync::Arc;
+
 use candor::plan::Plan;
 use candor::randomize::{BlockAnswers, Randomizer};
 use candor::randomness::Source;
@@ -9,7 +11,11 @@ use candor_analysis::adjust::DistinctRecords;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, answer_codes};
 use candor_design::{Request, design};
+use candor_study::arrow_array::{ArrayRef, RecordBatch, StringArray};
 use candor_study::counts::Counts;
+use candor_study::randomize::{RandomizeOptions, Randomized, randomize};
+use candor_tables::TableError;
+use candor_tables::input::Input;
 
 const SCHEMA: &str = r#"
 [[attribute]]
@@ -80,5 +86,32 @@ impl Survey {
     pub fn counts(&self, tables: &str, by: &[usize]) -> Counts {
         let tables = TableList::parse(tables, self.plan.schema()).unwrap();
         Counts::of(&self.plan, &self.columns(), &tables, by).unwrap()
+    }
+
+    /// The people as a record batch.
+    pub fn people(&self) -> RecordBatch {
+        let column = |a: usize| -> (String, ArrayRef) {
+            let attribute = &self.plan.schema().attributes()[a];
+            let labels = self.truths[a].iter().map(|&code| attribute.categories()[usize::from(code)].as_str());
+            (attribute.name().to_owned(), Arc::new(StringArray::from_iter_values(labels)))
+        };
+        RecordBatch::try_from_iter((0..self.truths.len()).map(column)).unwrap()
+    }
+
+    /// A table of one batch.
+    pub fn input(&self, batch: &RecordBatch) -> Input {
+        Input::from_batches("table", batch.schema(), [Ok(batch.clone())]).unwrap()
+    }
+
+    /// The people's responses from a seed, and what was done.
+    pub fn randomized(&self) -> (Vec<RecordBatch>, Randomized) {
+        let (mut responses, source) = (Vec::new(), Source::from_seed(7));
+        let options = RandomizeOptions { keep: &[], source: &source };
+        let take = |batch| {
+            responses.push(batch);
+            Ok::<(), TableError>(())
+        };
+        let done = randomize(&self.plan, self.input(&self.people()).into(), &options, take).unwrap();
+        (responses, done)
     }
 }

@@ -124,8 +124,8 @@ impl Responses {
             let (file, found) = (input.name().to_owned(), other.fingerprint.clone());
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
         }
-        let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of candor adjust");
-        let synthetic = input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records of candor synthesize");
+        let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of an adjustment");
+        let synthetic = input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records");
         if let Some(found) = weighted.or(synthetic) {
             return Err(TableError::NotResponses { file: input.name().to_owned(), found });
         }

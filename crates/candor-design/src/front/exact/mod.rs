@@ -137,12 +137,6 @@ pub fn front(goal: &Goal, privacies: &[f64], watch: Watch<'_>) -> Vec<Result<Exa
     })
 }
 
-/// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, `A = 1 - privacy`.
-pub fn uniform_variance(n: usize, privacy: f64) -> f64 {
-    let (n, accuracy) = (n as f64, 1.0 - privacy);
-    (n - 1.0).powi(2) / (n * (n * accuracy - 1.0))
-}
-
 /// A posterior with its largest entry that takes part in the program, and the atom that it is, if it is one.
 type Column = ((Vec<f64>, f64), Option<Atom>);
 
@@ -270,6 +264,12 @@ fn certify(
 mod tests {
     use super::super::prior::Prior;
     use super::*;
+
+    /// The closed form for uniform priors where the posterior bound does not bind: `(n - 1)^2/(n (n A - 1))`, `A = 1 - privacy`.
+    fn uniform_variance(n: usize, privacy: f64) -> f64 {
+        let (n, accuracy) = (n as f64, 1.0 - privacy);
+        (n - 1.0).powi(2) / (n * (n * accuracy - 1.0))
+    }
 
     fn goal(shares: &[f64], bound: f64) -> Goal {
         Goal::new(Prior::new(shares).unwrap(), bound).unwrap()

@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// As docs/joint-design.md says: 1.02, 3.36, 13.6 and 91.8 for `a = 5`, 0.1 each.
+    /// As docs/mathematics/optimal.md says: 1.02, 3.36, 13.6 and 91.8 for `a = 5`, 0.1 each.
     #[test]
     fn growth_with_the_number_of_attributes() {
         for (k, expected, digit) in [(100, 1.02, 0.01), (1_000, 3.36, 0.01), (10_000, 13.6, 0.1), (100_000, 91.8, 0.1)]

@@ -2,7 +2,7 @@
 //! and Shibuya 2024, section IV-A), with a proof of optimality.
 //!
 //! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure
-//! (docs/joint-design.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
+//! (docs/mathematics/optimal.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
 //! levels give a lower bound. [`search()`] finds both; here the sets become a plan with integer weights, whose
 //! levels are computed again from the integers.
 

@@ -112,7 +112,7 @@ impl Search<'_> {
 
 /// The least record epsilon for the levels, between two bounds.
 ///
-/// The program and its duality are in docs/joint-design.md: minimise the sum of `lambda` over mixtures of
+/// The program and its duality are in docs/mathematics/optimal.md: minimise the sum of `lambda` over mixtures of
 /// sets `D` such that every level is met; prices `y` prove `exp(epsilon) - 1 >= sum of b_i y_i / E[(Y - Z)^+]`.
 /// A small linear program over the sets found so far proposes prices; the best set there is a
 /// threshold. Pricing between the best prices so far and the proposed ones keeps the search from

@@ -2,7 +2,7 @@
 //! ask for. No paper has this.
 //!
 //! Among all channels of one epsilon over the same attributes, two-level channels are the extreme
-//! points (docs/joint-design.md). Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
+//! points (docs/mathematics/workload.md). Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
 //! response carries which one was drawn, adds their information up instead and costs no privacy, because
 //! the draw does not look at the truth. So a lottery is the default, and one channel the alternative for those who cannot carry
 //! a tag.

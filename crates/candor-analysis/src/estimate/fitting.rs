@@ -1,0 +1,65 @@
+//! A step of iterative proportional fitting: a table is multiplied, category by category of one of its axes, so that its sums there are those wanted.
+
+/// One axis of a table whose first axis is slowest, with the shares wanted of its categories.
+pub(crate) struct Axis {
+    /// The shares wanted.
+    pub targets: Vec<f64>,
+    /// How many cells follow each other with the same category of this axis.
+    pub inner: usize,
+    /// The sums of the table that was looked at last.
+    pub sums: Vec<f64>,
+    factors: Vec<f64>,
+}
+
+impl Axis {
+    pub fn new(targets: Vec<f64>, inner: usize) -> Axis {
+        let size = targets.len();
+        Axis { targets, inner, sums: vec![0.0; size], factors: vec![0.0; size] }
+    }
+
+    /// Sums a table over all other axes.
+    pub fn sum(&mut self, table: &[f64]) {
+        self.sums.fill(0.0);
+        for table in table.chunks_exact(self.inner * self.sums.len()) {
+            if self.inner == 1 {
+                self.sums.iter_mut().zip(table).for_each(|(sum, share)| *sum += share);
+            } else {
+                let blocks = table.chunks_exact(self.inner);
+                self.sums.iter_mut().zip(blocks).for_each(|(sum, shares)| *sum += shares.iter().sum::<f64>());
+            }
+        }
+    }
+
+    /// What the categories with a sum can have of the targets: 1 if none is unattainable.
+    fn attainable(&self) -> f64 {
+        self.targets.iter().zip(&self.sums).filter(|(_, sum)| **sum > 0.0).map(|(target, _)| target).sum()
+    }
+
+    /// The largest difference of a sum from its attainable target.
+    pub fn error(&self) -> f64 {
+        let attainable = self.attainable();
+        let sums = self.sums.iter().zip(&self.targets).filter(|(sum, _)| **sum > 0.0);
+        sums.map(|(&sum, &target)| (target / attainable - sum).abs()).fold(0.0, f64::max)
+    }
+
+    /// Finds what brings the sums to the attainable targets; whether there are any.
+    pub fn find_factors(&mut self) -> bool {
+        let attainable = self.attainable();
+        for ((factor, &sum), &target) in self.factors.iter_mut().zip(&self.sums).zip(&self.targets) {
+            *factor = if sum > 0.0 { target / attainable / sum } else { 0.0 };
+        }
+        attainable > 0.0
+    }
+
+    /// Multiplies by the factors of the categories.
+    pub fn scale(&self, values: &mut [f64]) {
+        for values in values.chunks_exact_mut(self.inner * self.factors.len()) {
+            if self.inner == 1 {
+                values.iter_mut().zip(&self.factors).for_each(|(value, factor)| *value *= factor);
+            } else {
+                let blocks = values.chunks_exact_mut(self.inner).zip(&self.factors);
+                blocks.for_each(|(values, factor)| values.iter_mut().for_each(|value| *value *= factor));
+            }
+        }
+    }
+}
