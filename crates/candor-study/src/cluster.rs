@@ -4,6 +4,7 @@ use candor::schema::Schema;
 use candor_analysis::dependence::{self, Limits, Outcome};
 use serde::Serialize;
 
+use crate::choice::Choice;
 use crate::error::StudyError;
 use crate::learn::Learned;
 use crate::words::count;
@@ -101,7 +102,7 @@ pub fn cluster(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Clu
         standard_error: d.standard_error,
     };
     Ok(Clusters {
-        protocol: learned.protocol.name(),
+        protocol: learned.protocol.called(),
         records: learned.records,
         epsilon: learned.epsilon,
         simulation: None,

@@ -88,6 +88,16 @@ pub enum StudyError {
         /// What it guarantees.
         epsilon: f64,
     },
+    /// A value that a parameter has not.
+    #[error("`{parameter}` is \"{value}\"; it is one of {known}")]
+    Choice {
+        /// The parameter.
+        parameter: &'static str,
+        /// What was given.
+        value: String,
+        /// What it may be.
+        known: String,
+    },
     /// A number out of its range.
     #[error("`{name}` is {value}; {range}")]
     Parameter {

@@ -9,6 +9,7 @@ use candor_analysis::estimate::{
 use candor_analysis::tally::TableTally;
 use serde::{Serialize, Serializer};
 
+use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 
@@ -138,7 +139,7 @@ pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Resu
             tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
         }
     }
-    let (method, target, interval) = (method_name(method), target_name(target), interval_name(interval));
+    let (method, target, interval) = (method.called(), target.called(), interval.called());
     Ok(Estimates { respondents: counts.responses(), method, target, interval, confidence, tables })
 }
 
@@ -182,31 +183,6 @@ fn categories(plan: &Plan, attributes: &[usize]) -> Vec<Vec<String>> {
 fn covariance(plan: &Plan, tally: &TableTally, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
     let shares: Vec<f64> = analysis.cells.as_ref().ok()?.iter().map(|cell| cell.estimate).collect();
     TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)
-}
-
-fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Unbiased => "unbiased",
-        Method::PlugIn => "plug-in",
-        Method::Iterative => "iterative",
-        Method::Projected => "projected",
-        Method::Clipped => "clipped",
-    }
-}
-
-fn target_name(target: Target) -> &'static str {
-    match target {
-        Target::Population => "population",
-        Target::Table => "table",
-    }
-}
-
-fn interval_name(interval: Interval) -> &'static str {
-    match interval {
-        Interval::Wald => "wald",
-        Interval::Simultaneous => "simultaneous",
-        Interval::Bootstrap => "bootstrap",
-    }
 }
 
 /// A condition number worth mentioning.

@@ -14,6 +14,7 @@ use candor_design::front::warner::{self, STEPS, WarnerPoint};
 use candor_design::front::{FrontError, Goal};
 use serde::Serialize;
 
+use crate::choice::Choice;
 use crate::error::{StudyError, check_respondents};
 use crate::plot::{Plot, Scale, Series};
 use crate::words::count;
@@ -34,6 +35,12 @@ pub enum FrontMethod {
     Exact,
     /// The search of Huang and Du 2008 over square matrices, polished.
     Evolve,
+}
+
+impl Choice for FrontMethod {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, FrontMethod)] =
+        &[("all", FrontMethod::All), ("exact", FrontMethod::Exact), ("evolve", FrontMethod::Evolve)];
 }
 
 /// Which front.

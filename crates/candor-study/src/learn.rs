@@ -7,6 +7,7 @@ use candor_analysis::dependence::{self, Dependence, Measure, Parties, attenuated
 use candor_analysis::secure_sum::Traffic;
 use candor_analysis::table_list::TableList;
 
+use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::words::count;
@@ -24,16 +25,14 @@ pub enum Protocol {
     RandomizedPairs,
 }
 
-impl Protocol {
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Truth => "truth",
-            Protocol::Attribute => "attribute",
-            Protocol::SecureSum => "secure-sum",
-            Protocol::RandomizedPairs => "randomized-pairs",
-        }
-    }
+impl Choice for Protocol {
+    const PARAMETER: &'static str = "protocol";
+    const ALL: &'static [(&'static str, Protocol)] = &[
+        ("truth", Protocol::Truth),
+        ("attribute", Protocol::Attribute),
+        ("secure-sum", Protocol::SecureSum),
+        ("randomized-pairs", Protocol::RandomizedPairs),
+    ];
 }
 
 /// What was learned, and what learning it took.

@@ -10,6 +10,8 @@ pub mod page;
 
 mod error;
 
+pub mod choice;
+
 pub mod counts;
 
 pub mod guarantee;

@@ -10,6 +10,7 @@ use candor_analysis::tally::TableTally;
 use serde::Serialize;
 
 use crate::adjust::{adjust, margins};
+use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 
@@ -26,21 +27,17 @@ pub enum QueryMethod {
     Adjusted,
 }
 
+impl Choice for QueryMethod {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, QueryMethod)] = &[
+        ("joint", QueryMethod::Joint),
+        ("clusters", QueryMethod::Clusters),
+        ("independent", QueryMethod::Independent),
+        ("adjusted", QueryMethod::Adjusted),
+    ];
+}
+
 impl QueryMethod {
-    /// All of them.
-    pub const ALL: [QueryMethod; 4] =
-        [QueryMethod::Joint, QueryMethod::Clusters, QueryMethod::Independent, QueryMethod::Adjusted];
-
-    /// What it is called.
-    pub fn name(self) -> &'static str {
-        match self {
-            QueryMethod::Joint => "joint",
-            QueryMethod::Clusters => "clusters",
-            QueryMethod::Independent => "independent",
-            QueryMethod::Adjusted => "adjusted",
-        }
-    }
-
     /// What it takes for independent; `None` if it does not multiply tables.
     fn assume(self) -> Option<Assume> {
         match self {
@@ -65,7 +62,11 @@ pub struct QueryOptions {
 
 impl Default for QueryOptions {
     fn default() -> QueryOptions {
-        QueryOptions { methods: QueryMethod::ALL.to_vec(), confidence: 0.95, target: Target::default() }
+        QueryOptions {
+            methods: QueryMethod::ALL.iter().map(|(_, method)| *method).collect(),
+            confidence: 0.95,
+            target: Target::default(),
+        }
     }
 }
 
@@ -204,7 +205,7 @@ pub fn query(question: &Question<'_>, counts: &Counts, records: Option<&Distinct
 }
 
 fn answer(method: QueryMethod, share: Result<Linear, String>, confidence: f64) -> Answer {
-    let method = method.name();
+    let method = method.called();
     match share {
         Err(reason) => {
             let reason = Some(reason);

@@ -5,6 +5,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::CountLayout;
 use candor_tables::counts::CountColumns;
 
+use crate::choice::Choice;
 use crate::error::StudyError;
 
 /// How a database writes names and texts.
@@ -18,6 +19,16 @@ pub enum Dialect {
     Spark,
     /// BigQuery.
     Bigquery,
+}
+
+impl Choice for Dialect {
+    const PARAMETER: &'static str = "dialect";
+    const ALL: &'static [(&'static str, Dialect)] = &[
+        ("duckdb", Dialect::Duckdb),
+        ("postgres", Dialect::Postgres),
+        ("spark", Dialect::Spark),
+        ("bigquery", Dialect::Bigquery),
+    ];
 }
 
 impl Dialect {

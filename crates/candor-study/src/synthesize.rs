@@ -8,6 +8,7 @@ use candor_analysis::table_list::TableList;
 use serde::Serialize;
 
 use crate::adjust::Adjustment;
+use crate::choice::Choice;
 use crate::counts::Counts;
 use crate::error::StudyError;
 use crate::words::count;
@@ -44,14 +45,12 @@ pub struct Synthesis {
     pub columns: Vec<Vec<u16>>,
 }
 
-impl Parts {
-    fn name(self) -> &'static str {
-        match self {
-            Parts::Joint => "joint",
-            Parts::Clusters => "clusters",
-        }
-    }
+impl Choice for Parts {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, Parts)] = &[("joint", Parts::Joint), ("clusters", Parts::Clusters)];
+}
 
+impl Parts {
     /// What to use where these tables do not serve.
     fn instead(self, plan: &Plan) -> &'static str {
         // Lotteries have no records to give weights to.
@@ -113,7 +112,7 @@ pub fn synthesize(
     let tallies = tallies.ok_or(StudyError::Counts("the tables that records are made from must be counted"))?;
     let estimated = estimated_tables(plan, tallies).map_err(|error| parts.refuse(plan, error))?;
     let columns = from_tables(plan.schema(), &estimated, records, &mut source.stream(0));
-    Ok(made(plan, parts.name(), counts.responses(), columns))
+    Ok(made(plan, parts.called(), counts.responses(), columns))
 }
 
 /// Makes records from answer records with the weights of [`adjust`](crate::adjust::adjust), which reach every dependence that the

@@ -46,7 +46,7 @@ pub struct EstimateArgs {
     #[arg(long, value_enum, default_value_t = IntervalArg::Wald)]
     interval: IntervalArg,
     /// Confidence of the intervals
-    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// Whose table: the population the respondents come from, or the very table that was randomized
     #[arg(long, value_enum, default_value_t = TargetArg::Population)]

@@ -32,10 +32,10 @@ pub struct FrontArgs {
     #[arg(long, default_value = "10000", value_name = "N", value_parser = parse_respondents)]
     respondents: f64,
     /// No answer may make any truth likelier than this (delta)
-    #[arg(long, default_value_t = 1.0, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = FrontOptions::default().posterior_bound, value_name = "D", allow_negative_numbers = true)]
     posterior_bound: f64,
     /// How many privacies, spread over the reachable range
-    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, default_value_t = FrontOptions::default().points as u16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     points: u16,
     /// Given privacies instead
     #[arg(long, value_delimiter = ',', value_name = "P,..", conflicts_with = "points", allow_negative_numbers = true)]

@@ -3,6 +3,7 @@
 use candor::plan::Plan;
 use candor_analysis::adjust::DistinctRecords;
 use candor_study::counts::{Counts, Provenance};
+use candor_study::estimate::EstimateOptions;
 use candor_study::query::{Answer, Answers, QueryMethod, QueryOptions, Question, query};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Inputs;
@@ -35,7 +36,7 @@ pub struct QueryArgs {
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
     /// Confidence of the intervals
-    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// Whose share: that of the population the respondents come from, or of the very table that was randomized
     #[arg(long, value_enum, default_value_t = TargetArg::Population)]
@@ -73,7 +74,7 @@ impl From<MethodArg> for QueryMethod {
 
 pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
-    let methods = args.method.map_or_else(|| QueryMethod::ALL.to_vec(), |method| vec![method.into()]);
+    let methods = args.method.map_or(QueryOptions::default().methods, |method| vec![method.into()]);
     let options = QueryOptions { methods, confidence: args.confidence, target: args.target.into() };
     let question = Question::new(&plan, &args.condition, options)?;
     let tables = question.tables()?;

@@ -1,6 +1,7 @@
 //! `candor report`: plan + responses -> one page that can be published.
 
 use candor_analysis::table_list::TableList;
+use candor_study::estimate::EstimateOptions;
 use candor_study::page::isolated;
 use candor_study::report::{ReportOptions, file_name, report, tables};
 use candor_tables::output::{self, Target};
@@ -30,10 +31,10 @@ pub struct ReportArgs {
     #[arg(long, default_value = "marginals")]
     tables: String,
     /// Confidence of the intervals
-    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// The title of the page
-    #[arg(long, default_value = "What randomized responses tell")]
+    #[arg(long, default_value_t = ReportOptions::default().title)]
     title: String,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]

@@ -2,6 +2,7 @@
 
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
+use candor_study::estimate::EstimateOptions;
 use candor_study::size::{Size, size};
 use clap::Args;
 
@@ -24,7 +25,7 @@ pub struct SizeArgs {
     #[arg(long, default_value = "marginals")]
     tables: String,
     /// Confidence of the intervals
-    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// All intervals of a table at once
     #[arg(long)]

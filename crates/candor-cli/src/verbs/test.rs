@@ -1,6 +1,7 @@
 //! `candor test`: independence of two attributes, corrected for the randomization.
 
 use candor_analysis::table_list::TableList;
+use candor_study::estimate::EstimateOptions;
 use candor_study::test::{Independence, one_pair, tables, test};
 use candor_study::words::p_value;
 use clap::Args;
@@ -24,7 +25,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "A,B")]
     independence: String,
     /// Confidence of the interval of the odds ratio
-    #[arg(long, default_value_t = 0.95, value_parser = parse_confidence)]
+    #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
