@@ -37,7 +37,7 @@ pub const MAX_RECORDS: u64 = 100_000_000;
 ///
 /// # Panics
 /// If a share is negative or not a number, or all are zero.
-fn systematic_counts(shares: &[f64], total: u64) -> Vec<u64> {
+pub fn systematic_counts(shares: &[f64], total: u64) -> Vec<u64> {
     assert!(shares.iter().all(|share| *share >= 0.0 && share.is_finite()), "shares are not negative");
     let sum: f64 = shares.iter().sum();
     assert!(sum > 0.0, "some share is positive");

@@ -8,7 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod visible;
-mod marks;
+pub mod marks;
 mod types;
 pub mod error;
 pub mod limits;

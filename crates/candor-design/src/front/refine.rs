@@ -15,7 +15,7 @@ use super::measure::{Information, Measures, measure};
 use super::{FrontError, Goal};
 
 /// Up to this many categories all vertices are looked at.
-const MAX_PROGRAM: usize = 12;
+pub const MAX_PROGRAM: usize = 12;
 
 /// How often the linear programs are repeated with what the last ones gave.
 const PROGRAMS: usize = 3;

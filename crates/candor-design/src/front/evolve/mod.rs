@@ -19,7 +19,7 @@ use super::{FrontError, Goal, crew};
 use omega::Omega;
 
 /// How many generations islands live on their own.
-const EPOCH: usize = 50;
+pub const EPOCH: usize = 50;
 
 /// The parameters, with the paper's meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
