@@ -184,8 +184,6 @@ impl Column {
         quote: bool,
     ) -> Result<Attribute, String> {
         let public = wishes.public.iter().any(|public| public == name);
-        let distinct = self.values.len();
-        let more = if self.too_many { "more than " } else { "" };
         let mut extra = Vec::new();
         if self.missing > 0 {
             notes.push(format!(
@@ -194,53 +192,68 @@ impl Column {
             ));
             extra.push(String::new());
         }
-        let attribute = if let Some(bins) = bins {
-            if !self.numeric {
-                let odd = self.values.keys().find(|value| value.trim().parse::<f64>().is_err());
-                let odd = odd.filter(|_| quote).map_or(String::new(), |odd| format!(" (such as \"{}\")", shown(odd)));
-                return Err(format!("has values that are not numbers{odd}, so it cannot be put into bins"));
-            }
-            let edges = edges(bins, self.numbers.as_deref().unwrap_or_default())?;
-            if let Bins::Quantile(wanted) = bins
-                && edges.len() + 1 < *wanted
-            {
-                notes.push(format!(
-                    "column \"{name}\": many equal values, so {} bins instead of {wanted}",
-                    edges.len() + 1
-                ));
-            }
-            Attribute::binned(name, &edges, extra)
-        } else {
-            if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
-                return Err(format!(
-                    "holds numbers with {more}{} distinct values; put them into bins, for instance with `bins \
-                     {name}=quantile:5`, or leave it out with `drop {name}`",
-                    distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES))
-                ));
-            }
-            if distinct > wishes.max_categories || self.too_many {
-                return Err(format!(
-                    "has more than {} distinct values; leave it out with `drop {name}`, merge categories beforehand, \
-                     or raise `max_categories`",
-                    wishes.max_categories
-                ));
-            }
-            if distinct + extra.len() < 2 && !public {
-                return Err(format!("has the same value in every record; leave it out with `drop {name}`"));
-            }
-            let mut categories: Vec<String> = self.values.keys().cloned().collect();
-            if self.numeric {
-                let number = |text: &String| text.trim().parse::<f64>().unwrap_or(f64::NAN);
-                categories.sort_by(|a, b| number(a).total_cmp(&number(b)));
-            }
-            categories.extend(extra);
-            let attribute =
-                if public { Attribute::new_public(name, categories) } else { Attribute::new(name, categories) };
-            let ordered = self.numeric && !self.boolean && distinct > 2;
-            attribute.map(|attribute| if ordered { attribute.ordinal() } else { attribute })
+        let attribute = match bins {
+            Some(bins) => self.binned(name, bins, extra, notes, quote)?,
+            None => self.categorical(name, extra, wishes, public)?,
         };
-        let attribute = attribute.map_err(|error| error.to_string())?;
         Ok(if public { attribute.public() } else { attribute })
+    }
+
+    /// Numbers in bins.
+    fn binned(
+        &self,
+        name: &str,
+        bins: &Bins,
+        extra: Vec<String>,
+        notes: &mut Vec<String>,
+        quote: bool,
+    ) -> Result<Attribute, String> {
+        if !self.numeric {
+            let odd = self.values.keys().find(|value| value.trim().parse::<f64>().is_err());
+            let odd = odd.filter(|_| quote).map_or(String::new(), |odd| format!(" (such as \"{}\")", shown(odd)));
+            return Err(format!("has values that are not numbers{odd}, so it cannot be put into bins"));
+        }
+        let edges = edges(bins, self.numbers.as_deref().unwrap_or_default())?;
+        if let Bins::Quantile(wanted) = bins
+            && edges.len() + 1 < *wanted
+        {
+            let made = edges.len() + 1;
+            notes.push(format!("column \"{name}\": many equal values, so {made} bins instead of {wanted}"));
+        }
+        Attribute::binned(name, &edges, extra).map_err(|error| error.to_string())
+    }
+
+    /// The values that occur, as categories.
+    fn categorical(&self, name: &str, extra: Vec<String>, wishes: &Wishes, public: bool) -> Result<Attribute, String> {
+        let distinct = self.values.len();
+        let more = if self.too_many { "more than " } else { "" };
+        if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
+            return Err(format!(
+                "holds numbers with {more}{} distinct values; put them into bins, for instance with `bins \
+                 {name}=quantile:5`, or leave it out with `drop {name}`",
+                distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES))
+            ));
+        }
+        if distinct > wishes.max_categories || self.too_many {
+            return Err(format!(
+                "has more than {} distinct values; leave it out with `drop {name}`, merge categories beforehand, \
+                 or raise `max_categories`",
+                wishes.max_categories
+            ));
+        }
+        if distinct + extra.len() < 2 && !public {
+            return Err(format!("has the same value in every record; leave it out with `drop {name}`"));
+        }
+        let mut categories: Vec<String> = self.values.keys().cloned().collect();
+        if self.numeric {
+            let number = |text: &String| text.trim().parse::<f64>().unwrap_or(f64::NAN);
+            categories.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        categories.extend(extra);
+        let attribute = if public { Attribute::new_public(name, categories) } else { Attribute::new(name, categories) };
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        let ordered = self.numeric && !self.boolean && distinct > 2;
+        Ok(if ordered { attribute.ordinal() } else { attribute })
     }
 }
 

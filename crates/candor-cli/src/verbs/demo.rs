@@ -38,24 +38,21 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
         )));
     }
     fs::create_dir_all(folder).map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
+    output::write(&Target::new(&marker.display().to_string()), b"Everything here may be replaced by candor demo.\n")?;
     let place = |name: &str| Path::new(folder).join(name).display().to_string();
-    let [people, schema, plan, responses] = ["adult.csv", "schema.toml", "plan.json", "responses.parquet"].map(&place);
-    let [clusters, records_plan, records, weighted, synthetic, front, report] = [
-        "clusters.json",
-        "records-plan.json",
-        "records.parquet",
-        "weighted.csv",
-        "synthetic.csv",
-        "front.svg",
-        "report.html",
-    ]
-    .map(place);
+    ask_and_estimate(place)?;
+    answer_with_records(place)?;
+    show_and_publish(place)?;
+    emit(&format!("\nLook at {} in a browser. The other files are in {folder}/, too.\n", place("report.html")))
+}
 
+/// A survey: a plan for pairs, its responses, and what they tell.
+fn ask_and_estimate(place: impl Fn(&str) -> String) -> Result<(), Failure> {
+    let [people, schema, plan, responses] = ["adult.csv", "schema.toml", "plan.json", "responses.parquet"].map(place);
     emit(&paragraph(
         "The Adult data: 32,561 people of the 1994 census of the United States with eight categorical attributes, \
          some of them sensitive. We pretend to ask each of them for a randomized answer.",
     ))?;
-    output::write(&Target::new(&marker.display().to_string()), b"Everything here may be replaced by candor demo.\n")?;
     output::write(&Target::new(&people), adult::csv().as_bytes())?;
 
     step("1. Describe the attributes.", &["schema", "infer", &people, "-o", &schema])?;
@@ -93,7 +90,14 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
             "--method",
             "joint",
         ],
-    )?;
+    )
+}
+
+/// Answers that are whole records, with weights, and people made from them.
+fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
+    let [people, schema, plan, responses] = ["adult.csv", "schema.toml", "plan.json", "responses.parquet"].map(&place);
+    let [clusters, records_plan, records] = ["clusters.json", "records-plan.json", "records.parquet"].map(&place);
+    let [weighted, synthetic] = ["weighted.csv", "synthetic.csv"].map(place);
     step(
         "10. Which attributes belong together? Nobody has to disclose a record to find out.",
         &["cluster", &plan, &responses, "--protocol", "attribute", "-o", &clusters],
@@ -130,7 +134,13 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
             "-o",
             &synthetic,
         ],
-    )?;
+    )
+}
+
+/// The front of one attribute, and the page.
+fn show_and_publish(place: impl Fn(&str) -> String) -> Result<(), Failure> {
+    let [people, plan, responses] = ["adult.csv", "plan.json", "responses.parquet"].map(&place);
+    let [front, report] = ["front.svg", "report.html"].map(place);
     step(
         "15. One attribute with a known prior: the best there can be for every privacy, with a proof.",
         &[
@@ -162,8 +172,7 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
             "-o",
             &report,
         ],
-    )?;
-    emit(&format!("\nLook at {report} in a browser. The other files are in {folder}/, too.\n"))
+    )
 }
 
 /// Says a command and runs it.

@@ -167,84 +167,93 @@ fn by_plan<'a>(ways: &[(&'a Plan, Way)]) -> Vec<(&'a Plan, Vec<(usize, Way)>)> {
 
 /// The estimated share of each question's set.
 fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question, f64)]) -> Vec<f64> {
-    let sizes = plan.schema().sizes();
-    let estimate_all = |tables: &[Vec<usize>]| -> Vec<Vec<f64>> {
-        let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
-        let tallies = count_tables(plan, &layouts, codes, Rows::Single);
-        let estimate = |(table, tally): (&Vec<usize>, &TableTally)| {
-            let estimator = TableEstimator::new(plan, table).expect("identifiable");
-            estimator.estimate(tally, Target::Table).expect("responses").shares
-        };
-        tables.iter().zip(&tallies).map(estimate).collect()
-    };
     let asked: Vec<Vec<usize>> = questions.iter().map(|(question, _)| question.attributes.to_vec()).collect();
-    // The tables of the blocks, cut off and rescaled as in the paper.
-    let blocks = || -> Vec<Vec<f64>> {
-        let tables: Vec<Vec<usize>> = plan.blocks().iter().map(|block| block.attributes().to_vec()).collect();
-        estimate_all(&tables).iter().map(|shares| clip(shares)).collect()
-    };
-    let answered = || -> Vec<&[u16]> {
-        codes
-            .iter()
-            .map(|column| match column {
-                Codes::One(codes) => *codes,
-                Codes::Set(_) => unreachable!("single answers"),
-            })
-            .collect()
-    };
     match way {
         Way::Answers => {
-            let counted = count_categories(&sizes, &answered(), &asked);
-            let people = answered()[0].len() as f64;
+            let answered = answered(codes);
+            let counted = count_categories(&plan.schema().sizes(), &answered, &asked);
+            let people = answered[0].len() as f64;
             let share = |((question, _), counts): (&(Question, f64), &Vec<u64>)| {
                 question.sum(&counts.iter().map(|&count| count as f64 / people).collect::<Vec<_>>())
             };
             questions.iter().zip(&counted).map(share).collect()
         }
         Way::Unbiased => {
-            let estimated = estimate_all(&asked);
+            let estimated = estimated(plan, codes, &asked);
             questions.iter().zip(&estimated).map(|((question, _), table)| question.sum(table)).collect()
         }
-        Way::Product => {
-            let tables = blocks();
-            let block_of =
-                |a: usize| plan.blocks().iter().position(|b| b.attributes().contains(&a)).expect("randomized");
-            let margin = |of: &[usize]| {
-                let block = block_of(of[0]);
-                summed(&tables[block], plan.blocks()[block].attributes(), &sizes, of)
-            };
-            let share = |(question, _): &(Question, f64)| {
-                let [a, b] = question.attributes;
-                if block_of(a) == block_of(b) {
-                    return question.sum(&margin(&[a, b]));
-                }
-                let (first, second) = (margin(&[a]), margin(&[b]));
-                let product = first.iter().flat_map(|x| second.iter().map(move |y| x * y));
-                question.sum(&product.collect::<Vec<_>>())
-            };
-            questions.iter().map(share).collect()
-        }
-        Way::Adjusted => {
-            let mut records = DistinctRecords::new(sizes.len());
-            records.add_rows(&answered());
-            let columns = records.columns();
-            let margin = |(block, shares): (&Block, Vec<f64>)| {
-                let cell = |record: usize| {
-                    let code = |cell: u32, &a: &usize| cell * sizes[a] as u32 + u32::from(columns[a][record]);
-                    block.attributes().iter().fold(0, code)
-                };
-                Margin { cells: (0..records.len()).map(cell).collect(), shares }
-            };
-            let margins: Vec<Margin> = plan.blocks().iter().zip(blocks()).map(margin).collect();
-            let options = Options { tolerance: 1e-5, max_iterations: 200 };
-            let weights = rake(records.counts(), &margins, &options).expect("margins of these records").weights;
-            let share = |(Question { attributes: [a, b], holds }, _): &(Question, f64)| {
-                let inside = |record: &[u16]| holds[usize::from(record[*a]) * sizes[*b] + usize::from(record[*b])];
-                (0..records.len()).filter(|&i| inside(records.record(i))).map(|i| weights[i]).sum()
-            };
-            questions.iter().map(share).collect()
-        }
+        Way::Product => by_products(plan, &block_tables(plan, codes), questions),
+        Way::Adjusted => by_weights(plan, codes, questions),
     }
+}
+
+/// Tables estimated for the very records.
+fn estimated(plan: &Plan, codes: &[Codes<'_>], tables: &[Vec<usize>]) -> Vec<Vec<f64>> {
+    let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
+    let tallies = count_tables(plan, &layouts, codes, Rows::Single);
+    let estimate = |(table, tally): (&Vec<usize>, &TableTally)| {
+        let estimator = TableEstimator::new(plan, table).expect("identifiable");
+        estimator.estimate(tally, Target::Table).expect("responses").shares
+    };
+    tables.iter().zip(&tallies).map(estimate).collect()
+}
+
+/// The tables of the blocks, cut off and rescaled as in the paper.
+fn block_tables(plan: &Plan, codes: &[Codes<'_>]) -> Vec<Vec<f64>> {
+    let tables: Vec<Vec<usize>> = plan.blocks().iter().map(|block| block.attributes().to_vec()).collect();
+    estimated(plan, codes, &tables).iter().map(|shares| clip(shares)).collect()
+}
+
+/// The answers, which are categories.
+fn answered<'a>(codes: &[Codes<'a>]) -> Vec<&'a [u16]> {
+    let one = |column: &Codes<'a>| match column {
+        Codes::One(codes) => *codes,
+        Codes::Set(_) => unreachable!("single answers"),
+    };
+    codes.iter().map(one).collect()
+}
+
+/// As if attributes of different blocks were independent.
+fn by_products(plan: &Plan, tables: &[Vec<f64>], questions: &[(Question, f64)]) -> Vec<f64> {
+    let sizes = plan.schema().sizes();
+    let block_of = |a: usize| plan.blocks().iter().position(|b| b.attributes().contains(&a)).expect("randomized");
+    let margin = |of: &[usize]| {
+        let block = block_of(of[0]);
+        summed(&tables[block], plan.blocks()[block].attributes(), &sizes, of)
+    };
+    let share = |(question, _): &(Question, f64)| {
+        let [a, b] = question.attributes;
+        if block_of(a) == block_of(b) {
+            return question.sum(&margin(&[a, b]));
+        }
+        let (first, second) = (margin(&[a]), margin(&[b]));
+        let product = first.iter().flat_map(|x| second.iter().map(move |y| x * y));
+        question.sum(&product.collect::<Vec<_>>())
+    };
+    questions.iter().map(share).collect()
+}
+
+/// From answers weighted to agree with the tables of the blocks.
+fn by_weights(plan: &Plan, codes: &[Codes<'_>], questions: &[(Question, f64)]) -> Vec<f64> {
+    let sizes = plan.schema().sizes();
+    let mut records = DistinctRecords::new(sizes.len());
+    records.add_rows(&answered(codes));
+    let columns = records.columns();
+    let margin = |(block, shares): (&Block, Vec<f64>)| {
+        let cell = |record: usize| {
+            let code = |cell: u32, &a: &usize| cell * sizes[a] as u32 + u32::from(columns[a][record]);
+            block.attributes().iter().fold(0, code)
+        };
+        Margin { cells: (0..records.len()).map(cell).collect(), shares }
+    };
+    let margins: Vec<Margin> = plan.blocks().iter().zip(block_tables(plan, codes)).map(margin).collect();
+    let options = Options { tolerance: 1e-5, max_iterations: 200 };
+    let weights = rake(records.counts(), &margins, &options).expect("margins of these records").weights;
+    let share = |(Question { attributes: [a, b], holds }, _): &(Question, f64)| {
+        let inside = |record: &[u16]| holds[usize::from(record[*a]) * sizes[*b] + usize::from(record[*b])];
+        (0..records.len()).filter(|&i| inside(records.record(i))).map(|i| weights[i]).sum()
+    };
+    questions.iter().map(share).collect()
 }
 
 /// A table of `attributes` summed to those in `of`.
