@@ -1,8 +1,8 @@
 //! Small plans and tallies built from bytes: every kind of channel, lottery and count.
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Content, Plan};
-use candor::randomize::Sets;
+use candor::randomize::{Sets, UNANSWERED};
 use candor::schema::Schema;
 use candor_analysis::estimate::{Interval, Method, Options, Target, analyse, test_independence};
 use candor_analysis::table_list::TableList;
@@ -61,9 +61,10 @@ pub fn estimate(data: &[u8]) {
     let weighted = bytes.below(2) == 1 || numbers.iter().any(|n| n.fract() != 0.0 || *n > 2f64.powi(53));
     let sets: Vec<Sets> =
         (0..columns.len()).map(|at| responses.iter().map(|response| response[at].clone()).collect()).collect();
-    let ones: Vec<Vec<u16>> =
-        (0..columns.len()).map(|at| responses.iter().map(|response| response[at][0]).collect()).collect();
-    let is_set = |column: &Column| matches!(column, Column::Answer { set: true, .. });
+    let ones: Vec<Vec<u16>> = (0..columns.len())
+        .map(|at| responses.iter().map(|response| response[at].first().copied().unwrap_or(UNANSWERED)).collect())
+        .collect();
+    let is_set = |column: &Column| matches!(column, Column::Answer { set: true, .. } | Column::Cells { .. });
     let codes: Vec<Codes<'_>> = columns
         .iter()
         .enumerate()
@@ -113,9 +114,23 @@ pub fn analyse_all(plan: &Plan, tally: &TableTally) {
 
 /// What can stand in a column of responses.
 enum Column {
-    Public { categories: usize },
-    Answer { block: usize, labels: usize, set: bool, sizes: Vec<usize> },
-    Tag { block: usize },
+    Public {
+        categories: usize,
+    },
+    Answer {
+        block: usize,
+        labels: usize,
+        set: bool,
+        sizes: Vec<usize>,
+    },
+    Tag {
+        block: usize,
+    },
+    /// By channel the number of cells of an answer, and of the table.
+    Cells {
+        block: usize,
+        sizes: Vec<(usize, usize)>,
+    },
 }
 
 impl Column {
@@ -127,9 +142,17 @@ impl Column {
                 let size = |channel: &Channel| match channel {
                     Channel::Pattern(pattern) => pattern.axes()[*place].answer,
                     Channel::Matrix(_) => 1,
+                    Channel::Strip(_) => 0,
                 };
                 let sizes = plan.blocks()[*block].channels().iter().map(|(_, channel)| size(channel)).collect();
                 Column::Answer { block: *block, labels: labels.len(), set: *set, sizes }
+            }
+            Content::Cells { block } => {
+                let size = |(_, channel): &(u64, Channel)| match channel {
+                    Channel::Strip(strip) => (strip.members().len(), strip.table().cells()),
+                    _ => (0, 1),
+                };
+                Column::Cells { block: *block, sizes: plan.blocks()[*block].channels().iter().map(size).collect() }
             }
         }
     }
@@ -138,15 +161,25 @@ impl Column {
         match self {
             Column::Public { categories } => vec![bytes.below(*categories) as u16],
             Column::Tag { block } => vec![tags[*block] as u16],
-            Column::Answer { block, labels, sizes, .. } => {
-                let size = sizes[tags[*block]];
-                let first = bytes.below(*labels);
-                let mut set: Vec<u16> = (0..size).map(|i| ((first + i) % labels) as u16).collect();
-                set.sort_unstable();
-                set
-            }
+            Column::Answer { block, labels, sizes, .. } => some(sizes[tags[*block]], *labels, bytes),
+            Column::Cells { block, sizes } => some(sizes[tags[*block]].0, sizes[tags[*block]].1, bytes),
         }
     }
+}
+
+/// So many of all, in increasing order.
+fn some(size: usize, all: usize, bytes: &mut Bytes<'_>) -> Vec<u16> {
+    let first = bytes.below(all);
+    let mut set: Vec<u16> = (0..size).map(|i| ((first + i) % all) as u16).collect();
+    set.sort_unstable();
+    set
+}
+
+fn strip(sizes: &[usize], bytes: &mut Bytes<'_>) -> Option<Strip> {
+    let places = bytes.subset(sizes.len());
+    let own: Vec<usize> = places.iter().map(|&place| sizes[place]).collect();
+    let cells = 1 + bytes.below(own.iter().product::<usize>().max(2) - 1);
+    Strip::new(places, own, cells, [1 + (bytes.integer() >> 8), 1 + (bytes.integer() >> 8)]).ok()
 }
 
 fn plan(bytes: &mut Bytes<'_>) -> Option<Plan> {
@@ -158,8 +191,11 @@ fn plan(bytes: &mut Bytes<'_>) -> Option<Plan> {
         let (inside, kind) = (&sizes[start..end], bytes.below(3));
         let outputs = 2 + bytes.below(5);
         let channels = (0..1 + bytes.below(3)).map(|_| {
-            let channel =
-                if kind == 0 { matrix(inside, outputs, bytes)?.into() } else { pattern(inside, bytes)?.into() };
+            let channel = match kind {
+                0 => matrix(inside, outputs, bytes)?.into(),
+                2 if bytes.below(2) == 1 => strip(inside, bytes)?.into(),
+                _ => pattern(inside, bytes)?.into(),
+            };
             Some((1 + (bytes.integer() >> 8), channel))
         });
         blocks.push(Block::lottery((start..end).collect(), channels.collect::<Option<Vec<(u64, Channel)>>>()?));

@@ -19,6 +19,7 @@ use candor_analysis::watch::Watch;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::{Input, Inputs, Location, cells};
+use candor_tables::responses::{ResponseReader, response_line};
 use candor_tables::{check, tally};
 
 pub use built::estimate;
@@ -27,8 +28,14 @@ pub use built::estimate;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 5] =
-    [("schema", schema), ("plan", plan), ("table", table), ("estimate", estimate), ("words", words)];
+pub const TARGETS: [Target; 6] = [
+    ("schema", schema),
+    ("plan", plan),
+    ("table", table),
+    ("response", response),
+    ("estimate", estimate),
+    ("words", words),
+];
 
 /// Panics over damaged Parquet files are caught by the reader; any other ends the process.
 pub fn report_panics() {
@@ -74,6 +81,29 @@ fn answer(plan: &Plan) {
     }
     let columns: Vec<Vec<u16>> = first.iter().zip(&last).map(|(&first, &last)| vec![first, last]).collect();
     Randomizer::new(plan).batch(&columns, &mut rng).expect("columns of the schema");
+}
+
+/// The plans that responses are read under: lotteries, a matrix of two attributes, a public attribute.
+const ANSWERED: [&str; 3] = [
+    include_str!("../../crates/candor/tests/plans/good/lotteries.json"),
+    include_str!("../../crates/candor/tests/plans/good/crossed-matrix.json"),
+    include_str!("../../crates/candor/tests/plans/good/public.json"),
+];
+
+/// One response as JSON, as a client sends it: what is accepted is written, and reads back the same.
+pub fn response(data: &[u8]) {
+    static READERS: OnceLock<Vec<(Plan, ResponseReader)>> = OnceLock::new();
+    let readers = READERS.get_or_init(|| {
+        let plans = ANSWERED.iter().map(|text| Plan::from_json(text).expect("a plan"));
+        plans.map(|plan| (plan.clone(), ResponseReader::new(&plan))).collect()
+    });
+    let Ok(fields) = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(data) else { return };
+    for (plan, reader) in readers {
+        let Ok(read) = reader.read(fields.clone()) else { continue };
+        let line = response_line(plan, &read, 0);
+        let again = serde_json::from_str(&line).expect("a line of JSON");
+        assert_eq!(reader.read(again).expect("it reads back"), read);
+    }
 }
 
 /// A file: as a table to infer a schema from, to check, as responses, as counts and as a matrix.

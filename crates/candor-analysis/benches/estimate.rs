@@ -4,14 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Part, Pattern, PatternSet};
+use candor::channel::{Axis, Channel, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
 use candor::randomize::{AnswerColumn, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::dependence::{Measure, estimated};
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableTally, count_categories, count_tables};
+use candor_analysis::tally::{
+    Codes, CountLayout, Group, Rows, TableTally, answer_codes, count_categories, count_tables,
+};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -56,13 +58,13 @@ fn plan(sizes: &[usize], epsilon: f64) -> Plan {
     Plan::new(Schema::of_sizes(sizes).unwrap(), (0..sizes.len()).map(block).collect()).unwrap()
 }
 
-fn tally(estimator: &TableEstimator<'_>, cells: usize, respondents: f64) -> TableTally {
+fn tally(plan: &Plan, estimator: &TableEstimator<'_>, cells: usize, respondents: f64) -> TableTally {
     let weights: Vec<f64> = (0..cells).map(|cell| (cell * 7919 % 101) as f64 + 1.0).collect();
     let sum: f64 = weights.iter().sum();
     let counts = weights.iter().map(|w| (w / sum * respondents).round()).collect::<Vec<f64>>();
     let total = counts.iter().sum();
     let group = Group { total, squares: total, counts, square_counts: Vec::new() };
-    TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
+    TableTally::from_groups(plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
 }
 
 /// The joint table of all eight attributes, 1.8 million cells, with standard errors.
@@ -71,7 +73,7 @@ fn estimate_joint(bencher: Bencher) {
     let plan = plan(&ADULT, 3.0);
     let estimator = TableEstimator::new(&plan, &[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
     let cells: usize = ADULT.iter().product();
-    let tally = tally(&estimator, cells, 1e8);
+    let tally = tally(&plan, &estimator, cells, 1e8);
     bencher.counter(ItemsCount::new(cells)).bench_local(|| estimator.estimate(&tally, Target::Population).unwrap());
 }
 
@@ -80,7 +82,7 @@ fn estimate_joint(bencher: Bencher) {
 fn iterate_thousand(bencher: Bencher) {
     let plan = plan(&[1000], 2.0);
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
-    let tally = tally(&estimator, 1000, 1e6);
+    let tally = tally(&plan, &estimator, 1000, 1e6);
     let found = estimator.iterate(&tally, 1e-12, 1_000_000).unwrap();
     println!("{} updates, converged: {}", found.updates, found.converged);
     bencher.bench_local(|| estimator.iterate(&tally, 1e-12, 1_000_000).unwrap());
@@ -127,4 +129,26 @@ fn dependences(bencher: Bencher) {
         });
         measured.collect::<Vec<_>>()
     });
+}
+
+/// All twenty-eight pairs from responses by strips of pairs, in batches of 65,536; items are responses.
+#[divan::bench(args = [1.0, 2.0, 4.0])]
+fn count_strips(bencher: Bencher, epsilon: f64) {
+    const BATCH: usize = 1 << 16;
+    let pairs: Vec<Vec<usize>> = (0..8).flat_map(|a| (a + 1..8).map(move |b| vec![a, b])).collect();
+    let strip = |pair: &Vec<usize>| {
+        let sizes: Vec<usize> = pair.iter().map(|&a| ADULT[a]).collect();
+        let cells = (sizes.iter().product::<usize>() as f64 / (1.0 + epsilon.exp())).round().max(1.0) as usize;
+        (1, Channel::from(Strip::within(pair.clone(), sizes, cells, epsilon).unwrap()))
+    };
+    let block = Block::lottery((0..8).collect(), pairs.iter().map(strip).collect());
+    let plan = Plan::new(Schema::of_sizes(&ADULT).unwrap(), vec![block]).unwrap();
+    let truths: Vec<Vec<u16>> =
+        ADULT.iter().map(|&size| (0..BATCH).map(|i| (i * 7919 % size) as u16).collect()).collect();
+    let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0)).unwrap();
+    let codes = answer_codes(&plan, &answers, &truths);
+    let layouts: Vec<CountLayout> = pairs.iter().map(|pair| CountLayout::new(&plan, pair)).collect();
+    bencher
+        .counter(ItemsCount::new(BATCH))
+        .bench_local(|| count_tables(&plan, &layouts, divan::black_box(&codes), Rows::Single));
 }

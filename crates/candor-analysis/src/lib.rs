@@ -21,3 +21,5 @@ pub mod query;
 pub mod secure_sum;
 
 pub mod dependence;
+
+pub mod shuffled;

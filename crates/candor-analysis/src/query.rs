@@ -5,6 +5,7 @@
 //! noise, and a bias nobody can tell from the responses.
 
 use candor::plan::Plan;
+use candor::shape::Shape;
 
 use crate::condition::Condition;
 use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
@@ -72,12 +73,11 @@ pub fn share_where(
         .collect();
     let cells = shape.cells();
     assert!(cells <= MAX_CELLS, "a condition on at most {MAX_CELLS} combinations");
-    let holds =
-        |cell: &usize| condition.holds(|attribute| place(attribute).map_or(0, |at| shape.code(*cell, at) as u16));
+    let holding = holding(plan, condition, &shape);
     if let ([tally], [part]) = (tallies, &places[..]) {
         let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
         let mut coefficients = vec![0.0; cells];
-        for cell in (0..cells).filter(holds) {
+        for cell in holding {
             coefficients[shape.cell_of(cell, part)] = 1.0;
         }
         return estimator.linear(tally, &coefficients, target);
@@ -90,8 +90,29 @@ pub fn share_where(
         let share = |(part, table): (&Vec<usize>, &Vec<f64>)| table[shape.cell_of(cell, part)];
         places.iter().zip(&tables).map(share).product::<f64>()
     };
-    let value = (0..cells).filter(holds).map(product).sum();
+    let value = holding.into_iter().map(product).sum();
     Ok(Linear { value, standard_error: None })
+}
+
+/// The cells of the condition's attributes in which it holds; codes are counted up from cell to cell, for there are many.
+fn holding(plan: &Plan, condition: &Condition, shape: &Shape) -> Vec<usize> {
+    let attributes = condition.attributes();
+    let sizes: Vec<u16> = attributes.iter().map(|&attribute| plan.schema().size(attribute) as u16).collect();
+    let mut codes = vec![0u16; plan.schema().attributes().len()];
+    let mut cells = Vec::new();
+    for cell in 0..shape.cells() {
+        if condition.holds(|attribute| codes[attribute]) {
+            cells.push(cell);
+        }
+        for (&attribute, &size) in attributes.iter().zip(&sizes).rev() {
+            codes[attribute] += 1;
+            if codes[attribute] < size {
+                break;
+            }
+            codes[attribute] = 0;
+        }
+    }
+    cells
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
                             responses.push((tag, codes, p));
                         }
                     }
+                    Channel::Strip(_) => unreachable!("tests/strips.rs has these"),
                     Channel::Matrix(matrix) => {
                         let input = truth.iter().zip(matrix.sizes()).fold(0, |cell, (&c, &n)| cell * n + c);
                         for output in 0..matrix.labels().len() {
@@ -68,6 +69,7 @@ fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
                 .map(|column| match &column.content {
                     Content::Public { attribute } => vec![truth[*attribute]],
                     Content::Tag { block } => vec![blocks[*block].0 as u16],
+                    Content::Cells { .. } => unreachable!("no strips here"),
                     Content::Answer { block, place, .. } => blocks[*block].1[*place].clone(),
                 })
                 .collect(),
@@ -349,7 +351,7 @@ fn brute_variances(
             groups.values_mut().for_each(|other| other.counts.iter_mut().for_each(|count| *count = 0.0));
             let alone = tally(plan, estimator, &[(r, group.total)]);
             groups.insert(tags.clone(), alone.groups()[tags].clone());
-            let tally = TableTally::from_groups(estimator.layout().clone(), groups);
+            let tally = TableTally::from_groups(plan, estimator.layout().clone(), groups);
             estimator.estimate(&tally, Target::Population).unwrap().shares
         };
         let (mut mean, mut square) = (vec![0.0; sums.len()], vec![0.0; sums.len()]);
@@ -432,7 +434,7 @@ fn iterations_of_paper_001() {
     let from = |observed: [f64; 3]| {
         let counts = observed.map(|share| share * 1000.0).to_vec();
         let group = Group { total: 1000.0, squares: 1000.0, counts, square_counts: vec![] };
-        let tally = TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+        let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
         estimator.iterate(&tally, 1e-12, 100_000).unwrap()
     };
     let close = |found: &[f64], expected: &[f64], tolerance: f64| {
@@ -637,7 +639,7 @@ proptest! {
         let estimator = TableEstimator::new(&plan, &(0..sizes.len()).collect::<Vec<usize>>()).unwrap();
         let total: f64 = counts.iter().sum();
         let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };
-        let tally = TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+        let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
         let inverse = whole.clone().try_inverse().filter(|inverse| inverse.norm() < 1e4);
         prop_assume!(inverse.is_some());
         let inverse = inverse.unwrap();
@@ -736,7 +738,7 @@ fn few_responses_are_not_certain() {
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         for people in [1.0, 3.0] {
             let group = Group { total: people, squares: people, counts: vec![people, 0.0], square_counts: vec![] };
-            let tally = TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
+            let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
             let estimate = estimator.estimate(&tally, Target::Population).unwrap();
             assert!(estimate.shares[0] > 1.0 && estimate.standard_errors[0] > 1.0, "{estimate:?}");
             let analysis =

@@ -226,8 +226,36 @@ fn the_query_for_databases() {
     );
     let value = json(&sandbox.run("estimate plan.json --counts counts.csv --tables smokes,age --json").fine().out);
     assert_eq!(value["respondents"], 100);
-    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good");
-    sandbox.run(&format!("sql {plans}/sets.json")).refused(1, &["the answers about \"a1\" are sets"]);
+}
+
+#[test]
+fn counts_of_sets() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 4 --method minimax --parity 1.2 -o plan.json").fine();
+    let text = sandbox.run("sql plan.json --dialect postgres").fine().out;
+    assert!(text.contains("UNNEST(string_to_array(CAST(\"a1\" AS TEXT), ';'))"), "{text}");
+    let list = sandbox.run("sql plan.json --dialect postgres --sets list").fine().out;
+    assert!(list.contains("UNNEST(\"a1\") AS"), "{list}");
+    let estimate = |rows: &str| {
+        sandbox.write("counts.csv", format!("candor_table,candor_holds,a1,count\n{rows}"));
+        sandbox.run("estimate plan.json --counts counts.csv --json")
+    };
+    // The same answers, as sets and by what they hold.
+    let sets = json(&estimate("a1,,0;1,30\na1,,1;3,50\n").fine().out);
+    assert_eq!(sets["respondents"], 80);
+    let held = json(&estimate("a1,responses,,80\na1,cells,0,30\na1,cells,1,80\na1,cells,3,50\n").fine().out);
+    assert_eq!(sets["tables"], held["tables"]);
+    for (rows, parts) in [
+        ("a1,responses,,80\na1,cells,1,30\n", &["\"a1\" do not fit together", "sum to 30", "fill 160"][..]),
+        ("a1,responses,,80\na1,cells,1,160\n", &["a cell counts 160", "80 times at most"]),
+        ("a1,,1;1,80\n", &["a cell counts 160", "80 times at most"]),
+        ("a1,cells,1,30\n", &["do not fit together", "fill 0"]),
+        ("a1,,0,30\na1,,1,80\na1,,3,50\n", &["do not fit together"]),
+        ("a1,responses,,80\na1,cells,1;2,160\n", &["row 2, column \"a1\": \"1;2\" cannot be answered"]),
+        ("a1,people,,80\n", &["row 1, column \"candor_holds\": \"people\" is not what a row can count"]),
+    ] {
+        estimate(rows).refused(1, parts);
+    }
 }
 
 #[test]
@@ -297,6 +325,20 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     );
     let text = sandbox.run("estimate plan.json r.csv").fine().out;
     assert!(text.contains("not identifiable") && text.contains("uninformative") && text.contains("a2"), "{text}");
+    // Many of them are told of once.
+    sandbox.run("design --categories 2,2,2,2,2,2,2,2 --epsilon 0.1 -o many.json").fine();
+    let header: Vec<String> = (1..=8).map(|i| format!("a{i}")).collect();
+    let mut text = header.join(",") + "\n";
+    (0..50).for_each(|i| text += &format!("{0},{0},0,1,0,1,0,1\n", i % 2));
+    sandbox.write("many.csv", text);
+    sandbox.run("randomize many.json many.csv -o many-r.csv --seed 2").fine();
+    let text = sandbox.run("estimate many.json many-r.csv --tables pairs").fine().out;
+    assert!(text.matches("uninformative").count() == 1 && text.contains("28 of 28 tables"), "{text}");
+    let said = sandbox.run("estimate many.json many-r.csv --tables pairs --format csv").fine();
+    assert!(said.err.matches("uninformative").count() == 1 && said.err.contains("28 of 28 tables"), "{}", said.err);
+    let value = json(&sandbox.run("estimate many.json many-r.csv --tables pairs --json").fine().out);
+    assert!(value["tables"].as_array().unwrap().iter().all(|table| table["reason"].is_string()));
+
     let sizes = sandbox.run("size plan.json --margin 0.05").fine().out;
     assert!(sizes.contains("not identifiable"), "{sizes}");
 

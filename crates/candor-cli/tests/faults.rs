@@ -48,7 +48,7 @@ fn pair(sandbox: &Sandbox, name: &str, expected: &dyn Fn(u64) -> String) -> Pair
     if said["complete"] == false {
         let said = sandbox.run(&format!("estimate plan.json {name}"));
         if table.exists() {
-            said.refused(1, &["may belong to another plan", "remove", "candor randomize"]);
+            said.refused(1, &["may belong to another plan", "remove", "make it again"]);
         }
         return Pair::Refused;
     }

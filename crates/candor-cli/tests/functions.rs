@@ -122,7 +122,8 @@ fn before_anybody_answers() {
     study.says("compare schema.toml --epsilon 1 --simulate people.csv --repeats 2 --seed 3", &compared);
     study.says("compare --categories 20 --l 5", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap());
     let requirements = vec!["ldp=4".parse().unwrap(), "rho=0.1:0.9".parse().unwrap()];
-    let options = AuditOptions { priors: vec![("smokes".to_owned(), vec![0.5, 0.3, 0.2])], requirements };
+    let options =
+        AuditOptions { priors: vec![("smokes".to_owned(), vec![0.5, 0.3, 0.2])], requirements, shuffle: None };
     let words = "audit plan.json --require ldp=4 --require rho=0.1:0.9 --prior smokes=0.5,0.3,0.2";
     study.says(words, &audit(plan, &options).unwrap());
     let other = Plan::from_json(&study.sandbox.read("other.json")).unwrap();

@@ -103,3 +103,8 @@ fn estimates() {
 fn words() {
     run("words", 5000);
 }
+
+#[test]
+fn responses() {
+    run("response", 4000);
+}

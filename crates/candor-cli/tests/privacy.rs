@@ -333,3 +333,24 @@ fn paper_002_regenerates() {
     assert!(sandbox.path("figures/l-diversity-table-1-added-variance.svg").exists());
     assert!(sandbox.run("reproduce").fine().out.contains("l-diversity: A local l-diversity mechanism"));
 }
+
+/// With a number of respondents, the audit says what a reader of the shuffled responses learns, and it can be required.
+#[test]
+fn audits_tell_what_shuffling_adds() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    let told = sandbox.run("audit plan.json --respondents 20000 --require shuffled=0.9 --require ldp=9").fine();
+    assert!(told.out.contains("shuffled 0.") && told.out.contains("0.9 required: holds"), "{}", told.out);
+    assert!(told.out.contains("hides only among those with the same region"), "{}", told.out);
+    let json = sandbox.run("audit plan.json --respondents 20000 --delta 1e-7 --colluding 5000 --json").fine().out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let last = &json["shuffled"];
+    assert_eq!((&last["name"], &last["colluding"]), (&"shuffled".into(), &5000.into()));
+    assert!(last["value"].as_f64().unwrap() < json["epsilon"].as_f64().unwrap() / 2.0);
+    sandbox
+        .run("audit plan.json --respondents 20000 --require shuffled=0.001")
+        .refused(1, &["shuffled=0.001 (it is 0."]);
+    sandbox.run("audit plan.json --require shuffled=1").refused(2, &["--respondents"]);
+    sandbox.run("audit plan.json --respondents 100 --delta 0.1").refused(2, &["--delta"]);
+    sandbox.run("audit plan.json --respondents 100 --colluding 100").refused(2, &["--respondents"]);
+}

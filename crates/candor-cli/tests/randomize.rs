@@ -319,6 +319,45 @@ fn one_record_at_a_time() {
     refused("secret, not JSON", "not a JSON object");
 }
 
+/// What devices answer one by one is read back by the verbs that take responses, from a file or a pipe.
+#[test]
+fn answers_one_by_one_are_responses() {
+    let sandbox = Sandbox::new();
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+    let record = |i: usize| {
+        format!("{{\"a1\":{},\"a2\":{},\"a3\":{},\"a4\":{},\"a5\":{}}}\n", i % 4, i % 3, i % 2, i % 5, i % 2)
+    };
+    let records: String = (0..200).map(record).collect();
+    let lines = sandbox.run_with(&format!("randomize {plan} --one-by-one"), records).fine().out;
+    let fields: Vec<usize> = ["candor_fingerprint", "a1", "a2", "a5", "candor_tag", "candor_tag_2"]
+        .iter()
+        .map(|name| lines.lines().next().unwrap().find(&format!("\"{name}\":")).unwrap())
+        .collect();
+    assert!(fields.is_sorted(), "the order of the responses: {fields:?}");
+    sandbox.write("lines.jsonl", &lines);
+    let commands = [
+        format!("estimate {plan} FILE --tables a2,a3 --json"),
+        format!("test {plan} FILE --independence a2,a3 --json"),
+        format!("query {plan} FILE --where a2=1 --json"),
+    ];
+    for command in commands {
+        let file = sandbox.run(&command.replace("FILE", "lines.jsonl")).fine();
+        assert!(!file.err.contains("not checked"), "the plan is known: {}", file.err);
+        let piped = sandbox.run_with(&command.replace("FILE", "-"), &lines).fine();
+        let without_time = |json: &str| {
+            let mut json: serde_json::Value = serde_json::from_str(json).unwrap();
+            json.as_object_mut().unwrap().remove("seconds");
+            json
+        };
+        assert_eq!(without_time(&file.out), without_time(&piped.out), "{command}");
+        assert_eq!(without_time(&file.out)["respondents"], 200, "{command}");
+    }
+    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lottery.json");
+    sandbox.run(&format!("estimate {other} lines.jsonl")).refused(1, &["lines.jsonl was made under another plan"]);
+    sandbox.write("torn.jsonl", &lines[..lines.len() - 9]);
+    sandbox.run(&format!("estimate {plan} torn.jsonl")).refused(1, &["torn.jsonl, line 200: not a JSON object"]);
+}
+
 #[test]
 fn sets_and_lotteries_are_written_and_answered() {
     let sandbox = Sandbox::new();

@@ -124,6 +124,19 @@ pub enum DesignError {
         /// How many attributes are to be randomized.
         attributes: usize,
     },
+    /// Too few respondents for so many tables.
+    #[error(
+        "{respondents} respondents are too few for {tables} {} at once: fewer than 30 would tell about some of them. About {needed} \
+         would do; or ask for fewer tables", if *tables == 1 { "table" } else { "tables" }
+    )]
+    Respondents {
+        /// How many there are.
+        respondents: f64,
+        /// How many tables are asked for.
+        tables: usize,
+        /// About how many would do.
+        needed: f64,
+    },
     /// A method that needs three categories was given an attribute of two.
     #[error(
         "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the truth, or tell nothing"

@@ -74,16 +74,6 @@ pub enum Skipped {
     /// Its rarest answer is too rare for 64 bits.
     #[error("with weights of 64 bits it comes to epsilon {0:.4} only: its rarest answer is too rare")]
     Short(f64),
-    /// Its certificate would take minutes.
-    #[error(
-        "certifying a lottery for {tables} tables of {attributes} attributes takes longer than a minute; it is left to a design of its own"
-    )]
-    Slow {
-        /// How many attributes are randomized.
-        attributes: usize,
-        /// How many tables there are.
-        tables: usize,
-    },
     /// Its errors would take too long to predict.
     #[error("predicting its errors takes too long: {tables} tables with {cells} cells, {channels} channels")]
     TooLarge {

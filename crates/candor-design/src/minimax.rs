@@ -158,7 +158,7 @@ mod tests {
     fn size_of(plan: &Plan, block: usize) -> usize {
         match &plan.blocks()[block].channels()[0].1 {
             Channel::Pattern(pattern) => pattern.axes()[0].answer,
-            Channel::Matrix(_) => unreachable!("subset selection is a pattern channel"),
+            _ => unreachable!("subset selection is a pattern channel"),
         }
     }
 

@@ -85,6 +85,14 @@ fn information(plan: &Plan, pair: &[usize]) -> f64 {
                 let eigenvalues = pattern.marginal(&places).eigenvalues();
                 *weight as f64 / total * eigenvalues.last().map_or(0.0, |l| l * l)
             }
+            Channel::Strip(strip) => {
+                let axes: Option<Vec<usize>> = places.iter().map(|&place| strip.axis_of(place)).collect();
+                let Some(axes) = axes else { return 0.0 };
+                let set = axes.iter().fold(0, |set, axis| set | 1usize << axis);
+                let dimension: f64 = axes.iter().map(|&axis| strip.table().sizes()[axis] as f64 - 1.0).product();
+                let scale = strip.excess() / (1.0 + strip.excess() * strip.density());
+                *weight as f64 / total * scale * scale * strip.mean_squares()[set] / dimension
+            }
             Channel::Matrix(_) => 0.0,
         };
         block.channels().iter().map(channel).sum()

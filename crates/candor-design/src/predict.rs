@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use candor::plan::Plan;
+use candor::channel::Channel;
+use candor::plan::{Block, Plan};
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 
@@ -59,10 +60,14 @@ pub(crate) fn errors_within(
 ) -> Result<Vec<Option<Squares>>, Skipped> {
     let size = |&attribute: &usize| plan.schema().size(attribute);
     let cells = |table: &Vec<usize>| table.iter().map(size).fold(1, usize::saturating_mul);
-    let cells = lists.iter().flat_map(TableList::lists).map(cells).fold(0, usize::saturating_add);
-    let channels = plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
-    let too_large = || Skipped::TooLarge { tables: lists.iter().map(|list| list.lists().len()).sum(), cells, channels };
-    if cells.saturating_mul(channels) > MOST_CELLS {
+    let tables = || lists.iter().flat_map(TableList::lists);
+    let work = tables().map(|table| cells(table).saturating_mul(asking(plan, table))).fold(0, usize::saturating_add);
+    let too_large = || Skipped::TooLarge {
+        tables: tables().count(),
+        cells: tables().map(cells).fold(0, usize::saturating_add),
+        channels: plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1),
+    };
+    if work > MOST_CELLS {
         return Err(too_large());
     }
     let error = |list: &TableList| {
@@ -78,4 +83,14 @@ pub(crate) fn errors_within(
         Ok(Some(sum))
     };
     lists.iter().map(error).collect()
+}
+
+/// How many channels of a lottery ask about an attribute of a table, the most of any block.
+fn asking(plan: &Plan, table: &[usize]) -> usize {
+    let asks = |block: &Block, channel: &Channel| match channel {
+        Channel::Strip(strip) => strip.places().iter().any(|&place| table.contains(&block.attributes()[place])),
+        Channel::Pattern(_) | Channel::Matrix(_) => true,
+    };
+    let asking = |block: &Block| block.channels().iter().filter(|(_, channel)| asks(block, channel)).count();
+    plan.blocks().iter().map(asking).max().unwrap_or(1).max(1)
 }

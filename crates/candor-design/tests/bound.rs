@@ -1,9 +1,9 @@
 //! The least possible error: golden numbers, the exact optimum on tiny domains, and every plan on the right side of it.
 
+mod informations;
+
 use std::collections::BTreeMap;
 
-use candor::channel::Channel;
-use candor::plan::Plan;
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor_analysis::table_list::TableList;
@@ -12,6 +12,7 @@ use candor_design::compare::{Goal, Simulation, compare, simulated_errors};
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::rr_joint::rr_joint;
 use candor_design::joint::workload::{lottery, sampling, single};
+use informations::by_components;
 use proptest::prelude::*;
 
 const EFFORT: Effort = Effort::to(1e-10);
@@ -164,20 +165,6 @@ fn single_cells_at_a_large_epsilon() {
     let (f, n) = (4f64.exp_m1(), 6.0);
     // K-ary randomized response: lambda = F/(F + 6), error = (1/6) sum of d_U / lambda^2 = (5/6)/lambda^2.
     near(upper, 5.0 / n * ((f + n) / f).powi(2), 1e-4, "k-ary");
-}
-
-/// `sum of C_U / I_U` from the channels of a lottery, one by one.
-fn by_components(plan: &Plan, costs: &Costs) -> f64 {
-    let block = &plan.blocks()[0];
-    let total: f64 = block.channels().iter().map(|(weight, _)| *weight as f64).sum();
-    let information = |component: &Vec<usize>| -> f64 {
-        let one = |(weight, channel): &(u64, Channel)| {
-            let Channel::Pattern(pattern) = channel else { unreachable!() };
-            *weight as f64 / total * pattern.marginal(component).eigenvalues().last().unwrap().powi(2)
-        };
-        block.channels().iter().map(one).sum()
-    };
-    costs.components.iter().zip(&costs.costs).map(|(component, cost)| cost / information(component)).sum()
 }
 
 #[test]

@@ -122,8 +122,10 @@ fn what_does_not_apply_is_left_out_with_its_reason() {
     assert!(matches!(reason(&[1000; 7], 4.0, "marginals", "joint"), Skipped::Short(e) if e < 1.0));
     let large = reason(&[2000, 2000, 2000], 4.0, "marginals", "sampling one pair");
     assert!(matches!(large, Skipped::TooLarge { .. } | Skipped::Short(_)), "{large}");
-    let slow = reason(&[2; 18], 4.0, "marginals", "sampling one pair");
-    assert_eq!(slow, Skipped::Slow { attributes: 18, tables: 153 });
+    let few = Goal { respondents: 500.0, ..goal(4.0, "pairs") };
+    let candidates = compare(&Schema::of_sizes(&[20; 18]).unwrap(), &few).unwrap();
+    let workload = candidates.into_iter().find(|c| c.name == "workload").unwrap().made.unwrap_err();
+    assert!(matches!(workload, Skipped::Design(DesignError::Respondents { tables: 153, .. })), "{workload}");
     let schema = Schema::of_sizes(&[3, 3]).unwrap();
     assert!(matches!(compare(&schema, &goal(1.0, "a9")), Err(DesignError::Tables(_))));
     for epsilon in [0.0, -1.0, f64::NAN, f64::INFINITY] {

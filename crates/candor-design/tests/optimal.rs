@@ -3,7 +3,7 @@
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_design::joint::optimal::levels::Levels;
-use candor_design::joint::optimal::search::{Effort, search};
+use candor_design::joint::optimal::search::{Effort, MAX_STEPS, search};
 use candor_design::joint::optimal::{Bounded, alike_epsilon, optimal, optimal_within};
 use proptest::prelude::*;
 
@@ -53,6 +53,38 @@ fn golden_optima() {
         is_honest(&found, &epsilons);
         assert!((certified(&found.plan) - optimum).abs() < 1e-6, "{} for {optimum}", certified(&found.plan));
         assert!((found.lower_bound - optimum).abs() < 1e-6, "{} for {optimum}", found.lower_bound);
+    }
+}
+
+/// Equal levels, levels within a total, and two kinds of levels: attributes in classes, by the linear program over orbits.
+#[test]
+fn golden_optima_of_classes() {
+    let cases: serde_json::Value = serde_json::from_str(include_str!("golden/joint_classes.json")).unwrap();
+    let numbers = |value: &serde_json::Value| -> Option<Vec<f64>> {
+        value.as_array().map(|list| list.iter().map(|number| number.as_f64().unwrap()).collect())
+    };
+    let cases = cases.as_array().unwrap();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let sizes: Vec<usize> = numbers(&case["categories"]).unwrap().into_iter().map(|a| a as usize).collect();
+        let close = |found: &Bounded, epsilons: &[f64], optimum: f64| {
+            is_honest(found, epsilons);
+            assert!((certified(&found.plan) - optimum).abs() < 1e-6, "{} for {optimum}", certified(&found.plan));
+            assert!((found.lower_bound - optimum).abs() < 1e-6, "{} for {optimum}", found.lower_bound);
+        };
+        let equal = vec![case["equal_level"].as_f64().unwrap(); sizes.len()];
+        close(&design(&sizes, &equal), &equal, case["optimal"].as_f64().unwrap());
+        let levels = numbers(&case["levels"]).unwrap();
+        if let Some(optimum) = case["optimal_of_levels"].as_f64() {
+            close(&design(&sizes, &levels), &levels, optimum);
+        }
+        if let (Some(total), Some(level)) = (case["total"].as_f64(), case["level_within_total"].as_f64()) {
+            let schema = Schema::of_sizes(&sizes).unwrap();
+            let found = optimal_within(&schema, total, &vec![1.0; sizes.len()], EFFORT).unwrap();
+            assert!(certified(&found.plan) <= total && found.lower_bound > total - 1e-6);
+            let marginal = found.plan.guarantee().attributes()[0].marginal.unwrap().get();
+            assert!((marginal - level).abs() < 1e-6, "{marginal} for {level}");
+        }
     }
 }
 
@@ -116,6 +148,42 @@ fn gaps_of_nearly_alike_attributes() {
     for _ in 0..100 {
         check((0..16).map(|_| numbers.within(2.0, 21.0) as usize).collect());
     }
+}
+
+/// What users give: equal levels, few numbers of categories, ties everywhere. Steps are counted, so that this holds on every machine.
+#[test]
+fn equal_and_nearly_equal_levels_take_few_steps() {
+    let mut numbers = Numbers(31);
+    let cases: [(usize, f64, f64, f64, f64, u64); 9] = [
+        // Attributes, categories up to, lowest and highest level, gap, steps.
+        (18, 5.0, 0.3, 0.3, 1e-7, 1 << 23),
+        (22, 5.0, 0.3, 0.3, 1e-7, 1 << 23),
+        (30, 5.0, 0.3, 0.3, 1e-7, 1 << 23),
+        (30, 30.0, 1.0, 1.0, 1e-7, 1 << 28),
+        (100, 5.0, 0.1, 0.1, 1e-5, 1 << 26),
+        (1_000, 2.9, 0.02, 0.02, 1e-4, 1 << 30),
+        (16, 5.0, 0.3, 0.300_000_1, 1e-7, 1 << 28),
+        (16, 5.0, 0.3, 0.301, 1e-7, 1 << 28),
+        (20, 5.0, 0.3, 0.33, 1e-7, 1 << 28),
+    ];
+    for (k, categories, low, high, gap, steps) in cases {
+        for _ in 0..3 {
+            let sizes: Vec<usize> = (0..k).map(|_| numbers.within(2.0, categories + 1.0) as usize).collect();
+            let levels = Levels::new(sizes.clone(), (0..k).map(|_| numbers.within(low, high)).collect()).unwrap();
+            let found = search(&levels, Effort::to(0.9 * gap));
+            assert!(found.upper - found.lower <= gap, "{sizes:?} {low}: gap {}", found.upper - found.lower);
+            assert!(found.steps <= steps, "{sizes:?} {low}: {} steps", found.steps);
+        }
+    }
+}
+
+/// However hard the instance, the search ends by its steps, with two bounds.
+#[test]
+fn the_hardest_search_ends() {
+    let (sizes, epsilons) = Numbers(5).instance(200, 0.05, 0.5);
+    let found = search(&Levels::new(sizes, epsilons).unwrap(), Effort::to(0.0));
+    assert!(found.steps < MAX_STEPS + MAX_STEPS / 8, "{}", found.steps);
+    assert!(found.lower > 0.0 && found.upper >= found.lower && found.upper < 1.01 * found.lower);
 }
 
 #[test]

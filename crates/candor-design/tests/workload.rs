@@ -1,31 +1,30 @@
 //! Workload-optimal plans: the eight Adult attributes against figures found by another program, small cases against all sets
 //! of patterns.
 
+mod informations;
+
 use candor::channel::Channel;
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_design::bound::Costs;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::{lottery, sampling, single};
+use candor_design::minimax::minimax;
+use informations::by_components;
 use proptest::prelude::*;
 
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 const EFFORT: Effort = Effort::to(1e-10);
 
-/// `sum of v_U` over the pairs, from the plan itself: `v_U = c_U / sum over c of w_c lambda_{U,c}^2`.
+/// `sum of v_U` over the pairs, each once, from the plan itself.
 fn pairs(plan: &Plan, sizes: &[usize]) -> f64 {
-    let block = &plan.blocks()[0];
-    let total: f64 = block.channels().iter().map(|(weight, _)| *weight as f64).sum();
-    let mut sum = 0.0;
-    for (i, j) in (0..sizes.len()).flat_map(|i| (i + 1..sizes.len()).map(move |j| (i, j))) {
-        let information = |(weight, channel): &(u64, Channel)| {
-            let Channel::Pattern(pattern) = channel else { unreachable!() };
-            *weight as f64 / total * pattern.marginal(&[i, j]).eigenvalues()[3].powi(2)
-        };
-        let c = |i: usize| (sizes[i] as f64 - 1.0) / sizes[i] as f64;
-        sum += c(i) * c(j) / block.channels().iter().map(information).sum::<f64>();
-    }
-    sum
+    let schema = Schema::of_sizes(sizes).unwrap();
+    let mut costs = Costs::of_tables(&schema, &TableList::parse("pairs", &schema).unwrap(), &[1.0; 28]).unwrap();
+    let spread = |i: &usize| (sizes[*i] as f64 - 1.0) / sizes[*i] as f64;
+    costs.components.retain(|component| component.len() == 2);
+    costs.costs = costs.components.iter().map(|component| component.iter().map(spread).product()).collect();
+    by_components(plan, &costs)
 }
 
 fn certified(plan: &Plan) -> f64 {
@@ -93,18 +92,26 @@ fn weights_matter() {
     let error = |text: &str| {
         let (tables, weights) = TableList::parse_weighted(text, &schema).unwrap();
         let plan = lottery(&schema, 2.0, &tables, &weights, EFFORT).unwrap().plan;
-        let Channel::Pattern(_) = &plan.blocks()[0].channels()[0].1 else { unreachable!() };
-        let estimator = candor_analysis::estimate::TableEstimator::new(&plan, &[0]).unwrap();
-        estimator.predict(1.0, candor_analysis::estimate::Target::Population).unwrap().root_mean_square_error()
+        let of_first = TableList::parse("a1", &schema).unwrap();
+        by_components(&plan, &Costs::of_tables(&schema, &of_first, &[1.0]).unwrap()).sqrt()
     };
     assert!(error("a1:100;a2;a3") < 0.9 * error("a1;a2;a3"));
 }
 
 #[test]
 fn one_attribute_and_many() {
-    let one = Schema::of_sizes(&[5]).unwrap();
-    let found = lottery(&one, 1.0, &TableList::marginals(&one), &[1.0], EFFORT).unwrap();
-    assert_eq!(found.plan.blocks()[0].channels().len(), 1, "k-ary randomized response is the best there is");
+    for (size, epsilon) in [(2, 0.5), (5, 1.0), (20, 0.5), (20, 3.0), (50, 1.0), (300, 2.0)] {
+        let one = Schema::of_sizes(&[size]).unwrap();
+        let found = lottery(&one, epsilon, &TableList::marginals(&one), &[1.0], EFFORT).unwrap();
+        let axes = |plan: &Plan| match plan.blocks()[0].channels() {
+            [(_, Channel::Pattern(pattern))] => pattern.axes().to_vec(),
+            other => panic!("{other:?}"),
+        };
+        let best = minimax(&one, &[epsilon]).unwrap();
+        assert_eq!(axes(&found.plan), axes(&best), "subset selection at its best size");
+        let costs = Costs::of_tables(&one, &TableList::marginals(&one), &[1.0]).unwrap();
+        assert!((by_components(&best, &costs) / found.error - 1.0).abs() < 1e-6);
+    }
     let many = Schema::of_sizes(&[3; 24]).unwrap();
     let tables = TableList::marginals(&many);
     let found = lottery(&many, 3.0, &tables, &[1.0; 24], EFFORT).unwrap();

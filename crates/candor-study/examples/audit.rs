@@ -10,7 +10,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 
     let requirements = vec!["ldp=2".parse()?, "worst-posterior=0.75".parse()?];
-    let audit = audit(&plan, &AuditOptions { priors: vec![], requirements })?;
+    let audit = audit(&plan, &AuditOptions { requirements, ..AuditOptions::default() })?;
     assert!(audit.broken().is_empty());
     for criterion in &audit.criteria {
         println!("{}: {}", criterion.name, criterion.sentence);

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::error::StudyError;
 use crate::guarantee::{CertifiedAttribute, certified};
+use crate::shuffled::{ShuffleOptions, Shuffling, shuffled};
 
 /// What is believed beforehand, and what is required.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,6 +17,8 @@ pub struct AuditOptions {
     pub priors: Vec<(String, Vec<f64>)>,
     /// Thresholds that must hold, one for each criterion at most. They are read from texts such as `ldp=1`.
     pub requirements: Vec<Requirement>,
+    /// What a reader of so many shuffled responses learns, if that is asked.
+    pub shuffle: Option<ShuffleOptions>,
 }
 
 /// What a plan guarantees.
@@ -34,7 +37,10 @@ pub struct Audit {
     pub attributes: Vec<CertifiedAttribute>,
     /// What every criterion says.
     pub criteria: Vec<Criterion>,
-    /// The same as it was found. Not in JSON.
+    /// What a reader of shuffled responses learns, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shuffled: Option<Shuffling>,
+    /// The criteria as they were found. Not in JSON.
     #[serde(skip)]
     pub findings: Vec<Finding>,
 }
@@ -115,6 +121,7 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
         epsilon: plan.guarantee().epsilon().value(),
         attributes: certified(plan),
         criteria: findings.iter().map(criterion).collect(),
+        shuffled: options.shuffle.as_ref().map(|options| shuffled(plan, options)).transpose()?,
         findings,
     })
 }
@@ -141,7 +148,13 @@ fn criterion(finding: &Finding) -> Criterion {
 impl Audit {
     /// The requirements that do not hold, each with what is there instead.
     pub fn broken(&self) -> Vec<String> {
-        self.criteria.iter().filter(|criterion| criterion.holds == Some(false)).map(Criterion::broken).collect()
+        let criteria = self.criteria.iter().filter(|criterion| criterion.holds == Some(false)).map(Criterion::broken);
+        let shuffled = self.shuffled.iter().filter(|shuffled| shuffled.holds == Some(false));
+        let shuffled = shuffled.map(|found| {
+            let (limit, value) = (found.required.unwrap_or_default(), shown("shuffled", found.value));
+            format!("shuffled={limit} (it is {value})")
+        });
+        criteria.chain(shuffled).collect()
     }
 }
 

@@ -246,7 +246,7 @@ fn compared(candidate: &Candidate, lists: &[List], simulation: Option<Vec<Simula
         plan: plan.cloned(),
         happens: made.map(what_happens),
         errors: lists.iter().map(|list| made.and_then(list.error)).collect(),
-        takes_long: matches!(reason, Some(Skipped::Slow { .. } | Skipped::TooLarge { .. })),
+        takes_long: matches!(reason, Some(Skipped::TooLarge { .. })),
     }
 }
 
@@ -337,6 +337,7 @@ fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
     plan.blocks().iter().flat_map(|block| match &block.channels()[0].1 {
         Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.answer).collect(),
         Channel::Matrix(_) => vec![1],
+        Channel::Strip(strip) => vec![strip.members().len()],
     })
 }
 

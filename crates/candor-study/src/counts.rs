@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use candor::plan::{Content, Plan};
+use candor::randomize::UNANSWERED;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
@@ -208,11 +209,22 @@ fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
         Content::Public { attribute } => (plan.schema().size(*attribute), false),
         Content::Tag { block } => (plan.blocks()[*block].channels().len(), false),
         Content::Answer { labels, set, .. } => (labels.len(), *set),
+        Content::Cells { block } => {
+            (plan.blocks()[*block].strips().map(|strip| strip.table().cells()).max().unwrap_or(0), true)
+        }
     };
-    let below = |codes: &[u16]| codes.iter().all(|&code| usize::from(code) < size);
+    // Where a strip was drawn there is no answer, elsewhere there are no cells.
+    let may_lack = match content {
+        Content::Answer { block, .. } | Content::Cells { block } => plan.blocks()[*block].strips().next().is_some(),
+        _ => false,
+    };
+    let fits = |code: u16| usize::from(code) < size || (may_lack && code == UNANSWERED);
     match codes {
-        Codes::One(codes) => !is_set && below(codes),
-        Codes::Set(sets) => is_set && (0..sets.len()).all(|row| !sets.get(row).is_empty() && below(sets.get(row))),
+        Codes::One(codes) => !is_set && codes.iter().all(|&code| fits(code)),
+        Codes::Set(sets) => {
+            let fits = |set: &[u16]| (may_lack || !set.is_empty()) && set.iter().all(|&code| usize::from(code) < size);
+            is_set && sets.iter().all(fits)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One page that tells a participant what is sent and what it reveals at most.
 
-use candor::channel::{Channel, Epsilon, Pattern};
+use candor::channel::{Channel, Epsilon, Pattern, Strip};
 use candor::plan::{AttributeGuarantee, Block, Plan};
 use candor::privacy::{Exclusion, Finding, Question, audit, belief_bounds, exclusion, times};
 
@@ -83,10 +83,15 @@ fn sent(plan: &Plan, block: &Block) -> Vec<String> {
     if block.has_tag() {
         lines.push(format!(
             "About {}: chance first draws one of {} ways of changing the answers. The way drawn does not depend on what you \
-             answer, and is sent along. The chances below are those of all ways together.",
+             answer, and is sent along.{}",
             names.join(", "),
-            block.channels().len()
+            block.channels().len(),
+            if block.strips().next().is_none() { " The chances below are those of all ways together." } else { "" }
         ));
+    }
+    if block.strips().next().is_some() {
+        lines.extend(sent_by_strips(plan, block));
+        return lines;
     }
     if let Channel::Matrix(matrix) = &block.channels()[0].1 {
         lines.push(sent_by_matrix(block, matrix.labels().len(), &names));
@@ -100,6 +105,46 @@ fn sent(plan: &Plan, block: &Block) -> Vec<String> {
     }
     lines.extend(names.iter().enumerate().map(|(place, about)| sent_about(plan, block, place, about)));
     lines
+}
+
+/// What is sent where some ways answer with combinations of answers to a few questions.
+fn sent_by_strips(plan: &Plan, block: &Block) -> Vec<String> {
+    let total: f64 = block.channels().iter().map(|(weight, _)| *weight as f64).sum();
+    let share = |wanted: &dyn Fn(&Channel) -> bool| -> f64 {
+        let weights = block.channels().iter().filter(|(_, channel)| wanted(channel)).map(|(weight, _)| *weight as f64);
+        weights.sum::<f64>() / total
+    };
+    let asked: Vec<usize> = block.strips().map(|strip| strip.places().len()).collect();
+    let questions = match (asked.iter().min(), asked.iter().max()) {
+        (Some(1), Some(1)) => "one of the questions".to_owned(),
+        (Some(least), Some(most)) if least == most => format!("{most} of the questions"),
+        (least, most) => format!("{} to {} of the questions", least.unwrap_or(&1), most.unwrap_or(&1)),
+    };
+    let held: Vec<f64> = block.strips().map(held).collect();
+    let (least, most) = (held.iter().copied().fold(1.0, f64::min), held.iter().copied().fold(0.0, f64::max));
+    let strips = share(&|channel| matches!(channel, Channel::Strip(_)));
+    let mut lines = vec![format!(
+        "{} only {questions} matter, as the way drawn says, and nothing is sent about the others. What is sent is a list of \
+         combinations of answers. Your own combination is on it {}; all else on it is drawn at random.",
+        capital(&chances(strips)),
+        match chances(least) == chances(most) {
+            true => chances(most),
+            false => format!("between {} and {}, depending on the way", chances(least), chances(most)),
+        }
+    )];
+    if strips < 1.0 {
+        let names: Vec<String> = (0..block.attributes().len()).map(|place| name(plan, block, place)).collect();
+        lines.push(format!(
+            "Otherwise an answer to every question is sent ({}), changed together: one draw decides which of them stay.",
+            names.join(", ")
+        ));
+    }
+    lines
+}
+
+/// How often the list of a strip has the truth on it.
+fn held(strip: &Strip) -> f64 {
+    strip.density() * (1.0 + strip.excess()) / (1.0 + strip.excess() * strip.density())
 }
 
 /// What is sent where a table of chances decides.
@@ -125,7 +170,7 @@ fn sent_about(plan: &Plan, block: &Block, place: usize, about: &str) -> String {
     let all = categories(plan, block, place).len();
     let size = |(_, channel): &(u64, Channel)| match channel {
         Channel::Pattern(pattern) => Some(pattern.axes()[place].answer),
-        Channel::Matrix(_) => None,
+        Channel::Matrix(_) | Channel::Strip(_) => None,
     };
     let sizes: Vec<usize> = block.channels().iter().filter_map(size).collect();
     match (sizes.iter().min(), sizes.iter().max()) {
@@ -228,7 +273,49 @@ fn example(plan: &Plan) -> Vec<Part> {
         }
         Channel::Pattern(pattern) if pattern.axes()[0].answer == 1 => one_category(pattern, &suppose, labels, truth),
         Channel::Pattern(pattern) => set_of_categories(pattern, &suppose, labels, truth),
+        Channel::Strip(strip) => list_of_combinations(plan, block, strip, &drawn),
     }
+}
+
+/// A list that a strip may send: its own, with the middle answers as the truth.
+fn list_of_combinations(plan: &Plan, block: &Block, strip: &Strip, drawn: &str) -> Vec<Part> {
+    let number = plan.blocks().iter().position(|other| std::ptr::eq(other, block)).unwrap_or(0);
+    let labels = plan.cell_labels(number, strip);
+    let names: Vec<String> = strip.places().iter().map(|&place| name(plan, block, place)).collect();
+    let middle: Vec<usize> = strip.table().sizes().iter().map(|size| size / 2).collect();
+    let truth = strip.table().cell(&middle);
+    // The strip, moved along each question so that it holds the truth.
+    let first = strip.table().codes(usize::from(strip.members()[0]));
+    let moved = |&cell: &u16| {
+        let codes = strip.table().codes(cell.into());
+        let code = |axis: usize| {
+            let size = strip.table().sizes()[axis];
+            (codes[axis] + middle[axis] + size - first[axis]) % size
+        };
+        strip.table().cell(&(0..codes.len()).map(code).collect::<Vec<usize>>())
+    };
+    let mut list: Vec<usize> = strip.members().iter().map(moved).collect();
+    list.sort_unstable();
+    let shown: Vec<String> = list.iter().take(8).map(|&cell| quoted(&labels[cell])).collect();
+    let more = if list.len() > 8 { format!(" and {} more", list.len() - 8) } else { String::new() };
+    let size = list.len();
+    vec![
+        Part::Paragraph(format!(
+            "Suppose {drawn}your true answers about {} are {}. {} they are on the list of {size} of the {} combinations that is sent.",
+            names.join(" and "),
+            quoted(&labels[truth]),
+            capital(&chances(held(strip))),
+            labels.len()
+        )),
+        Part::Paragraph(format!(
+            "This may be sent: {}{more}; always in the order of the questionnaire, so that the order tells nothing.",
+            shown.join(", ")
+        )),
+        Part::Paragraph(format!(
+            "Whoever reads the list does not know whether yours is on it; to guess one of the {size} is right {}.",
+            chances(held(strip) / size as f64)
+        )),
+    ]
 }
 
 fn one_category(pattern: &Pattern, suppose: &str, labels: &[String], truth: usize) -> Vec<Part> {

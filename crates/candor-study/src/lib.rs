@@ -24,6 +24,8 @@ pub mod design;
 
 pub mod compare;
 
+pub mod shuffled;
+
 pub mod audit;
 
 pub mod explain;
@@ -47,6 +49,8 @@ pub mod synthesize;
 pub mod size;
 
 pub mod sql;
+
+pub mod texts;
 
 pub mod front;
 

@@ -1,7 +1,6 @@
 //! Randomizing: tables as record batches or files, and records one by one.
 
-use candor::channel::Answer;
-use candor::plan::{Content, Plan};
+use candor::plan::Plan;
 use candor::privacy::{Exclusion, exclusion};
 use candor::randomize::Client;
 use candor::randomness::Source;
@@ -14,9 +13,10 @@ use candor_tables::misfit::misfit;
 use candor_tables::output::Target;
 use candor_tables::randomize::{self as tables, Job};
 use candor_tables::responses::Format;
+use candor_tables::responses::{one_response, response_line};
 use rand_core::CryptoRng;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// What is passed on, and where randomness comes from.
 #[derive(Clone, Copy)]
@@ -99,26 +99,15 @@ impl<'a> OneByOne<'a> {
         OneByOne { plan, client: Client::new(plan) }
     }
 
-    /// The response to a record whose fields are the attributes: strings, numbers, booleans; null is a missing value. A
+    /// The response to a record, as a line of JSON with the plan's fingerprint: a record whose fields are the attributes: strings, numbers, booleans; null is a missing value. A
     /// cross-classification may be given by its parts.
     ///
     /// # Errors
     /// Says which field is missing or wrong; names its value and no other.
-    pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<Map<String, Value>, String> {
+    pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, String> {
         let record = record(self.plan, fields)?;
         let answers = self.client.answer(&record, rng).map_err(|error| error.to_string())?;
-        let value = |content: &Content| match content {
-            Content::Public { attribute } => {
-                json!(self.plan.schema().attributes()[*attribute].categories()[usize::from(record[*attribute])])
-            }
-            Content::Tag { block } => json!(answers[*block].tag),
-            Content::Answer { block, place, labels, set } => match (&answers[*block].answers[*place], set) {
-                (Answer::One(code), false) => json!(labels[usize::from(*code)]),
-                (Answer::One(code), true) => json!([labels[usize::from(*code)]]),
-                (Answer::Set(codes), _) => codes.iter().map(|&code| json!(labels[usize::from(code)])).collect(),
-            },
-        };
-        Ok(self.plan.columns().iter().map(|column| (column.name.clone(), value(&column.content))).collect())
+        Ok(response_line(self.plan, &one_response(self.plan, &record, &answers), 0))
     }
 }
 

@@ -27,6 +27,7 @@ use candor_study::query::{QueryOptions, Question, query};
 use candor_study::refine::{RefineOptions, refine};
 use candor_study::report::{ReportOptions, report, tables};
 use candor_study::schema::{check, infer};
+use candor_study::shuffled::ShuffleOptions;
 use candor_study::size::size;
 use candor_study::synthesize::{Parts, synthesize};
 use candor_study::test::test;
@@ -157,8 +158,9 @@ fn comparisons() {
 fn audits() {
     // A bound on posteriors that a prior near the uniform one breaks.
     let survey = Survey::independent();
-    let options =
-        AuditOptions { requirements: vec!["worst-posterior=0.96".parse().unwrap()], ..AuditOptions::default() };
+    let shuffle = ShuffleOptions { respondents: 5000, delta: None, colluding: 0, required: None };
+    let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
+    let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([
         audit(&survey.plan, &options).unwrap(),
         audit_together(&[("one", &survey.plan), ("two", &survey.plan)], &AuditOptions::default()).unwrap()

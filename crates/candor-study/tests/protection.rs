@@ -154,7 +154,9 @@ fn one_record_at_a_time() {
     let record = |text: &str| serde_json::from_str(text).unwrap();
     let answer =
         one_by_one.answer(&record(r#"{"smokes": "no", "school": "some", "region": "south"}"#), &mut rng).unwrap();
-    assert_eq!((answer.len(), answer["region"].as_str()), (3, Some("south")));
+    let answer: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&answer).unwrap();
+    assert_eq!((answer.len(), answer["region"].as_str()), (4, Some("south")));
+    assert_eq!(answer["candor_fingerprint"].as_str(), Some(survey.plan.fingerprint().as_str()));
     let told = one_by_one.answer(&record(r#"{"smokes": "no", "school": "some"}"#), &mut rng).unwrap_err();
     assert_eq!(told, "the field \"region\" is missing");
 }

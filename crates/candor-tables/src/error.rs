@@ -3,6 +3,7 @@
 use std::fmt;
 
 use candor::randomize::RandomizeError;
+use candor_analysis::tally::Misfit;
 use candor_analysis::watch::Cancelled;
 
 use crate::visible::visible;
@@ -43,6 +44,24 @@ pub enum TableError {
         batch: u64,
         /// What is wrong with it.
         message: String,
+    },
+    /// A line of JSON that is no row of the table.
+    #[error("{file}, line {line}: {message}")]
+    Line {
+        /// The file's name.
+        file: String,
+        /// Which line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A column that responses under the plan do not have.
+    #[error("{file} has a column \"{}\", which responses under this plan have not", shown(column))]
+    UnknownColumn {
+        /// What it was found in.
+        file: String,
+        /// The column's name.
+        column: String,
     },
     /// Nothing in the file.
     #[error("{file} is empty; it needs a header and at least one record")]
@@ -227,6 +246,19 @@ pub enum TableError {
         table: String,
         /// What it would take.
         column: String,
+    },
+    /// Counts of cells that cannot be those of the responses counted.
+    #[error(
+        "the counts for the table \"{table}\" do not fit together: {misfit}{tags}; give all rows that the query of candor sql makes, each \
+         of them once, with all their columns"
+    )]
+    CountsMisfit {
+        /// The table.
+        table: String,
+        /// Which responses, by their tags.
+        tags: String,
+        /// What is wrong.
+        misfit: Misfit,
     },
     /// More counted responses than floats can tell apart.
     #[error(

@@ -1,4 +1,13 @@
-//! What marks records that are not responses: columns and metadata.
+//! What marks responses, and records that are none: columns and metadata.
+
+/// Key of the plan's fingerprint in the metadata of a Parquet file or an Arrow schema of responses.
+pub const FINGERPRINT_KEY: &str = "candor:fingerprint";
+
+/// Key of the seed, if the responses are a simulation.
+pub const SIMULATION_KEY: &str = "candor:simulation";
+
+/// The field of the plan's fingerprint in responses as JSON.
+pub const FINGERPRINT_FIELD: &str = "candor_fingerprint";
 
 /// The column that says how many responses a weighted record stands for.
 pub const COUNT: &str = "candor_count";

@@ -212,10 +212,15 @@ fn check_places(inputs: &Inputs, output: &Target) -> Result<(), TableError> {
 fn check_cells(plan: &Plan, format: Format) -> Result<(), TableError> {
     let Format::Csv { safe_cells: true, .. } = format else { return Ok(()) };
     for column in plan.columns() {
+        let cells: Vec<String>;
         let (labels, set): (&[String], bool) = match &column.content {
             Content::Public { attribute } => (plan.schema().attributes()[*attribute].categories(), false),
             Content::Answer { labels, set, .. } => (labels, *set),
             Content::Tag { .. } => (&[], false),
+            Content::Cells { block } => {
+                cells = plan.blocks()[*block].strips().flat_map(|strip| plan.cell_labels(*block, strip)).collect();
+                (&cells, true)
+            }
         };
         // A set may begin with any of its labels, and is not a number.
         let changed = |label: &&String| is_formula(label) || (set && is_formula(&format!("{label}{SET_SEPARATOR}")));

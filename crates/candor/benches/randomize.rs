@@ -2,7 +2,7 @@
 //!
 //! Run with `cargo bench -p candor --bench randomize`; results are kept in benches/results/.
 
-use candor::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet};
+use candor::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
 use candor::randomize::{ColumnRandomizer, Randomizer};
 use candor::randomness::Source;
@@ -104,4 +104,23 @@ fn records_subsets(bencher: Bencher, (method, categories, size): (&str, usize, u
         _ => Pattern::new(axes, vec![Part { set: PatternSet::no_miss(), weight: 1 }]).unwrap(),
     };
     records(bencher, Plan::new(Schema::of_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap());
+}
+
+/// Records of eight attributes under a lottery of strips, one for each pair, of about the best sizes.
+#[divan::bench(args = [1.0, 2.0, 4.0])]
+fn strips_of_pairs(bencher: Bencher, epsilon: f64) {
+    let pairs = (0..8).flat_map(|a| (a + 1..8).map(move |b| (a, b)));
+    let strip = |(a, b): (usize, usize)| {
+        let cells = ((ADULT[a] * ADULT[b]) as f64 / (1.0 + epsilon.exp())).round().max(1.0) as usize;
+        (1, Channel::from(Strip::within(vec![a, b], vec![ADULT[a], ADULT[b]], cells, epsilon).unwrap()))
+    };
+    let block = Block::lottery((0..8).collect(), pairs.map(strip).collect());
+    let plan = Plan::new(Schema::of_sizes(&ADULT).unwrap(), vec![block]).unwrap();
+    let randomizer = Randomizer::new(&plan);
+    let truths: Vec<Vec<u16>> =
+        ADULT.iter().map(|&size| (0..RECORDS).map(|i| (i * 7919 % size) as u16).collect()).collect();
+    let mut rng = Source::from_seed(1).stream(0);
+    bencher
+        .counter(ItemsCount::new(RECORDS))
+        .bench_local(|| randomizer.batch(divan::black_box(&truths), &mut rng).unwrap());
 }

@@ -1,6 +1,6 @@
 //! What responses settle for certain, against the definition: which truths can give a response at all.
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
 use candor::privacy::{Exclusion, exclusion};
 use candor::schema::Schema;
@@ -8,6 +8,7 @@ use num_traits::Zero;
 use proptest::prelude::*;
 
 mod definition;
+mod strip_definition;
 
 /// Of every answer and attribute, with the others known: how many categories can give it.
 fn by_definition(channel: &Channel) -> Exclusion {
@@ -21,6 +22,13 @@ fn by_definition(channel: &Channel) -> Exclusion {
             let answers = definition::answers(pattern.axes());
             let of =
                 |truth: &Vec<usize>| definition::law(pattern, &answers, truth).iter().map(|p| !p.is_zero()).collect();
+            truths.iter().map(of).collect()
+        }
+        Channel::Strip(strip) => {
+            let answers = strip_definition::answers(strip);
+            let of = |truth: &Vec<usize>| {
+                strip_definition::law(strip, &answers, truth).iter().map(|p| !p.is_zero()).collect()
+            };
             truths.iter().map(of).collect()
         }
     };
@@ -99,6 +107,9 @@ fn by_method() {
     assert_eq!(agrees(Pattern::new(vec![Axis::set(5, 3)], no_miss()).unwrap().into()), Exclusion::Some);
     assert_eq!(agrees(Pattern::new(vec![Axis::set(5, 1)], no_miss()).unwrap().into()), Exclusion::AllButOne);
     assert_eq!(agrees(Pattern::k_ary(vec![Axis::single(4)], 1.0).unwrap().into()), Exclusion::Nothing);
+    let strip = |weights: [u64; 2]| Strip::new(vec![0, 1], vec![3, 4], 3, weights).unwrap();
+    assert_eq!(agrees(strip([7, 5]).into()), Exclusion::Nothing);
+    assert_eq!(agrees(strip([u64::MAX, 1]).into()), Exclusion::Nothing);
     // A matrix with zeros that leave one, and with zeros that leave two.
     let matrix = |columns: &[[u64; 3]; 3]| -> Channel {
         let labels = (0..3).map(|z| z.to_string()).collect();

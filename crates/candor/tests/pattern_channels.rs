@@ -276,6 +276,14 @@ fn structure_agrees_with_enumeration() {
         assert!(close(*x, *y));
     }
 
+    // Attributes alike share what was measured; several at once, in any order.
+    for attributes in [vec![7, 3], vec![0, 1, 2], vec![12, 5, 19], vec![18, 19, 17, 4]] {
+        let (a, b) = (few.marginal(&attributes), many.marginal(&attributes));
+        for (x, y) in a.probabilities().iter().zip(b.probabilities()) {
+            assert!((x - y).abs() < 1e-12, "{attributes:?}: {x} {y}");
+        }
+    }
+
     // Resampling is not taken into account for the whole record, but it is for the attribute.
     let mut weights = vec![0; 21];
     weights[3] = 1 << 62;

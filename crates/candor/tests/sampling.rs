@@ -44,6 +44,7 @@ fn law(block: &Block, truth: &[u16]) -> HashMap<Response, f64> {
                     law.insert((tag, vec![vec![output]]), drawn * matrix.probability(output, input));
                 }
             }
+            Channel::Strip(_) => unreachable!("see tests/strips"),
         }
     }
     law

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use candor::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
 use candor::randomize::{Client, RandomizeError};
 use candor::randomness::Source;
@@ -52,6 +52,33 @@ fn part(set: PatternSet, weight: u64) -> Part {
 
 fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
     Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+}
+
+fn strip(places: &[usize], sizes: &[usize], cells: usize, weights: [u64; 2]) -> Strip {
+    Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
+}
+
+/// The plans of strips: over one, two and three attributes, beside patterns, in several blocks.
+fn strips() -> Vec<(&'static str, Plan)> {
+    let parts = || vec![part(PatternSet::Hits(vec![1]), 3), part(PatternSet::All, 4)];
+    let pattern = |axes: [Axis; 3]| Pattern::new(axes.to_vec(), parts()).unwrap();
+    let mixed = vec![
+        (3, strip(&[0, 1], &[7, 4], 5, [2, 3]).into()),
+        (2, pattern([7, 4, 2].map(Axis::single)).into()),
+        (1, strip(&[0, 2], &[7, 2], 3, [1, 6]).into()),
+        (1, pattern([Axis::set(7, 3), Axis::single(4), Axis::single(2)]).into()),
+        (4, strip(&[1], &[4], 1, [5, 4]).into()),
+    ];
+    let large = Strip::within(vec![0, 1], vec![300, 200], 40, 4.0).unwrap();
+    let small = vec![(1, strip(&[0], &[3], 2, [1, 1]).into()), (1, strip(&[0], &[3], 1, [1, 2]).into())];
+    let blocks = vec![Block::new(vec![2, 0], large), Block::lottery(vec![1], small)];
+    vec![
+        ("strip", plan(&[9], vec![Block::new(vec![0], Strip::within(vec![0], vec![9], 2, 1.0).unwrap())])),
+        ("strip-pair", plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, [7, 5]))])),
+        ("strip-triple", plan(&[4, 5, 3], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[4, 5, 3], 7, [3, 8]))])),
+        ("strips-and-patterns", plan(&[4, 2, 7], vec![Block::lottery(vec![2, 0, 1], mixed)])),
+        ("strips-in-blocks", plan(&[200, 3, 300], blocks)),
+    ]
 }
 
 /// The plans of the vectors, by name: every kind of channel and set, blocks and a lottery.
@@ -180,7 +207,7 @@ fn write(name: &str, plan: &Plan) {
 
 #[test]
 fn the_sampler_reproduces_its_vectors() {
-    for (name, made) in plans() {
+    for (name, made) in plans().into_iter().chain(strips()) {
         if std::env::var_os("CANDOR_WRITE_VECTORS").is_some() {
             write(name, &made);
         }

@@ -73,7 +73,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), AdjustError> {
     for column in plan.columns() {
         match &column.content {
             Content::Public { .. } => {}
-            Content::Tag { .. } => return Err(AdjustError::Lottery),
+            Content::Tag { .. } | Content::Cells { .. } => return Err(AdjustError::Lottery),
             Content::Answer { set: true, .. } => return Err(AdjustError::Sets(column.name.clone())),
             Content::Answer { block, place, labels, .. } => {
                 let block = &plan.blocks()[*block];

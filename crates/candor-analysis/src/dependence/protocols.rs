@@ -140,7 +140,7 @@ impl Parties<'_> {
             let count = |cells: Vec<f64>, attributes: &[usize]| {
                 let total = cells.iter().sum();
                 let group = Group { total, squares: total, counts: cells, square_counts: Vec::new() };
-                TableTally::from_groups(CountLayout::new(plan, attributes), BTreeMap::from([(Vec::new(), group)]))
+                TableTally::from_groups(plan, CountLayout::new(plan, attributes), BTreeMap::from([(Vec::new(), group)]))
             };
             let pair: Vec<f64> = table.iter().map(|&total| total as f64).collect();
             let row = |i: usize| pair[i * columns..][..columns].iter().sum();

@@ -120,6 +120,16 @@ pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
     Analysis { attributes, respondents, cells, condition, implausible }
 }
 
+/// How many updates the iterative method may take: a hundred thousand, less often where one of them takes long. Counted, so that the
+/// same responses give the same on every machine.
+fn most_updates(dims: &[usize], groups: usize) -> usize {
+    const MOST_UPDATES: usize = 100_000;
+    const MOST_STEPS: usize = 1 << 33;
+    let cells = dims.iter().fold(1usize, |cells, &size| cells.saturating_mul(size));
+    let steps = cells.saturating_mul(2 + dims.len()).saturating_mul(groups);
+    (MOST_STEPS / steps.max(1)).clamp(100, MOST_UPDATES)
+}
+
 /// The cells as asked for, from the estimate for the population.
 fn cells(
     mut estimator: TableEstimator<'_>,
@@ -133,8 +143,7 @@ fn cells(
     let bare = |shares: Vec<f64>| shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect();
     if options.method == Method::Iterative {
         const TOLERANCE: f64 = 1e-10;
-        const MOST_UPDATES: usize = 100_000;
-        let found = estimator.iterate(tally, TOLERANCE, MOST_UPDATES)?;
+        let found = estimator.iterate(tally, TOLERANCE, most_updates(&tally.layout().dims(), tally.groups().len()))?;
         return if found.converged {
             Ok(bare(found.shares))
         } else {
@@ -171,4 +180,18 @@ fn cells(
         uncertainty: Some(Uncertainty { standard_error, low, high }),
     };
     Ok(estimate.shares.iter().zip(&estimate.standard_errors).zip(intervals).map(cell).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eleven attributes of three categories would take an hour with all updates.
+    #[test]
+    fn large_tables_are_updated_less_often() {
+        assert_eq!(most_updates(&[4, 5], 3), 100_000);
+        let most = most_updates(&[3; 11], 1);
+        assert!((1_000..5_000).contains(&most), "{most}");
+        assert_eq!(most_updates(&[65_535; 20], 1_000), 100);
+    }
 }

@@ -9,6 +9,7 @@ use candor::plan::Plan;
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
+use super::inclusion::{self, MAX_DENSE};
 use super::simplex::project;
 use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
 use crate::tally::{Group, TableTally};
@@ -78,9 +79,6 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     Ok(Independence { corrected, odds_ratio, naive })
 }
 
-/// The largest table whose covariance is written out.
-pub(crate) const MAX_DENSE: usize = 4096;
-
 /// By how much an estimated two-way table deviates from independence, and what noise alone would do.
 pub(crate) struct Deviations {
     /// Each cell's estimate less the product of its estimated margins.
@@ -97,7 +95,7 @@ impl Deviations {
     ) -> Result<Deviations, EstimateError> {
         let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
         let groups = estimator.group_laws(tally);
-        estimator.check_likelihood(&groups)?;
+        estimator.check_matrices()?;
         if r * c > MAX_DENSE {
             return Err(EstimateError::NoLikelihood("it has too many cells; merge categories"));
         }
@@ -135,6 +133,11 @@ impl TableEstimator<'_> {
         let cells = self.cells();
         let mut covariance = DMatrix::zeros(cells, cells);
         for ((law, group), weights) in groups.iter().zip(&weights) {
+            let per_response = group.squares / (group.total * group.total);
+            if !self.answers_are_categories(law) {
+                covariance += self.covariance_of_inclusions(law, weights, shares)? * per_response;
+                continue;
+            }
             let answers = self.expected(&self.forward(&self.held_order(shares)), law);
             let coefficients = self.estimate_coefficients(weights);
             let mut contributions = DMatrix::zeros(cells, answers.len());
@@ -149,10 +152,38 @@ impl TableEstimator<'_> {
             let mean = &contributions * &law;
             let weighted =
                 DMatrix::from_fn(cells, law.len(), |cell, answer| contributions[(cell, answer)] * law[answer].max(0.0));
-            let per_response = group.squares / (group.total * group.total);
             covariance += (weighted * contributions.transpose() - &mean * mean.transpose()) * per_response;
         }
         Ok(covariance)
+    }
+
+    /// The same of one response's contributions, where answers are sets of categories or of cells; shares in the table's order.
+    pub(super) fn covariance_of_inclusions(
+        &self,
+        law: &GroupLaw,
+        weights: &[f64],
+        shares: &[f64],
+    ) -> Result<DMatrix<f64>, EstimateError> {
+        let sizes = &self.dims[..self.attributes.len()];
+        if !self.matrices.is_empty() || !inclusion::is_small(sizes) {
+            return Err(EstimateError::NoLikelihood(
+                "answers are sets, and there are too many cells or a matrix beside them; merge categories, or leave attributes out",
+            ));
+        }
+        let mut covariance = inclusion::covariance(law, sizes, &self.held_order(shares));
+        let contribution = self.estimate_coefficients(weights);
+        // Contributions are symmetric in cell and answer: first the columns, then the rows.
+        for _ in 0..2 {
+            for mut column in covariance.column_iter_mut() {
+                let mut cells: Vec<f64> = column.iter().copied().collect();
+                self.apply(&mut cells, law, &contribution);
+                column.copy_from_slice(&cells);
+            }
+            covariance.transpose_mut();
+        }
+        let cells = covariance.nrows();
+        let order = self.to_order((0..cells).map(|cell| cell as f64).collect());
+        Ok(DMatrix::from_fn(cells, cells, |i, j| covariance[(order[i] as usize, order[j] as usize)]))
     }
 
     /// The logarithm of the odds ratio is nearly normal; its variance by the delta method.
@@ -175,7 +206,7 @@ impl TableEstimator<'_> {
 
     /// Pearson's test on the answers themselves.
     fn naive(&self, groups: &[(GroupLaw, &Group)], r: usize, c: usize) -> Option<ChiSquareTest> {
-        if !self.matrices.is_empty() {
+        if !self.matrices.is_empty() || !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return None;
         }
         let mut counts = vec![0.0; r * c];

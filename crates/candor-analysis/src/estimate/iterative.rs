@@ -154,7 +154,7 @@ mod tests {
     fn counted(estimator: &TableEstimator<'_>, counts: Vec<f64>) -> TableTally {
         let total = counts.iter().sum();
         let group = Group { total, squares: total, counts, square_counts: Vec::new() };
-        TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
+        TableTally::from_groups(estimator.plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
     }
 
     /// Golden A of Huang and Du 2008: one and ten plain updates from the uniform distribution.

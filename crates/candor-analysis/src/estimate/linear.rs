@@ -1,6 +1,6 @@
 //! Sums of shares: what a condition holds for, and what the delta method needs.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
 use crate::tally::{Group, TableTally};
@@ -10,8 +10,7 @@ use crate::tally::{Group, TableTally};
 pub struct Linear {
     /// The estimate, unbiased.
     pub value: f64,
-    /// Its standard error; `None` for tables of several attributes of which one is answered with sets, where counts do
-    /// not hold it.
+    /// Its standard error; `None` for large tables whose answers are sets (above 4,096 cells), where it is not worked out.
     pub standard_error: Option<f64>,
 }
 
@@ -41,9 +40,9 @@ impl TableEstimator<'_> {
         let groups = self.group_laws(tally);
         let variance = match groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             true => Some(self.linear_variance(&groups, &estimate.shares, coefficients)),
-            false => self.one_way_covariance(tally, &simplex::project(&estimate.shares)).map(|covariance| {
-                let rows = covariance.iter().map(|row| dot(row, coefficients));
-                rows.zip(coefficients).map(|(row, coefficient)| row * coefficient).sum()
+            false => self.covariance(&groups, &simplex::project(&estimate.shares)).ok().map(|covariance| {
+                let coefficients = DVector::from_column_slice(coefficients);
+                coefficients.dot(&(covariance * &coefficients))
             }),
         };
         let sampling = match target {
@@ -89,14 +88,10 @@ impl TableEstimator<'_> {
         variance
     }
 
-    /// The covariance of the estimated shares of one attribute: as [`TableEstimator::one_way_covariance`], and for matrices from
-    /// the variances of sums of two.
+    /// The covariance of the estimated shares of one attribute; for matrices that are over others, too, from the variances of sums of two.
     pub(crate) fn covariance_one_way(&self, tally: &TableTally, estimate: &Estimate) -> DMatrix<f64> {
         let cells = estimate.shares.len();
         let closest = simplex::project(&estimate.shares);
-        if let Some(covariance) = self.one_way_covariance(tally, &closest) {
-            return DMatrix::from_fn(cells, cells, |i, j| covariance[i][j]);
-        }
         if self.matrices.iter().all(|axis| axis.is_whole())
             && let Ok(covariance) = self.covariance(&self.group_laws(tally), &closest)
         {
@@ -116,7 +111,7 @@ impl TableEstimator<'_> {
 
     /// Whether every answer is one category (or output), not a set.
     pub(super) fn answers_are_categories(&self, law: &GroupLaw) -> bool {
-        law.shares.iter().zip(&self.dims).all(|(share, &a)| (share * a as f64 - 1.0).abs() < 1e-9)
+        !law.has_strips() && law.shares.iter().zip(&self.dims).all(|(share, &a)| (share * a as f64 - 1.0).abs() < 1e-9)
     }
 
     /// Applies the transposed inverses of the matrices: from coefficients of cells to those of outputs.

@@ -11,6 +11,10 @@ pub(crate) mod fitting;
 pub mod simplex;
 mod table;
 mod components;
+mod asked;
+mod law;
+mod strips;
+mod inclusion;
 mod interval;
 mod likelihood;
 mod matrix;
@@ -23,20 +27,24 @@ mod linear;
 mod plausible;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub(crate) use inclusion::MAX_DENSE;
+pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
-pub(crate) use independence::{Deviations, MAX_DENSE};
 pub use interval::Interval;
 pub use iterative::Iterated;
 pub use linear::Linear;
 pub use table::{Estimate, EstimateError, Target};
 
-use candor::channel::Channel;
+use std::collections::BTreeMap;
+
 use candor::plan::Plan;
 use candor::shape::Shape;
 
 use crate::tally::{CountAxis, CountLayout, Group, TableTally};
 use components::{coefficients, join, pattern_function, scale, split};
+use law::{BlockLaws, GroupLaw};
 use matrix::MatrixAxis;
+use strips::second_moment;
 
 /// An eigenvalue below this tells nothing that floating point could recover.
 const NO_INFORMATION: f64 = 1e-9;
@@ -50,27 +58,8 @@ pub struct TableEstimator<'a> {
     matrices: Vec<MatrixAxis>,
     /// Sizes of the axes once matrices are inverted: attributes, then those of the matrices.
     dims: Vec<usize>,
-    /// For each pattern block that the table touches: for each channel its eigenvalues, and where its
-    /// attributes stand among `attributes`.
-    blocks: Vec<BlockEigenvalues>,
-}
-
-struct BlockEigenvalues {
-    block: usize,
-    /// Bit of each of its attributes among the axes, in the order of the eigenvalues' bits.
-    places: Vec<usize>,
-    eigenvalues: Vec<Vec<f64>>,
-    /// Answer sizes by channel and attribute.
-    answer_sizes: Vec<Vec<usize>>,
-}
-
-/// What one group of responses with the same tags knows.
-#[derive(Clone)]
-struct GroupLaw {
-    /// Eigenvalue of each component.
-    eigenvalues: Vec<f64>,
-    /// Share of a uniformly random answer that hits, for each attribute: q/a.
-    shares: Vec<f64>,
+    /// For each block of patterns and strips that the table touches, what its channels tell.
+    blocks: Vec<BlockLaws>,
 }
 
 impl<'a> TableEstimator<'a> {
@@ -89,29 +78,7 @@ impl<'a> TableEstimator<'a> {
         }
         let size = |&attribute: &usize| plan.schema().size(attribute);
         let dims = attributes.iter().map(size).chain(matrices.iter().map(MatrixAxis::cells)).collect();
-        let mut blocks = Vec::new();
-        for (number, block) in plan.blocks().iter().enumerate() {
-            let inside: Vec<(usize, usize)> = attributes
-                .iter()
-                .enumerate()
-                .filter_map(|(place, attribute)| Some((place, block.attributes().iter().position(|a| a == attribute)?)))
-                .collect();
-            if inside.is_empty() {
-                continue;
-            }
-            let local: Vec<usize> = inside.iter().map(|&(_, local)| local).collect();
-            let patterns = block.channels().iter().filter_map(|(_, channel)| match channel {
-                Channel::Pattern(pattern) => Some(pattern.marginal(&local)),
-                Channel::Matrix(_) => None,
-            });
-            let masses: Vec<_> = patterns.collect();
-            blocks.push(BlockEigenvalues {
-                block: number,
-                places: inside.iter().map(|&(place, _)| place).collect(),
-                eigenvalues: masses.iter().map(|masses| masses.eigenvalues()).collect(),
-                answer_sizes: masses.iter().map(|m| m.axes().iter().map(|axis| axis.answer).collect()).collect(),
-            });
-        }
+        let blocks = BlockLaws::of_table(plan, &attributes);
         Ok(TableEstimator { plan, layout, attributes, matrices, dims, blocks })
     }
 
@@ -162,7 +129,7 @@ impl<'a> TableEstimator<'a> {
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
         let mut shares = vec![0.0; self.cells()];
         for ((law, group), weights) in groups.iter().zip(&weights) {
-            let mut part = self.invert(&frequencies(&group.counts, group.total), false);
+            let mut part = self.invert(&self.frequencies(law, &group.counts, group.total), false);
             self.apply(&mut part, law, &self.estimate_coefficients(weights));
             shares.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
         }
@@ -178,7 +145,7 @@ impl<'a> TableEstimator<'a> {
     /// They are about the answers, before the randomization is taken out; standard errors of the
     /// estimates are larger.
     pub fn answer_errors(&self, respondents: f64, confidence: f64) -> Option<(f64, f64)> {
-        let sets = self.blocks.iter().flat_map(|block| block.answer_sizes.iter().flatten()).any(|&size| size > 1);
+        let sets = self.layout.has_strips() || self.blocks.iter().any(BlockLaws::has_sets);
         let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
         let mut shares = vec![1.0 / attribute_cells as f64];
         for axis in &self.matrices {
@@ -196,19 +163,18 @@ impl<'a> TableEstimator<'a> {
     /// # Errors
     /// If the plan erases what the table asks for.
     pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
-        let tagged: Vec<&[(u64, Channel)]> =
-            self.layout.tagged.iter().map(|&block| self.plan.blocks()[block].channels()).collect();
-        let mut draws: Vec<(Vec<u16>, f64)> = vec![(Vec::new(), 1.0)];
-        for channels in tagged {
+        let mut draws: BTreeMap<Vec<u16>, f64> = BTreeMap::from([(Vec::new(), 1.0)]);
+        for &block in &self.layout.tagged {
+            let channels = self.plan.blocks()[block].channels();
             let total: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
-            let extend = |(tags, p): &(Vec<u16>, f64)| {
-                let (tags, p) = (tags.clone(), *p);
-                let one = move |(tag, (weight, _)): (usize, &(u64, Channel))| {
-                    ([&tags[..], &[tag as u16]].concat(), p * *weight as f64 / total)
-                };
-                channels.iter().enumerate().map(one).collect::<Vec<_>>()
-            };
-            draws = draws.iter().flat_map(extend).collect();
+            let mut longer = BTreeMap::new();
+            for (tag, (weight, _)) in channels.iter().enumerate() {
+                for (tags, p) in &draws {
+                    let tags = [&tags[..], &[tag as u16]].concat();
+                    *longer.entry(self.layout.key(self.plan, &tags)).or_insert(0.0) += p * *weight as f64 / total;
+                }
+            }
+            draws = longer;
         }
         let uniform = 1.0 / self.cells() as f64;
         let groups: Vec<(GroupLaw, Group)> = draws
@@ -216,7 +182,7 @@ impl<'a> TableEstimator<'a> {
             .map(|(tags, p)| {
                 let law = self.law(tags);
                 let total = respondents * p;
-                let inclusion: f64 = law.shares.iter().product();
+                let inclusion: f64 = law.observed[0];
                 let mut counts = vec![total * inclusion];
                 for axis in &self.matrices {
                     counts = counts.iter().flat_map(|c| axis.outputs_of_uniform().map(move |p| c * p)).collect();
@@ -243,27 +209,14 @@ impl<'a> TableEstimator<'a> {
         tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
     }
 
-    /// The law of the group that drew these tags.
-    fn law(&self, tags: &[u16]) -> GroupLaw {
-        let components = 1usize << self.attributes.len();
-        let mut eigenvalues = vec![1.0; components];
-        let mut shares: Vec<f64> = self.dims[..self.attributes.len()].iter().map(|&a| 1.0 / a as f64).collect();
-        for block in &self.blocks {
-            let tag = self.layout.tagged.iter().position(|&tagged| tagged == block.block);
-            let channel = tag.map_or(0, |at| usize::from(tags[at]));
-            for (component, eigenvalue) in eigenvalues.iter_mut().enumerate() {
-                let local = block.places.iter().enumerate().map(|(bit, &place)| (component >> place & 1) << bit);
-                *eigenvalue *= block.eigenvalues[channel][local.sum::<usize>()];
-            }
-            for (&place, &size) in block.places.iter().zip(&block.answer_sizes[channel]) {
-                shares[place] *= size as f64;
-            }
-        }
-        GroupLaw { eigenvalues, shares }
+    /// The law of the group with this key.
+    fn law(&self, key: &[u16]) -> GroupLaw {
+        GroupLaw::new(self.plan, &self.layout, &self.blocks, &self.dims[..self.attributes.len()], key)
     }
 
     /// For each group and component the factor by which its observed component enters the estimate:
-    /// `n_g lambda_g / sum n lambda^2`, unbiased whatever tags were drawn.
+    /// `n_g lambda_g / sum n lambda^2` (for strips with what they enter by in place of one `lambda`), unbiased whatever tags were
+    /// drawn.
     fn component_weights<'g>(
         &self,
         groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
@@ -271,8 +224,8 @@ impl<'a> TableEstimator<'a> {
         let respondents: f64 = groups.clone().map(|(_, n)| n).sum();
         let mut information = vec![0.0; 1 << self.attributes.len()];
         for (law, n) in groups.clone() {
-            for (sum, eigenvalue) in information.iter_mut().zip(&law.eigenvalues) {
-                *sum += n * eigenvalue * eigenvalue;
+            for (sum, (eigenvalue, entry)) in information.iter_mut().zip(law.eigenvalues.iter().zip(&law.entries)) {
+                *sum += n * eigenvalue * entry;
             }
         }
         let erased = |&u: &usize| information[u] <= respondents * NO_INFORMATION * NO_INFORMATION;
@@ -282,7 +235,7 @@ impl<'a> TableEstimator<'a> {
             return Err(EstimateError::NotIdentifiable(names));
         }
         let weights = |(law, n): (&GroupLaw, f64)| {
-            law.eigenvalues.iter().zip(&information).map(|(eigenvalue, sum)| n * eigenvalue / sum).collect()
+            law.entries.iter().zip(&information).map(|(entry, sum)| n * entry / sum).collect()
         };
         Ok(groups.map(weights).collect())
     }
@@ -305,8 +258,7 @@ impl<'a> TableEstimator<'a> {
     /// pattern with these coefficients: split, scale, join.
     fn apply(&self, table: &mut [f64], law: &GroupLaw, coefficients: &[f64]) {
         let k = self.attributes.len();
-        let observed = self.product_outside(|i| law.shares[i]);
-        let factors: Vec<f64> = coefficients.iter().zip(observed).map(|(c, share)| c / share).collect();
+        let factors: Vec<f64> = coefficients.iter().zip(&law.observed).map(|(c, share)| c / share).collect();
         split(table, &self.dims, k);
         scale(table, &self.dims, k, &factors);
         join(table, &self.dims, k);
@@ -329,18 +281,29 @@ impl<'a> TableEstimator<'a> {
 
     /// Whether the counts hold the likelihood of the table.
     fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
+        if groups.iter().any(|(law, _)| law.has_strips()) {
+            return Err(EstimateError::NoLikelihood(
+                "some of its responses answer with cells of one table (strips), of which counts do not hold the likelihood; unbiased and \
+                 projected estimates take all responses",
+            ));
+        }
         if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return Err(EstimateError::NoLikelihood(
                 "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, and a table of \
                  one attribute",
             ));
         }
-        if !self.matrices.iter().all(|axis| axis.is_whole()) {
-            return Err(EstimateError::NoLikelihood(
+        self.check_matrices()
+    }
+
+    /// Whether all attributes of every matrix are in the table.
+    fn check_matrices(&self) -> Result<(), EstimateError> {
+        match self.matrices.iter().all(|axis| axis.is_whole()) {
+            true => Ok(()),
+            false => Err(EstimateError::NoLikelihood(
                 "it holds only some attributes of a matrix over several; ask for all of them",
-            ));
+            )),
         }
-        Ok(())
     }
 
     /// Applies the matrices along their axes: from cells to outputs.
@@ -388,12 +351,23 @@ impl<'a> TableEstimator<'a> {
         let whole = self.matrices.iter().all(MatrixAxis::is_whole);
         let feasible =
             (whole && shares.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(shares)));
+        let closest = feasible.is_some().then(|| simplex::project(shares));
         for ((law, group), weights) in groups.iter().zip(weights) {
-            let (first, second) = self.answer_shares(group, law, shares);
-            let mut spread = self.spread(&first, &second, law, weights);
-            if let Some(feasible) = &feasible {
-                let answers = self.expected(feasible, law);
-                let least = self.spread(&answers, &answers, law, weights);
+            let (mut spread, least) = match law.has_strips() {
+                true => {
+                    let spread = |shares: &[f64]| self.spread_of_strips(shares, law, weights);
+                    (spread(shares), closest.as_deref().map(spread))
+                }
+                false => {
+                    let (first, second) = self.answer_shares(group, law, shares);
+                    let least = feasible.as_ref().map(|feasible| {
+                        let answers = self.expected(feasible, law);
+                        self.spread(&answers, &answers, law, weights)
+                    });
+                    (self.spread(&first, &second, law, weights), least)
+                }
+            };
+            if let Some(least) = least {
                 spread.iter_mut().zip(least).for_each(|(spread, least)| *spread = spread.max(least));
             }
             let per_response = group.squares / (group.total * group.total);
@@ -411,11 +385,11 @@ impl<'a> TableEstimator<'a> {
 
     /// The shares of answers, and those by squared weights, that moments are taken from; `shares` is the estimate.
     fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let observed = || frequencies(&group.counts, group.total);
+        let observed = || self.frequencies(law, &group.counts, group.total);
         match (group.square_counts.is_empty(), self.matrices.is_empty()) {
             (true, true) => (self.expected(shares, law), self.expected(shares, law)),
             (true, false) => (observed(), observed()),
-            (false, _) => (observed(), frequencies(&group.square_counts, group.squares)),
+            (false, _) => (observed(), self.frequencies(law, &group.square_counts, group.squares)),
         }
     }
 
@@ -433,6 +407,36 @@ impl<'a> TableEstimator<'a> {
         self.apply(&mut other, law, &contribution);
         let spread = |(square, (mean, other)): (f64, (f64, f64))| square - 2.0 * mean * other + mean * mean;
         square.into_iter().zip(mean.into_iter().zip(other)).map(spread).collect()
+    }
+
+    /// The same where strips were drawn, at a table of true shares: both moments are sums of its components.
+    fn spread_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
+        let contribution = self.estimate_coefficients(weights);
+        let outside = self.product_outside(|i| self.dims[i] as f64);
+        let of_components = |table: Vec<f64>, coefficients: &[f64]| {
+            let factors: Vec<f64> = coefficients.iter().zip(&outside).map(|(c, outside)| c * outside).collect();
+            let (mut table, k) = (table, self.attributes.len());
+            split(&mut table, &self.dims, k);
+            scale(&mut table, &self.dims, k, &factors);
+            join(&mut table, &self.dims, k);
+            table
+        };
+        let square = of_components(self.invert(&self.forward(shares), true), &second_moment(law, &contribution));
+        let mean: Vec<f64> = contribution.iter().zip(&law.eigenvalues).map(|(c, eigenvalue)| c * eigenvalue).collect();
+        let mean = of_components(shares.to_vec(), &mean);
+        square.into_iter().zip(mean).map(|(square, mean)| square - mean * mean).collect()
+    }
+
+    /// The share of responses in each cell, or what they show there on average: along axes that the channels drawn do not ask
+    /// about, the same everywhere.
+    fn frequencies(&self, law: &GroupLaw, counts: &[f64], total: f64) -> Vec<f64> {
+        let scale = total * law.strips.iter().map(|strip| strip.others).product::<f64>();
+        if !law.asked.contains(&false) {
+            return counts.iter().map(|count| count / scale).collect();
+        }
+        let dims = self.layout.dims();
+        let kept: Vec<usize> = (0..dims.len()).filter(|&axis| law.asked.get(axis) != Some(&false)).collect();
+        Shape::new(dims).cells_of(&kept).map(|cell| counts[cell] / scale).collect()
     }
 
     /// The estimate, in the order of the table's own attributes.
@@ -471,8 +475,4 @@ impl<'a> TableEstimator<'a> {
         let order: Vec<usize> = to.iter().filter_map(|a| from.iter().position(|f| f == a)).collect();
         self.plan.schema().shape(from).rearranged(&cells, &order)
     }
-}
-
-fn frequencies(counts: &[f64], total: f64) -> Vec<f64> {
-    counts.iter().map(|count| count / total).collect()
 }

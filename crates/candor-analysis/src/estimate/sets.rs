@@ -19,7 +19,7 @@ pub(super) struct SetGroup<'a> {
 impl TableEstimator<'_> {
     /// The sets that a tally kept; `None` if it kept none.
     pub(super) fn set_groups<'a>(&self, tally: &'a TableTally) -> Option<Vec<SetGroup<'a>>> {
-        let kept = tally.sets()?;
+        let kept = tally.sets().filter(|_| !self.layout.has_strips())?;
         let group = |(tags, counts): (&Vec<u16>, &'a SetCounts)| {
             let (q, p) = self.size_and_hit(tags);
             let a = self.dims[0] as f64;
@@ -47,43 +47,8 @@ impl TableEstimator<'_> {
         if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
             return None;
         }
-        let a = self.dims[0] as f64;
-        let groups: Vec<([f64; 2], f64, f64, f64)> = tally
-            .groups()
-            .iter()
-            .map(|(tags, group)| {
-                let (q, p) = self.size_and_hit(tags);
-                ([group.total, group.squares], self.law(tags).eigenvalues[1], q, p)
-            })
-            .collect();
-        // Groups are combined with weights n lambda (channels of a lottery), so the estimate is sum n lambda V / sum n lambda^2.
-        let scale: f64 = groups.iter().map(|([n, _], lambda, ..)| n * lambda * lambda).sum();
-        if scale <= 0.0 {
-            return None;
-        }
-        let mut covariance = vec![vec![0.0; shares.len()]; shares.len()];
-        for ([_, squares], lambda, q, p) in groups {
-            let weight = squares * (lambda / scale).powi(2);
-            // One other category, and two, in a set that hits or misses the truth.
-            let other = (q - p) / (a - 1.0);
-            let beside = p * (q - 1.0) / (a - 1.0);
-            let two = if a > 2.0 {
-                (p * (q - 1.0) * (q - 2.0) + (1.0 - p) * q * (q - 1.0)) / ((a - 1.0) * (a - 2.0))
-            } else {
-                0.0
-            };
-            let holds = |i: usize| other + (p - other) * shares[i];
-            for (i, row) in covariance.iter_mut().enumerate() {
-                for (j, entry) in row.iter_mut().enumerate() {
-                    let both = match i == j {
-                        true => holds(i),
-                        false => beside * (shares[i] + shares[j]) + two * (1.0 - shares[i] - shares[j]),
-                    };
-                    *entry += weight * (both - holds(i) * holds(j));
-                }
-            }
-        }
-        Some(covariance)
+        let covariance = self.covariance(&self.group_laws(tally), shares).ok()?;
+        Some(covariance.row_iter().map(|row| row.iter().copied().collect()).collect())
     }
 }
 

@@ -38,26 +38,35 @@ fn covers(sizes: &[usize], tables: &[Vec<usize>]) -> Vec<Vec<usize>> {
     while let Some(first) = open.first() {
         let mut cover = (*first).clone();
         let mut cells: usize = cover.iter().map(|&c| sizes[c]).product();
+        let mut held = vec![false; sizes.len()];
+        cover.iter().for_each(|&column| held[column] = true);
         loop {
-            let within = |cover: &[usize], table: &[usize]| table.iter().all(|column| cover.contains(column));
-            let covered = |cover: &[usize]| open.iter().filter(|table| within(cover, table)).count();
-            let now = covered(&cover);
+            let gains = gains(&held, &open);
             let candidate = (0..sizes.len())
-                .filter(|column| !cover.contains(column) && cells * sizes[*column] <= MAX_COVER_CELLS)
-                .map(|column| (covered(&[&cover[..], &[column]].concat()) - now, column))
-                .max_by_key(|&(gain, column)| (gain, std::cmp::Reverse(sizes[column])));
-            match candidate {
-                Some((gain, column)) if gain > 0 => {
-                    cover.push(column);
-                    cells *= sizes[column];
-                }
-                _ => break,
-            }
+                .filter(|&column| gains[column] > 0 && cells * sizes[column] <= MAX_COVER_CELLS)
+                .max_by_key(|&column| (gains[column], std::cmp::Reverse(sizes[column])));
+            let Some(column) = candidate else { break };
+            held[column] = true;
+            cover.push(column);
+            cells *= sizes[column];
         }
-        open.retain(|table| !table.iter().all(|column| cover.contains(column)));
+        open.retain(|table| !table.iter().all(|&column| held[column]));
         covers.push(cover);
     }
     covers
+}
+
+/// For each column, how many tables would be covered if it were held, too: those of which nothing else is missing. One pass over the
+/// tables, however many columns there are.
+fn gains(held: &[bool], open: &[&Vec<usize>]) -> Vec<usize> {
+    let mut gains = vec![0; held.len()];
+    for table in open {
+        let mut missing = table.iter().filter(|&&column| !held[column]);
+        if let (Some(&column), None) = (missing.next(), missing.next()) {
+            gains[column] += 1;
+        }
+    }
+    gains
 }
 
 fn count_one(sizes: &[usize], columns: &[&[u16]], table: &[usize]) -> Vec<u64> {
@@ -122,6 +131,28 @@ mod tests {
         assert!(covers(&sizes, &ones).len() <= 2);
         // A table larger than any cover is counted by itself.
         assert_eq!(covers(&[300, 300], &[vec![0, 1]]), [vec![0, 1]]);
+    }
+
+    /// The definition: the tables covered with the column, less those covered without.
+    #[test]
+    fn gains_are_tables_newly_covered() {
+        let mut tables: Vec<Vec<usize>> =
+            (0..60usize).map(|i| (0..1 + i % 4).map(|j| (i * 7 + j * (1 + i % 3)) % 11).collect()).collect();
+        tables.iter_mut().for_each(|table| {
+            table.sort_unstable();
+            table.dedup();
+        });
+        for mask in 0..1usize << 11 {
+            let mut held: Vec<bool> = (0..11).map(|column| mask >> column & 1 == 1).collect();
+            let covered = |held: &[bool]| tables.iter().filter(|table| table.iter().all(|&c| held[c])).count();
+            let found = gains(&held, &tables.iter().collect::<Vec<_>>());
+            let before = covered(&held);
+            for column in (0..11).filter(|column| mask >> column & 1 == 0) {
+                held[column] = true;
+                assert_eq!(found[column], covered(&held) - before);
+                held[column] = false;
+            }
+        }
     }
 
     #[test]

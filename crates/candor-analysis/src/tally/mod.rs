@@ -3,94 +3,22 @@
 
 mod cover;
 mod inclusion;
+mod layout;
 mod sources;
+mod runs;
 
 pub use cover::count_categories;
 pub use inclusion::count_inclusions;
+pub use layout::{CountAxis, CountLayout, ELSEWHERE, StripMargin};
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor::channel::Channel;
 use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
 
-use sources::Sources;
-
-/// One axis of the counts of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CountAxis {
-    /// An attribute: a cell counts the responses whose answer is, or contains, its category.
-    Attribute {
-        /// Its position in the schema.
-        attribute: usize,
-        /// The number of its categories.
-        categories: usize,
-    },
-    /// The outputs of a block of matrices; with a lottery, output `z` of channel `c` of `m` outputs
-    /// is at `c m + z`.
-    Outputs {
-        /// Which block.
-        block: usize,
-        /// How many there are.
-        outputs: usize,
-    },
-}
-
-impl CountAxis {
-    fn size(&self) -> usize {
-        match self {
-            CountAxis::Attribute { categories, .. } => *categories,
-            CountAxis::Outputs { outputs, .. } => *outputs,
-        }
-    }
-}
-
-/// How the responses are counted for one table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CountLayout {
-    /// The attributes of the table, in its order.
-    pub attributes: Vec<usize>,
-    /// The axes: attributes first, in the table's order, then blocks of matrices.
-    pub axes: Vec<CountAxis>,
-    /// The blocks of pattern channels whose tag matters.
-    pub tagged: Vec<usize>,
-}
-
-impl CountLayout {
-    /// The layout of the counts that a table needs.
-    pub fn new(plan: &Plan, attributes: &[usize]) -> CountLayout {
-        let (mut axes, mut outputs, mut tagged) = (Vec::new(), Vec::new(), Vec::new());
-        for &attribute in attributes {
-            let categories = plan.schema().size(attribute);
-            let block = plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
-            match block.map(|number| (number, &plan.blocks()[number])) {
-                Some((number, block)) if matches!(block.channels()[0].1, Channel::Matrix(_)) => {
-                    let Channel::Matrix(first) = &block.channels()[0].1 else { continue };
-                    let size = block.channels().len() * first.labels().len();
-                    let axis = CountAxis::Outputs { block: number, outputs: size };
-                    if !outputs.contains(&axis) {
-                        outputs.push(axis);
-                    }
-                }
-                found => {
-                    axes.push(CountAxis::Attribute { attribute, categories });
-                    if let Some((number, _)) =
-                        found.filter(|(number, block)| block.has_tag() && !tagged.contains(number))
-                    {
-                        tagged.push(number);
-                    }
-                }
-            }
-        }
-        axes.extend(outputs);
-        CountLayout { attributes: attributes.to_vec(), axes, tagged }
-    }
-
-    /// The sizes of the axes.
-    pub fn dims(&self) -> Vec<usize> {
-        self.axes.iter().map(CountAxis::size).collect()
-    }
-}
+use candor::shape::Shape;
+use runs::{Runs, responses, weight};
+use sources::{Places, Sources, steps};
 
 /// Counts of the responses with the same tags.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,31 +27,11 @@ pub struct Group {
     pub total: f64,
     /// The sum of squared weights; without weights the number of responses.
     pub squares: f64,
-    /// The number of responses (or the sum of weights) in each cell.
+    /// The number of responses (or the sum of weights) in each cell. Where a strip was drawn, along the axes that it asks about
+    /// only: the sum over all cells of its own table that lie in the cell, as often as each was answered.
     pub counts: Vec<f64>,
     /// The sum of squared weights in each cell; empty without weights.
     pub square_counts: Vec<f64>,
-}
-
-impl CountLayout {
-    /// The columns of responses that the table needs, by position among the plan's columns.
-    pub fn columns(&self, plan: &Plan) -> Vec<usize> {
-        let needed = |content: &Content| match *content {
-            Content::Public { attribute } => self.attributes.contains(&attribute),
-            Content::Tag { block } => {
-                let outputs = |axis: &CountAxis| matches!(axis, CountAxis::Outputs { block: b, .. } if *b == block);
-                self.tagged.contains(&block) || self.axes.iter().any(outputs)
-            }
-            Content::Answer { block, place, .. } => {
-                let content = &plan.blocks()[block];
-                match content.channels()[0].1 {
-                    Channel::Matrix(_) => content.attributes().iter().any(|a| self.attributes.contains(a)),
-                    Channel::Pattern(_) => self.attributes.contains(&content.attributes()[place]),
-                }
-            }
-        };
-        plan.columns().iter().enumerate().filter(|(_, column)| needed(&column.content)).map(|(at, _)| at).collect()
-    }
 }
 
 /// The counts of one table, by tags.
@@ -133,6 +41,30 @@ pub struct TableTally {
     groups: BTreeMap<Vec<u16>, Group>,
     /// By tags, if kept.
     sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
+}
+
+/// Sums of counts that differ relatively by no more are the same: beyond 2^53 they are rounded.
+const ROUNDING: f64 = 1e-12;
+
+/// How counts of cells do not fit the responses that are counted with them.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum Misfit {
+    /// Every response counts in as many cells as the channels drawn answer with.
+    #[error("the cells sum to {found}, but the responses counted must fill {expected}")]
+    Sum {
+        /// What they sum to.
+        found: f64,
+        /// What they ought to.
+        expected: f64,
+    },
+    /// No response counts more often in a cell than its answer can hold it.
+    #[error("a cell counts {found}, but the responses counted can fill it {most} times at most")]
+    Cell {
+        /// What it counts.
+        found: f64,
+        /// What it can.
+        most: f64,
+    },
 }
 
 /// How many responses (or which sum of weights) gave each set of categories.
@@ -147,6 +79,21 @@ pub enum Rows<'a> {
     Counted(&'a [f64]),
     /// One response with a survey weight.
     Weighted(&'a [f64]),
+    /// So many responses of which only the tags are known; what they hold comes as [`Rows::Inclusions`].
+    Tagged(&'a [f64]),
+    /// One combination of categories and cells that so many answers with these tags hold: no more than one of each set is given. They add
+    /// nothing to the number of responses, which comes as [`Rows::Tagged`].
+    Inclusions(&'a [f64]),
+}
+
+impl Rows<'_> {
+    /// How many there are in these columns, of which some may be empty.
+    fn number(&self, columns: &[Codes<'_>]) -> usize {
+        match self {
+            Rows::Single => columns.iter().map(Codes::len).max().unwrap_or(0),
+            Rows::Counted(rows) | Rows::Weighted(rows) | Rows::Tagged(rows) | Rows::Inclusions(rows) => rows.len(),
+        }
+    }
 }
 
 /// A column of responses, as codes: what an [`AnswerColumn`] lends.
@@ -191,6 +138,7 @@ pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [V
     let one = |content: &Content| match *content {
         Content::Public { attribute } => Codes::One(&truths[attribute]),
         Content::Tag { block } => Codes::One(&answers[block].tags),
+        Content::Cells { block } => Codes::Set(answers[block].cells.as_ref().expect("a block with strips")),
         Content::Answer { block, place, .. } => Codes::from(&answers[block].columns[place]),
     };
     plan.columns().iter().map(|column| one(&column.content)).collect()
@@ -205,11 +153,9 @@ impl TableTally {
     /// Counts made elsewhere.
     ///
     /// # Panics
-    /// If a group has another number of cells or tags than the layout.
-    pub fn from_groups(layout: CountLayout, mut groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
-        let cells: usize = layout.dims().iter().product();
-        let fits =
-            |(tags, group): (&Vec<u16>, &Group)| tags.len() == layout.tagged.len() && group.counts.len() == cells;
+    /// If a group has another number of cells or tags than the layout. (Tags as [`CountLayout::key`] gives them.)
+    pub fn from_groups(plan: &Plan, layout: CountLayout, mut groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
+        let fits = |(key, group): (&Vec<u16>, &Group)| layout.cells(plan, key) == Some(group.counts.len());
         assert!(groups.iter().all(fits), "groups of this layout");
         groups.retain(|_, group| group.total > 0.0);
         TableTally { layout, groups, sets: None }
@@ -246,6 +192,24 @@ impl TableTally {
         self.groups.values().map(|group| group.total).sum()
     }
 
+    /// The tags of the first group of which the counts of cells do not fit the number of responses, and why. Only counts made elsewhere can
+    /// be wrong.
+    pub fn misfit(&self, plan: &Plan) -> Option<(&[u16], Misfit)> {
+        let above = |a: f64, b: f64| a - b > ROUNDING * a;
+        self.groups.iter().find_map(|(key, group)| {
+            let (cells, most) = self.layout.cells_of_one(plan, key);
+            let (expected, most) = (group.total * cells, group.total * most);
+            let found: f64 = group.counts.iter().sum();
+            let largest = group.counts.iter().copied().fold(0.0, f64::max);
+            let misfit = match () {
+                () if above(found, expected) || above(expected, found) => Misfit::Sum { found, expected },
+                () if above(largest, most) => Misfit::Cell { found: largest, most },
+                () => return None,
+            };
+            Some((&key[..], misfit))
+        })
+    }
+
     /// Counts a batch of responses: one column per column of the plan (those that the table does not
     /// need may be empty). Only rows for which `take` holds count.
     ///
@@ -253,47 +217,66 @@ impl TableTally {
     /// If the columns are not those of the plan.
     pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, take: impl Fn(usize) -> bool) {
         let sources = Sources::new(&self.layout, plan, columns);
-        let cells: usize = self.layout.dims().iter().product();
-        let rows = columns.iter().map(Codes::len).max().unwrap_or(0);
-        let mut key = vec![0u16; sources.tags.len()];
-        let mut current: Option<(Vec<u16>, Group)> = None;
+        let rows = rows_are.number(columns);
+        self.add_runs(plan, &sources, &mut Runs::new(&sources.tags, rows, rows_are, take), rows_are);
+    }
+
+    /// Counts responses that are sorted by their tags.
+    fn add_runs(&mut self, plan: &Plan, sources: &Sources<'_>, runs: &mut Runs, rows_are: Rows<'_>) {
         let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-        for row in (0..rows).filter(|&row| take(row)) {
-            let (weight, square) = match rows_are {
-                Rows::Single => (1.0, 1.0),
-                Rows::Counted(counts) => (counts[row], counts[row]),
-                Rows::Weighted(weights) => (weights[row], weights[row] * weights[row]),
-            };
-            // What stands for nobody makes no group: there would be no shares in it.
-            if weight == 0.0 {
-                continue;
-            }
-            key.iter_mut().zip(&sources.tags).for_each(|(key, tag)| *key = tag.first(row));
-            if current.as_ref().is_none_or(|(held, _)| *held != key) {
-                if let Some((key, group)) = current.take() {
-                    self.groups.insert(key, group);
+        // Inclusions do not tell which categories were answered together.
+        self.sets.take_if(|_| matches!(rows_are, Rows::Tagged(_) | Rows::Inclusions(_)));
+        for (run, rows) in runs.iter_mut() {
+            let key = self.layout.key(plan, &run.tags);
+            let frame = self.layout.frame(plan, &key);
+            let cells: usize = frame.dims.iter().product();
+            let weighted = if matches!(rows_are, Rows::Weighted(_)) { cells } else { 0 };
+            let empty =
+                || Group { total: 0.0, squares: 0.0, counts: vec![0.0; cells], square_counts: vec![0.0; weighted] };
+            let group = self.groups.entry(key.clone()).or_insert_with(empty);
+            let (total, squares) = responses(rows_are, rows);
+            group.total += total;
+            group.squares += squares;
+            let places = Places::new(sources, &frame, plan);
+            match (&frame.strips[..], places.only_strips()) {
+                // They show the same everywhere.
+                _ if frame.elsewhere => {
+                    group.counts[0] += total;
+                    group.square_counts.iter_mut().for_each(|sum| *sum += squares);
+                    continue;
                 }
-                let weighted = if matches!(rows_are, Rows::Weighted(_)) { cells } else { 0 };
-                let empty =
-                    || Group { total: 0.0, squares: 0.0, counts: vec![0.0; cells], square_counts: vec![0.0; weighted] };
-                current = Some((key.clone(), self.groups.remove(&key).unwrap_or_else(empty)));
+                _ if matches!(rows_are, Rows::Tagged(_)) => continue,
+                ([margin], true) => {
+                    let steps = steps(margin, &Shape::new(frame.dims.clone()), plan);
+                    let Codes::Set(sets) = sources.cells_of(margin.block) else { continue };
+                    let support = run.support(margin.block, steps.len(), rows, sets, rows_are);
+                    for (cell, &step) in steps.iter().enumerate() {
+                        group.counts[step] += support.counts[cell];
+                        if let (Some(sum), Some(square)) =
+                            (group.square_counts.get_mut(step), support.squares.get(cell))
+                        {
+                            *sum += square;
+                        }
+                    }
+                    continue;
+                }
+                _ => {}
             }
-            let Some((_, group)) = &mut current else { continue };
-            group.total += weight;
-            group.squares += square;
-            if let (Some(kept), [(Codes::Set(sets), _)]) = (&mut self.sets, &sources.axes[..]) {
-                *kept.entry(key.clone()).or_default().entry(sets.get(row).into()).or_insert(0.0) += weight;
-            }
-            sources.cells(row, &mut hits, &mut next);
-            for &cell in &hits {
-                group.counts[cell] += weight;
-                if let Some(sum) = group.square_counts.get_mut(cell) {
-                    *sum += square;
+            for row in rows.iter().map(|&row| row as usize) {
+                let (weight, square) = weight(rows_are, row);
+                if let (Some(kept), [(Some(Codes::Set(sets)), _)], []) =
+                    (&mut self.sets, &sources.axes[..], &frame.strips[..])
+                {
+                    *kept.entry(key.clone()).or_default().entry(sets.get(row).into()).or_insert(0.0) += weight;
+                }
+                places.cells(row, &mut hits, &mut next);
+                for &cell in &hits {
+                    group.counts[cell] += weight;
+                    if let Some(sum) = group.square_counts.get_mut(cell) {
+                        *sum += square;
+                    }
                 }
             }
-        }
-        if let Some((key, group)) = current {
-            self.groups.insert(key, group);
         }
     }
 
@@ -303,8 +286,9 @@ impl TableTally {
     /// If they are laid out differently.
     pub fn merge(&mut self, other: TableTally) {
         assert_eq!(self.layout, other.layout, "counts of the same table");
-        if let Some(kept) = &mut self.sets {
-            for (key, counts) in other.sets.unwrap_or_default() {
+        self.sets.take_if(|_| other.sets.is_none());
+        if let (Some(kept), Some(sets)) = (&mut self.sets, other.sets) {
+            for (key, counts) in sets {
                 let held = kept.entry(key).or_default();
                 counts.into_iter().for_each(|(set, count)| *held.entry(set).or_insert(0.0) += count);
             }
@@ -338,6 +322,7 @@ pub fn count_tables(
         let attribute = |axis: &CountAxis| matches!(axis, CountAxis::Attribute { .. });
         matches!(rows_are, Rows::Single)
             && layout.tagged.is_empty()
+            && !layout.has_strips()
             && !layout.axes.is_empty()
             && layout.axes.iter().all(attribute)
     };
@@ -351,20 +336,13 @@ pub fn count_tables(
         },
         _ => None,
     };
-    // Columns by attribute, for those that have one.
-    let described = plan.columns();
-    let attributes = plan.schema().attributes();
-    let mut codes: Vec<&[u16]> = vec![&[]; attributes.len()];
-    for (column, &code) in described.iter().zip(columns) {
-        if let (Ok(attribute), Codes::One(code)) = (plan.schema().position(&column.name), code) {
-            codes[attribute] = code;
-        }
-    }
-    let sizes: Vec<usize> = attributes.iter().map(|attribute| attribute.categories().len()).collect();
     let tables: Vec<Vec<usize>> =
         layouts.iter().filter(|layout| simple(layout)).map(|l| l.attributes.clone()).collect();
-    let mut counted = count_categories(&sizes, &codes, &tables).into_iter();
-    let count = |layout: &CountLayout| {
+    let mut counted = categories_together(plan, columns, &tables).into_iter();
+    let rows = rows_are.number(columns);
+    // By the blocks whose tags matter: sorted once for all tables.
+    let mut sorted: HashMap<Vec<usize>, Runs> = HashMap::new();
+    let mut count = |layout: &CountLayout| {
         let mut tally = TableTally::new(layout.clone());
         let mut insert = |counts: Vec<u64>, total: f64| {
             let counts = counts.into_iter().map(|count| count as f64).collect();
@@ -377,9 +355,27 @@ pub fn count_tables(
         } else if let Some(sets) = sets(layout) {
             insert(count_inclusions(layout.dims()[0], sets), sets.len() as f64);
         } else {
-            tally.add(plan, columns, rows_are, |_| true);
+            let sources = Sources::new(layout, plan, columns);
+            let runs = sorted
+                .entry(layout.tagged.clone())
+                .or_insert_with(|| Runs::new(&sources.tags, rows, rows_are, |_| true));
+            tally.add_runs(plan, &sources, runs, rows_are);
         }
         tally
     };
-    layouts.iter().map(count).collect()
+    layouts.iter().map(&mut count).collect()
+}
+
+/// The counts of tables whose attributes are all answered with one category.
+fn categories_together(plan: &Plan, columns: &[Codes<'_>], tables: &[Vec<usize>]) -> Vec<Vec<u64>> {
+    // Columns by attribute, for those that have one.
+    let attributes = plan.schema().attributes();
+    let mut codes: Vec<&[u16]> = vec![&[]; attributes.len()];
+    for (column, &code) in plan.columns().iter().zip(columns) {
+        if let (Ok(attribute), Codes::One(code)) = (plan.schema().position(&column.name), code) {
+            codes[attribute] = code;
+        }
+    }
+    let sizes: Vec<usize> = attributes.iter().map(|attribute| attribute.categories().len()).collect();
+    count_categories(&sizes, &codes, tables)
 }

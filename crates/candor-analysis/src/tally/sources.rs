@@ -1,16 +1,21 @@
 //! Where a table finds its axes and tags among the columns of responses.
 
+use candor::channel::Channel;
 use candor::plan::{Content, Plan};
+use candor::shape::Shape;
 
+use super::layout::{Frame, StripMargin};
 use super::{Codes, CountAxis, CountLayout};
 
 /// The columns that a table is counted from.
 pub(super) struct Sources<'a> {
-    /// For each axis its codes, and for matrices in a lottery the tag that selects them, with the outputs of each.
-    pub(super) axes: Vec<(Codes<'a>, Option<(Codes<'a>, usize)>)>,
+    /// For each axis its codes (none where all channels of its block are strips), and for matrices in a lottery the tag that
+    /// selects them, with the outputs of each.
+    pub(super) axes: Vec<Source<'a>>,
     /// The tags of the tagged blocks.
     pub(super) tags: Vec<Codes<'a>>,
-    sizes: Vec<usize>,
+    /// The cells that strips answer with, by block.
+    cells: Vec<(usize, Codes<'a>)>,
 }
 
 impl<'a> Sources<'a> {
@@ -18,15 +23,14 @@ impl<'a> Sources<'a> {
     pub(super) fn new(layout: &CountLayout, plan: &Plan, columns: &[Codes<'a>]) -> Sources<'a> {
         let described = plan.columns();
         let column_of = |wanted: &dyn Fn(&Content) -> bool| {
-            let at = described.iter().position(|column| wanted(&column.content));
-            columns[at.expect("every answer has a column")]
+            described.iter().position(|column| wanted(&column.content)).map(|at| columns[at])
         };
         let answer_of = |block: usize, place: usize| {
             column_of(
                 &|content| matches!(content, Content::Answer { block: b, place: p, .. } if (*b, *p) == (block, place)),
             )
         };
-        let tag_of = |block: usize| column_of(&|content| *content == Content::Tag { block });
+        let tag_of = |block: usize| column_of(&|content| *content == Content::Tag { block }).expect("a tag");
         let source = |axis: &CountAxis| match *axis {
             CountAxis::Attribute { attribute, .. } => {
                 let public = |content: &Content| *content == Content::Public { attribute };
@@ -41,11 +45,47 @@ impl<'a> Sources<'a> {
                 (answer_of(block, 0), tag)
             }
         };
+        let cells = described.iter().zip(columns).filter_map(|(column, codes)| match column.content {
+            Content::Cells { block } => Some((block, *codes)),
+            _ => None,
+        });
         Sources {
             axes: layout.axes.iter().map(source).collect(),
             tags: layout.tagged.iter().map(|&block| tag_of(block)).collect(),
-            sizes: layout.dims(),
+            cells: cells.collect(),
         }
+    }
+
+    /// The cells that strips of a block answer with.
+    pub(super) fn cells_of(&self, block: usize) -> Codes<'a> {
+        self.cells.iter().find(|(known, _)| *known == block).expect("a block with strips has cells").1
+    }
+}
+
+/// Where the responses of one group count.
+pub(super) struct Places<'s, 'a> {
+    /// The codes of the axes that are asked about by channels other than strips, with their strides.
+    axes: Vec<(&'s Source<'a>, usize)>,
+    /// For each strip drawn its answers, and what each cell of its table adds.
+    strips: Vec<(Codes<'a>, Vec<usize>)>,
+}
+
+/// The codes of an axis, and the tag that selects among the outputs of several matrices.
+type Source<'a> = (Option<Codes<'a>>, Option<(Codes<'a>, usize)>);
+
+impl<'s, 'a> Places<'s, 'a> {
+    pub(super) fn new(sources: &'s Sources<'a>, frame: &Frame<'_>, plan: &Plan) -> Places<'s, 'a> {
+        let shape = Shape::new(frame.dims.clone());
+        let by_strip = |axis: usize| frame.strips.iter().any(|margin| margin.axes.iter().any(|(own, _)| *own == axis));
+        let axes = sources.axes.iter().enumerate().filter(|(axis, _)| frame.dims[*axis] > 1 && !by_strip(*axis));
+        let axes = axes.map(|(axis, source)| (source, shape.stride(axis))).collect();
+        let strip = |margin: &&StripMargin| (sources.cells_of(margin.block), steps(margin, &shape, plan));
+        Places { axes, strips: frame.strips.iter().map(strip).collect() }
+    }
+
+    /// Whether nothing but strips says where a response counts.
+    pub(super) fn only_strips(&self) -> bool {
+        self.axes.is_empty()
     }
 
     /// The cells that the response of a row counts in: several where answers are sets.
@@ -53,20 +93,38 @@ impl<'a> Sources<'a> {
     pub(super) fn cells(&self, row: usize, cells: &mut Vec<usize>, scratch: &mut Vec<usize>) {
         cells.clear();
         cells.push(0);
-        for ((codes, tag), &size) in self.axes.iter().zip(&self.sizes) {
+        for ((codes, tag), stride) in &self.axes {
             match codes {
-                Codes::One(codes) => {
+                Some(Codes::One(codes)) => {
                     let offset = tag.as_ref().map_or(0, |(tag, outputs)| usize::from(tag.first(row)) * outputs);
-                    cells.iter_mut().for_each(|cell| *cell = *cell * size + offset + usize::from(codes[row]));
+                    cells.iter_mut().for_each(|cell| *cell += stride * (offset + usize::from(codes[row])));
                 }
-                Codes::Set(sets) => {
-                    let set = sets.get(row);
-                    scratch.clear();
-                    scratch
-                        .extend(cells.iter().flat_map(|cell| set.iter().map(move |&c| cell * size + usize::from(c))));
-                    std::mem::swap(cells, scratch);
+                Some(Codes::Set(sets)) => {
+                    cross(cells, scratch, sets.get(row).iter().map(|&code| stride * usize::from(code)));
                 }
+                None => cells.clear(),
             }
         }
+        for (codes, steps) in &self.strips {
+            let Codes::Set(sets) = codes else { continue };
+            cross(cells, scratch, sets.get(row).iter().map(|&cell| steps[usize::from(cell)]));
+        }
     }
+}
+
+fn cross(cells: &mut Vec<usize>, scratch: &mut Vec<usize>, steps: impl Iterator<Item = usize> + Clone) {
+    scratch.clear();
+    scratch.extend(cells.iter().flat_map(|cell| steps.clone().map(move |step| cell + step)));
+    std::mem::swap(cells, scratch);
+}
+
+/// For each cell of a strip's table, what it adds to the number of a cell of the counts.
+pub(super) fn steps(margin: &StripMargin, counts: &Shape, plan: &Plan) -> Vec<usize> {
+    let Channel::Strip(strip) = &plan.blocks()[margin.block].channels()[usize::from(margin.channel)].1 else {
+        return Vec::new();
+    };
+    let step = |cell: usize| {
+        margin.axes.iter().map(|&(own, theirs)| counts.stride(own) * strip.table().code(cell, theirs)).sum()
+    };
+    (0..strip.table().cells()).map(step).collect()
 }

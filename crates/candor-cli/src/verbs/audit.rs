@@ -7,6 +7,7 @@ use candor::plan::Plan;
 use candor::privacy::Requirement;
 use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
 use candor_study::guarantee::{ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHY_TWO_EPSILONS, attribute_rows, told};
+use candor_study::shuffled::{ShuffleOptions, Shuffling};
 use clap::Args;
 
 use super::design::describe_prior;
@@ -23,11 +24,12 @@ Examples:
   candor audit plan.json
   candor audit plan.json --require ldp=4 --require rho=0.1:0.9
   candor audit plan.json --prior Sex=0.7,0.3 --require worst-posterior=0.99
+  candor audit plan.json --respondents 10000 --require shuffled=0.5
   candor audit first.json second.json              what holds for people who answer both
   candor audit --compare first.json second.json    is one at least as informative as the other?
 
 Criteria: ldp, parity, beta-factor, rho (rho1:rho2), information-bounds (event:low:high), average-security,
-map-privacy, worst-posterior, l-diversity, guessing, mutual-information; docs/privacy.md says what each means.")]
+map-privacy, worst-posterior, l-diversity, guessing, mutual-information and, with --respondents, shuffled; docs/privacy.md says what each means.")]
 pub struct AuditArgs {
     /// The plan (JSON); - for standard input. Several: what holds for people who answer all of them
     #[arg(required = true)]
@@ -38,6 +40,15 @@ pub struct AuditArgs {
     /// A threshold that must hold, such as ldp=1; if one does not, the exit code is 1. May be repeated
     #[arg(long, value_name = "CRITERION=VALUE")]
     require: Vec<String>,
+    /// How many shuffled responses are published together: what their reader learns, beside what the collector can
+    #[arg(long, value_name = "N", conflicts_with = "compare")]
+    respondents: Option<u64>,
+    /// The chance with which the bound after shuffling may fail; a millionth by default, or less for many respondents
+    #[arg(long, requires = "respondents")]
+    delta: Option<f64>,
+    /// How many of the respondents tell the reader their answers
+    #[arg(long, requires = "respondents", default_value_t = 0)]
+    colluding: u64,
     /// Two plans: is one at least as informative as the other? With a proof either way
     #[arg(long, conflicts_with_all = ["prior", "require"])]
     compare: bool,
@@ -53,19 +64,59 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
             _ => Err(Failure::Usage("--compare takes two plans".to_owned())),
         };
     }
-    let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&args.require)? };
+    let (required, others) = required_after_shuffling(&args)?;
+    let shuffle = args.respondents.map(|respondents| ShuffleOptions {
+        respondents,
+        delta: args.delta,
+        colluding: args.colluding,
+        required,
+    });
+    let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&others)?, shuffle };
     let [path] = &args.plans[..] else { return together(&args, &options) };
     let plan = read_plan(path)?;
     let audit = audit(&plan, &options)?;
     match args.json {
         true => emit_json(&audit)?,
-        false => emit(&describe(&plan, &audit))?,
+        false => emit(&(describe(&plan, &audit) + &describe_shuffling(audit.shuffled.as_ref())))?,
     }
     let broken = audit.broken();
     match broken.is_empty() {
         true => Ok(()),
         false => Err(Failure::Input(format!("{path} does not meet {}", broken.join(", nor ")))),
     }
+}
+
+/// What is required after shuffling, and what else is required.
+fn required_after_shuffling(args: &AuditArgs) -> Result<(Option<f64>, Vec<String>), Failure> {
+    let (shuffled, others): (Vec<String>, Vec<String>) =
+        args.require.iter().cloned().partition(|text| text.starts_with("shuffled="));
+    let wrong = |message: &str| Failure::Usage(format!("--require shuffled: {message}"));
+    let limit = match &shuffled[..] {
+        [] => return Ok((None, others)),
+        [one] => one["shuffled=".len()..].parse::<f64>().ok().filter(|limit| *limit >= 0.0),
+        _ => return Err(wrong("is given twice")),
+    };
+    match (limit, args.respondents, args.plans.len()) {
+        (None, ..) => Err(wrong("write an epsilon, such as shuffled=0.5")),
+        (_, None, _) => Err(wrong("say of how many, with --respondents")),
+        (_, _, 2..) => Err(wrong("is about one plan")),
+        (limit, ..) => Ok((limit, others)),
+    }
+}
+
+fn describe_shuffling(shuffling: Option<&Shuffling>) -> String {
+    let Some(found) = shuffling else { return String::new() };
+    let verdict = match (found.required, found.holds) {
+        (Some(required), Some(true)) => format!("   {required} required: holds"),
+        (Some(required), _) => format!("   {required} required: DOES NOT HOLD"),
+        (None, _) => String::new(),
+    };
+    let mut text = format!("\nAfter shuffling\n\n  shuffled {}{verdict}\n", shown("shuffled", found.value));
+    text += &paragraph(&found.sentence);
+    if let Some(warning) = &found.warning {
+        text += &paragraph(&format!("WARNING: {warning}"));
+    }
+    text
 }
 
 fn requirements(texts: &[String]) -> Result<Vec<Requirement>, Failure> {

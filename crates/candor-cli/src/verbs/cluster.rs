@@ -34,7 +34,7 @@ Examples:
 pub struct ClusterArgs {
     /// The schema (TOML) of the records; for --protocol attribute the plan (JSON) of the responses
     description: String,
-    /// True records, or responses: CSV (also gzip) or Parquet; - for standard input
+    /// True records, or responses: CSV (also gzip), Parquet or JSON lines; - for standard input
     #[arg(required = true)]
     tables: Vec<String>,
     /// How dependences are learned

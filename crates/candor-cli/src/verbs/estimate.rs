@@ -30,7 +30,7 @@ Examples:
 pub struct EstimateArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
-    /// Responses: CSV (also gzip) or Parquet; - for standard input
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
     /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
@@ -215,7 +215,8 @@ fn describe(estimates: &Estimates, weights: Option<&str>) -> String {
         let _ = write!(text, ", weighted by {weights}");
     }
     text.push('\n');
-    for one in &estimates.tables {
+    let summary = silent_tables(estimates);
+    for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
         let names = one.attributes.join(" x ");
         let group: Vec<String> = one.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
         let heading = if group.is_empty() { names } else { format!("{names} where {}", group.join(", ")) };
@@ -225,7 +226,25 @@ fn describe(estimates: &Estimates, weights: Option<&str>) -> String {
             None => cell_table(one),
         };
     }
+    if let Some(summary) = summary {
+        let _ = write!(text, "\n{}", paragraph(&summary));
+    }
     text
+}
+
+/// Up to so many tables without numbers are told of one by one.
+const FEW: usize = 5;
+
+/// One sentence about all tables without numbers, if they are more than a few.
+fn silent_tables(estimates: &Estimates) -> Option<String> {
+    let silent: Vec<(&Table, &String)> =
+        estimates.tables.iter().filter_map(|one| Some((one, one.reason.as_ref()?))).collect();
+    let &(first, reason) = silent.first().filter(|_| silent.len() > FEW)?;
+    let (without, all) = (silent.len(), estimates.tables.len());
+    let name = first.attributes.join(",");
+    Some(format!(
+        "{without} of {all} tables have no numbers; the first of them, {name}, is {reason}. `--json` says it of each"
+    ))
 }
 
 fn cell_table(one: &Table) -> String {
@@ -248,9 +267,10 @@ fn cell_table(one: &Table) -> String {
 /// One row per cell of all tables; those without numbers are told of.
 fn long_rows(estimates: &Estimates) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
+    let summary = silent_tables(estimates);
     for one in &estimates.tables {
         let table = one.attributes.join(",");
-        if let Some(reason) = &one.reason {
+        if let Some(reason) = one.reason.as_ref().filter(|_| summary.is_none()) {
             remark(&format!("note: {table}: {reason}"));
         }
         let group = one.group.iter().map(|(name, category)| format!("{name}={category}")).collect::<Vec<_>>().join(",");
@@ -264,6 +284,9 @@ fn long_rows(estimates: &Estimates) -> Vec<EstimateRow> {
                 uncertainty: uncertainty(),
             });
         }
+    }
+    if let Some(summary) = summary {
+        remark(&format!("note: {summary}"));
     }
     rows
 }

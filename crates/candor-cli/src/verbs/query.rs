@@ -26,7 +26,7 @@ Examples:
 pub struct QueryArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
-    /// Responses: CSV (also gzip) or Parquet; - for standard input
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
     /// The condition

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
-use crate::show::{count, emit_json, remark};
+use crate::show::{count, emit_data, emit_json, remark};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -121,16 +121,16 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
 fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
     let one_by_one = OneByOne::new(plan);
     let mut rng = source.stream(0);
-    for (number, line) in (1u64..).zip(limits::lines(std::io::stdin().lock())) {
+    for (number, text) in (1u64..).zip(limits::lines(std::io::stdin().lock())) {
         let wrong = |message: String| Failure::Input(format!("line {number}: {message}"));
-        let line = line.map_err(|error| wrong(error.to_string()))?;
-        if line.trim().is_empty() {
+        let text = text.map_err(|error| wrong(error.to_string()))?;
+        if text.trim().is_empty() {
             continue;
         }
         // The message of the parser may quote the line, which holds true values.
-        let fields: Map<String, Value> = serde_json::from_str(&line)
+        let fields: Map<String, Value> = serde_json::from_str(&text)
             .map_err(|error| wrong(format!("not a JSON object (at column {})", error.column())))?;
-        emit_json(&one_by_one.answer(&fields, &mut rng).map_err(wrong)?)?;
+        emit_data(&format!("{}\n", one_by_one.answer(&fields, &mut rng).map_err(wrong)?))?;
         let _ = std::io::stdout().flush();
     }
     Ok(())

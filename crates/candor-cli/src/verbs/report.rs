@@ -21,7 +21,7 @@ Examples:
 pub struct ReportArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
-    /// Responses: CSV (also gzip) or Parquet; - for standard input
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
     /// Where to write the page; - for standard output

@@ -1,7 +1,7 @@
 //! `candor sql`: the query that counts responses in a database, for `candor estimate --counts`.
 
 use candor_analysis::table_list::TableList;
-use candor_study::sql::{Dialect, sql};
+use candor_study::sql::{Dialect, StoredSets, sql};
 use clap::{Args, ValueEnum};
 
 use super::read_plan;
@@ -26,6 +26,25 @@ pub struct SqlArgs {
     /// The dialect
     #[arg(long, value_enum, default_value_t = DialectArg::Duckdb)]
     dialect: DialectArg,
+    /// How the database holds answers that are sets: lists (as from Parquet), or text with ; between the labels (as from CSV); by default
+    /// text in PostgreSQL, else lists
+    #[arg(long, value_enum)]
+    sets: Option<SetsArg>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SetsArg {
+    List,
+    Text,
+}
+
+impl From<SetsArg> for StoredSets {
+    fn from(sets: SetsArg) -> StoredSets {
+        match sets {
+            SetsArg::List => StoredSets::List,
+            SetsArg::Text => StoredSets::Text,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -50,5 +69,7 @@ impl From<DialectArg> for Dialect {
 pub fn run(args: SqlArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
-    emit_data(&sql(&plan, &tables, &args.from, args.dialect.into())?)
+    let dialect = Dialect::from(args.dialect);
+    let sets = args.sets.map_or_else(|| dialect.stored_sets(), StoredSets::from);
+    emit_data(&sql(&plan, &tables, &args.from, dialect, sets))
 }

@@ -18,7 +18,7 @@ Example:
 pub struct TestArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
-    /// Responses: CSV (also gzip) or Parquet; - for standard input
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
     /// The two attributes

@@ -1,6 +1,8 @@
 //! Designs written out: the probability of every answer under every truth.
 
-use candor::channel::{Axis, Channel, Pattern};
+use std::collections::BTreeSet;
+
+use candor::channel::{Axis, Channel, Pattern, Strip};
 use candor::plan::{Block, Plan};
 use candor::shape::Shape;
 
@@ -45,41 +47,99 @@ pub(super) fn written_out(
 /// One block as a matrix, tags included; the number of answers if too many.
 fn of_block(plan: &Plan, block: &Block) -> Result<(Design, Vec<String>), usize> {
     let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-    let shape = Shape::new(block.channels()[0].1.sizes());
+    let shape = Shape::new(block.attributes().iter().map(|&attribute| plan.schema().size(attribute)).collect());
     let mut design: Design = vec![Vec::new(); shape.cells()];
     let mut labels = Vec::new();
     for (tag, (weight, channel)) in block.channels().iter().enumerate() {
         let weight = *weight as f64 / total;
+        let (columns, answers) = of_channel(plan, block, channel, &shape)?;
         let tagged = if block.has_tag() { format!("tag {tag}: ") } else { String::new() };
-        match channel {
-            Channel::Matrix(matrix) => {
-                labels.extend(matrix.labels().iter().map(|label| format!("{tagged}{label}")));
-                for (input, column) in design.iter_mut().enumerate() {
-                    column.extend((0..matrix.labels().len()).map(|z| weight * matrix.probability(z, input)));
-                }
-            }
-            Channel::Pattern(pattern) => {
-                let answers = answers(pattern.axes())?;
-                let likelihoods = likelihoods(pattern);
-                let label = |answer: &Vec<Vec<usize>>| {
-                    let one = |(place, set): (usize, &Vec<usize>)| {
-                        let categories = plan.schema().attributes()[block.attributes()[place]].categories();
-                        set.iter().map(|&c| categories[c].as_str()).collect::<Vec<_>>().join(";")
-                    };
-                    tagged.clone() + &answer.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
-                };
-                labels.extend(answers.iter().map(label));
-                for (input, column) in design.iter_mut().enumerate() {
-                    let truth = shape.codes(input);
-                    let misses = |answer: &Vec<Vec<usize>>| {
-                        (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).map(|i| 1usize << i).sum::<usize>()
-                    };
-                    column.extend(answers.iter().map(|answer| weight * likelihoods[misses(answer)]));
-                }
-            }
+        labels.extend(answers.iter().map(|answer| format!("{tagged}{answer}")));
+        for (whole, column) in design.iter_mut().zip(&columns) {
+            whole.extend(column.iter().map(|likelihood| weight * likelihood));
         }
     }
     if labels.len() > MAX_ANSWERS { Err(labels.len()) } else { Ok((design, labels)) }
+}
+
+/// One channel of a block as a matrix; the number of answers if too many.
+fn of_channel(plan: &Plan, block: &Block, channel: &Channel, shape: &Shape) -> Result<(Design, Vec<String>), usize> {
+    let categories = |place: usize| plan.schema().attributes()[block.attributes()[place]].categories();
+    Ok(match channel {
+        Channel::Matrix(matrix) => {
+            let column = |input| (0..matrix.labels().len()).map(|z| matrix.probability(z, input)).collect();
+            ((0..shape.cells()).map(column).collect(), matrix.labels().to_vec())
+        }
+        Channel::Pattern(pattern) => {
+            let (answers, likelihoods) = (answers(pattern.axes())?, likelihoods(pattern));
+            let label = |answer: &Vec<Vec<usize>>| {
+                let one = |(place, set): (usize, &Vec<usize>)| {
+                    set.iter().map(|&c| categories(place)[c].as_str()).collect::<Vec<_>>().join(";")
+                };
+                answer.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+            };
+            let column = |input| {
+                let truth = shape.codes(input);
+                let misses = |answer: &Vec<Vec<usize>>| {
+                    (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).map(|i| 1usize << i).sum::<usize>()
+                };
+                answers.iter().map(|answer| likelihoods[misses(answer)]).collect()
+            };
+            ((0..shape.cells()).map(column).collect(), answers.iter().map(label).collect())
+        }
+        Channel::Strip(strip) => {
+            let sets = relabelled(strip)?;
+            let cell = |&cell: &usize| {
+                let codes = strip.table().codes(cell).into_iter().zip(strip.places());
+                codes.map(|(code, &place)| categories(place)[code].as_str()).collect::<Vec<_>>().join("*")
+            };
+            let label = |set: &Vec<usize>| set.iter().map(cell).collect::<Vec<_>>().join(";");
+            let least = 1.0 / (sets.len() as f64 * (1.0 + strip.excess() * strip.density()));
+            let likelihood = |set: &Vec<usize>, truth: usize| {
+                least * if set.binary_search(&truth).is_ok() { 1.0 + strip.excess() } else { 1.0 }
+            };
+            let columns = shape.cells_of(strip.places()).map(|x| sets.iter().map(|set| likelihood(set, x)).collect());
+            (columns.collect(), sets.iter().map(label).collect())
+        }
+    })
+}
+
+/// More ways to relabel than this are not gone through.
+const MAX_RELABELLINGS: usize = 1 << 14;
+
+/// All sets of cells that a strip answers with, each once and increasing; the number of relabellings, or of sets, if too many.
+fn relabelled(strip: &Strip) -> Result<Vec<Vec<usize>>, usize> {
+    let table = strip.table();
+    let ways = table.sizes().iter().flat_map(|&size| 2..=size).fold(1, usize::saturating_mul);
+    if ways > MAX_RELABELLINGS {
+        return Err(ways);
+    }
+    let members: Vec<Vec<usize>> = strip.members().iter().map(|&cell| table.codes(cell.into())).collect();
+    let mut sets = vec![members];
+    for (axis, &size) in table.sizes().iter().enumerate() {
+        let orders = permutations(size);
+        let renamed = |set: &Vec<Vec<usize>>, order: &Vec<usize>| {
+            let mut set = set.clone();
+            set.iter_mut().for_each(|codes| codes[axis] = order[codes[axis]]);
+            set.sort_unstable();
+            set
+        };
+        let distinct: BTreeSet<Vec<Vec<usize>>> =
+            sets.iter().flat_map(|set| orders.iter().map(move |order| renamed(set, order))).collect();
+        sets = distinct.into_iter().collect();
+    }
+    match sets.len() > MAX_ANSWERS {
+        true => Err(sets.len()),
+        false => Ok(sets.iter().map(|set| set.iter().map(|codes| table.cell(codes)).collect()).collect()),
+    }
+}
+
+/// All orders of the first `n` numbers.
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    let insert = |order: Vec<usize>, new: usize| {
+        (0..=new).map(move |at| [&order[..at], &[new], &order[at..]].concat()).collect::<Vec<_>>()
+    };
+    (0..n).fold(vec![vec![]], |orders, new| orders.into_iter().flat_map(|order| insert(order, new)).collect())
 }
 
 /// All answers of a pattern channel, or their number if too many.
@@ -143,4 +203,31 @@ pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) 
     }
     let columns = (0..design.len()).map(|x| kept.iter().map(|(row, _)| row[x]).collect()).collect();
     (columns, kept.into_iter().map(|(_, label)| label).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::schema::Schema;
+
+    /// Columns sum to 1, and every likelihood has one of two values with the channel's own ratio.
+    #[test]
+    fn strips_are_written_out() {
+        let strip = Strip::within(vec![0, 2], vec![3, 4], 3, 1.0).unwrap();
+        let schema = Schema::of_sizes(&[3, 2, 4]).unwrap();
+        let plan = Plan::new(schema, vec![Block::new(vec![0, 1, 2], strip.clone())]).unwrap();
+        let (design, labels) = of_block(&plan, &plan.blocks()[0]).unwrap();
+        assert_eq!((design.len(), labels.len()), (24, 24), "4 choices of columns, 3! ways to match rows to them");
+        for (record, column) in design.iter().enumerate() {
+            assert!((column.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert_eq!(column, &design[record ^ 4], "the second attribute does not matter");
+            let (least, most) = column.iter().fold((1.0f64, 0.0f64), |(low, high), &p| (low.min(p), high.max(p)));
+            assert!((most / least - 1.0 - strip.excess()).abs() < 1e-9);
+            let held: f64 = column.iter().filter(|p| **p > least * 1.5).sum();
+            let expected = strip.density() * (1.0 + strip.excess()) / (1.0 + strip.excess() * strip.density());
+            assert!((held - expected).abs() < 1e-12, "{held} for {expected}");
+        }
+        let large = Strip::within(vec![0, 1], vec![8, 9], 3, 1.0).unwrap();
+        assert!(relabelled(&large).is_err());
+    }
 }

@@ -1,43 +1,66 @@
 //! What a respondent sends.
 
-use candor::channel::Channel;
-use candor::plan::{Content, Plan};
+use candor::channel::{Channel, Strip};
+use candor::plan::{Block, Content, Plan};
 
 /// The size of a response, public attributes left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// How many columns it has, tags of lotteries among them.
     pub columns: usize,
-    /// How many categories it names, the most there can be.
+    /// How many categories it names, the most there can be; each cell of a strip names one of each of its attributes.
     pub categories: usize,
-    /// The bits that tell one possible response from all others: the logarithm of their number.
+    /// The bits that tell one possible response from all others: the logarithm of their number, of strips the smaller one of
+    /// all sets of so many cells and all ways to relabel.
     pub bits: f64,
 }
 
 /// The size of a response under a plan.
 pub fn answer(plan: &Plan) -> Answer {
-    let mut sum = Answer { columns: 0, categories: 0, bits: 0.0 };
-    for column in plan.columns() {
-        let (categories, possible) = match column.content {
-            Content::Public { .. } => continue,
-            Content::Tag { block } => (0, (plan.blocks()[block].channels().len() as f64).log2()),
-            Content::Answer { block, place, ref labels, .. } => {
-                let sizes = plan.blocks()[block].channels().iter().map(|(_, channel)| match channel {
-                    Channel::Pattern(pattern) => pattern.axes()[place].answer,
-                    Channel::Matrix(_) => 1,
-                });
-                let size = sizes.max().unwrap_or(1);
-                (size, choices(labels.len(), size))
-            }
-        };
-        sum.columns += 1;
-        sum.categories += categories;
-        sum.bits += possible;
+    let is_public = |content: &Content| matches!(content, Content::Public { .. });
+    let columns = plan.columns().iter().filter(|column| !is_public(&column.content)).count();
+    let categories = |block: &Block| block.channels().iter().map(|(_, channel)| named(channel)).max().unwrap_or(0);
+    Answer {
+        columns,
+        categories: plan.blocks().iter().map(categories).sum(),
+        bits: plan
+            .blocks()
+            .iter()
+            .map(|block| together(block.channels().iter().map(|(_, channel)| bits(channel))))
+            .sum(),
     }
-    sum
+}
+
+/// How many categories an answer names.
+fn named(channel: &Channel) -> usize {
+    match channel {
+        Channel::Matrix(_) => 1,
+        Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.answer).sum(),
+        Channel::Strip(strip) => strip.members().len() * strip.places().len(),
+    }
+}
+
+/// The binary logarithm of the number of answers.
+fn bits(channel: &Channel) -> f64 {
+    match channel {
+        Channel::Matrix(matrix) => (matrix.labels().len() as f64).log2(),
+        Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| choices(axis.categories, axis.answer)).sum(),
+        Channel::Strip(strip) => choices(strip.table().cells(), strip.members().len()).min(relabellings(strip)),
+    }
+}
+
+/// The binary logarithm of a sum of powers of two.
+fn together(exponents: impl Iterator<Item = f64> + Clone) -> f64 {
+    let most = exponents.clone().fold(0.0, f64::max);
+    most + exponents.map(|bits| (bits - most).exp2()).sum::<f64>().log2()
 }
 
 /// The binary logarithm of the number of sets of `size` out of `all`.
 fn choices(all: usize, size: usize) -> f64 {
     (0..size).map(|i| ((all - i) as f64 / (i + 1) as f64).log2()).sum()
+}
+
+/// The binary logarithm of the number of ways to relabel the categories of all attributes of a strip.
+fn relabellings(strip: &Strip) -> f64 {
+    strip.table().sizes().iter().flat_map(|&size| 2..=size).map(|factor| (factor as f64).log2()).sum()
 }

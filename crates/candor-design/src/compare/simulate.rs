@@ -1,11 +1,11 @@
 //! What a prediction is worth: a table randomized many times, estimated, and compared with the truth in it.
 
-use candor::plan::{Content, Plan};
-use candor::randomize::{AnswerColumn, BlockAnswers, RandomizeError, Randomizer};
+use candor::plan::Plan;
+use candor::randomize::{RandomizeError, Randomizer};
 use candor::randomness::Source;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Rows, count_categories, count_tables};
+use candor_analysis::tally::{CountLayout, Rows, answer_codes, count_categories, count_tables};
 
 /// What to simulate.
 pub struct Simulation<'a> {
@@ -49,7 +49,7 @@ pub fn simulated_errors(
     let mut squares: Vec<Option<f64>> = estimators.iter().map(|e| e.as_ref().ok().map(|_| 0.0)).collect();
     for repeat in 0..simulation.repeats {
         let answers = randomizer.batch(simulation.truths, &mut simulation.source.stream(repeat))?;
-        let tallies = count_tables(plan, &layouts, &response(plan, simulation.truths, &answers), Rows::Single);
+        let tallies = count_tables(plan, &layouts, &answer_codes(plan, &answers, simulation.truths), Rows::Single);
         for (((estimator, tally), truth), sum) in estimators.iter().zip(&tallies).zip(&truth).zip(&mut squares) {
             let estimate = estimator.as_ref().ok().and_then(|e| e.estimate(tally, Target::Table).ok());
             let error = estimate.map(|estimate| {
@@ -70,17 +70,4 @@ pub fn simulated_errors(
         sum.map(|sum| (sum / (count as f64 * simulation.repeats as f64)).sqrt())
     };
     Ok(lists.iter().map(mean).collect())
-}
-
-/// The columns of the responses, in the plan's order.
-fn response<'a>(plan: &Plan, truths: &'a [Vec<u16>], answers: &'a [BlockAnswers]) -> Vec<Codes<'a>> {
-    let codes = |content: &Content| match *content {
-        Content::Public { attribute } => Codes::One(&truths[attribute]),
-        Content::Tag { block } => Codes::One(&answers[block].tags),
-        Content::Answer { block, place, .. } => match &answers[block].columns[place] {
-            AnswerColumn::One(codes) => Codes::One(codes),
-            AnswerColumn::Set(sets) => Codes::Set(sets),
-        },
-    };
-    plan.columns().iter().map(|column| codes(&column.content)).collect()
 }

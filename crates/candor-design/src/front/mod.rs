@@ -72,6 +72,23 @@ pub enum FrontError {
     /// Whoever waited for it ended the work.
     #[error(transparent)]
     Cancelled(#[from] candor_analysis::watch::Cancelled),
+    /// A search that would take too long.
+    #[error(
+        "the evolutionary search would take {steps:.1e} steps: {generations} generations of {children} matrices of {categories} \
+         categories; at most {most:.1e} are taken. Ask for fewer `generations`, or for `method exact`"
+    )]
+    TooLong {
+        /// Steps of the whole search.
+        steps: f64,
+        /// Generations asked for.
+        generations: usize,
+        /// Matrices of each.
+        children: usize,
+        /// Their size.
+        categories: usize,
+        /// The most steps.
+        most: f64,
+    },
     /// Something that is no channel for the prior.
     #[error("{0}")]
     Channel(String),

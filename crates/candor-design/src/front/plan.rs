@@ -177,7 +177,9 @@ pub fn unrefined(plan: &Plan) -> Result<(usize, Vec<Vec<f64>>), DesignError> {
             let column = |input| (0..categories).map(|output| if output == input { kept } else { other }).collect();
             Ok((attribute, (0..categories).map(column).collect()))
         }
-        Channel::Pattern(_) => wrong("the plan answers with sets of categories, which are as sharp as they can be"),
+        Channel::Pattern(_) | Channel::Strip(_) => {
+            wrong("the plan answers with sets of categories, which are as sharp as they can be")
+        }
     }
 }
 

@@ -58,7 +58,7 @@ mod tests {
             let plan = rr_joint(&Schema::of_sizes(&sizes).unwrap(), epsilon).unwrap();
             let pattern = match &plan.blocks()[0].channels()[0].1 {
                 candor::channel::Channel::Pattern(pattern) => pattern,
-                candor::channel::Channel::Matrix(_) => unreachable!(),
+                _ => unreachable!(),
             };
             let all: Vec<usize> = (0..sizes.len()).collect();
             let found = pattern.marginal(&all).probabilities()[0];

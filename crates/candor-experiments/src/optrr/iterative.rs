@@ -116,7 +116,7 @@ fn squared_error(prior: &Prior, channel: &FrontChannel, rng: &mut impl Rng) -> O
     let plan = Plan::new(Schema::of_sizes(&[n]).ok()?, vec![Block::new(vec![0], matrix)]).ok()?;
     let estimator = TableEstimator::new(&plan, &[0]).ok()?;
     let group = Group { total: RECORDS, squares: RECORDS, counts: answers, square_counts: Vec::new() };
-    let tally = TableTally::from_groups(estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]));
+    let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]));
     let estimate = estimator.iterate(&tally, TOLERANCE, MOST_UPDATES).ok()?;
     let squares = estimate.shares.iter().zip(&truth).map(|(a, b)| (a - b).powi(2));
     Some(squares.sum::<f64>() / n as f64)

@@ -1,15 +1,17 @@
-//! Reading tables: CSV, Parquet and Arrow record batches behind one iterator of batches; one table, or several one after another.
+//! Reading tables: CSV, Parquet, JSON lines and Arrow record batches behind one iterator of batches; one table, or several one after another.
 
 mod location;
 mod table;
 mod csv;
 mod parquet;
 mod arrow;
+mod json_lines;
 mod open;
 mod several;
 
 pub(crate) use csv::DELIMITERS;
 pub use csv::cells;
+pub(crate) use json_lines::batch_of;
 pub use location::Location;
 pub use parquet::panic_is_guarded;
 pub use several::{Inputs, Table};

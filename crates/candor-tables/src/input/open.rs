@@ -7,6 +7,7 @@ use bytes::Bytes;
 use flate2::bufread::MultiGzDecoder;
 
 use super::csv::{open_csv, sniff};
+use super::json_lines::{is_json, open_json_lines};
 use super::location::Location;
 use super::parquet::{Source, open_parquet};
 use super::table::Input;
@@ -20,7 +21,7 @@ const PARQUET: &[u8] = b"PAR1";
 const BUFFER: usize = 1 << 18;
 
 impl Input {
-    /// Opens a table. Whether it is Parquet, gzip or plain CSV is read off its first bytes; the
+    /// Opens a table. Whether it is Parquet, gzip, JSON lines or plain CSV is read off its first bytes; the
     /// delimiter of a CSV file, unless given, off its header. Parquet from standard input is held
     /// in memory.
     ///
@@ -62,6 +63,9 @@ impl Input {
         }
         let line = |head: &[u8]| head.contains(&b'\n') || head.len() >= 1 << 16;
         let (head, reader) = peek(reader, line).map_err(failed)?;
+        if is_json(&head) {
+            return open_json_lines(name, reader);
+        }
         open_csv(name, reader, delimiter.unwrap_or_else(|| sniff(&head)))
     }
 

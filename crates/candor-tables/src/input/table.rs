@@ -102,6 +102,11 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// All rows of a table of this name.
+    pub(crate) fn of(file: &str, columns: RecordBatch) -> Batch {
+        Batch { file: file.to_owned(), before: 0, columns, parts: Parts::new() }
+    }
+
     /// What stands in a row in the parts that a column is made of; `None` if it is read as it is.
     pub(crate) fn parts(&self, column: usize, row: usize) -> Option<Vec<&str>> {
         self.parts.get(&column).map(|texts| row_of(texts, row))

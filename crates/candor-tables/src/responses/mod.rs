@@ -1,13 +1,21 @@
 //! Tables of responses: what travels with them, how they are written and read (docs/formats.md).
 
 mod as_text;
+mod cells;
 mod read;
+mod json;
 mod write;
+mod copy;
 
 pub(crate) use as_text::check as check_kept;
+pub(crate) use cells::CellLabels;
+pub use copy::copy_to;
+pub use json::{ResponseReader, one_response, response_line};
 pub(crate) use read::{A_TAG, NOT_AN_ANSWER, read_batches, tags_are};
 pub use read::{Decoder, Read, ResponseBatch, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
+
+pub use crate::marks::{FINGERPRINT_KEY, SIMULATION_KEY};
 
 use std::path::Path;
 
@@ -17,11 +25,6 @@ use crate::input::{Input, Location, Table};
 use crate::output::Target;
 use crate::publish::{FolderLock, place};
 use crate::sidecar::{Found, Sidecar};
-
-/// Key of the plan's fingerprint in the metadata of a Parquet file or an Arrow schema.
-pub const FINGERPRINT_KEY: &str = "candor:fingerprint";
-/// Key of the seed, if the responses are a simulation.
-pub const SIMULATION_KEY: &str = "candor:simulation";
 
 /// What travels with responses.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,10 @@ use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
 use candor::channel::Channel;
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor::randomize::{AnswerColumn, Sets};
+use candor::randomize::{AnswerColumn, Sets, UNANSWERED};
 use candor_analysis::watch::{Step, Watch};
 
+use super::cells::CellLabels;
 use super::{Provenance, open};
 use crate::TableError;
 use crate::error::BadValue;
@@ -34,6 +35,8 @@ pub struct Decoder {
     columns: Vec<ResponseColumn>,
     plan: Plan,
     weights: Option<String>,
+    /// By column: the labels of the cells of strips, where it holds such.
+    cells: Vec<Option<CellLabels>>,
 }
 
 /// Some responses as codes.
@@ -132,21 +135,59 @@ impl Responses {
         let columns = plan.columns();
         let names: Vec<String> =
             columns.iter().map(|column| column.name.clone()).chain(weights.map(str::to_owned)).collect();
-        Ok(Responses {
-            decoder: Decoder { columns: columns.to_vec(), plan: plan.clone(), weights: weights.map(str::to_owned) },
-            batches: input.batches(&names)?,
-            provenance,
-        })
+        Ok(Responses { decoder: Decoder::new(plan, weights), batches: input.batches(&names)?, provenance })
     }
 }
 
 impl Decoder {
+    /// A decoder of batches with the columns of the plan's responses, in order, and one of weights if it is named.
+    pub(super) fn new(plan: &Plan, weights: Option<&str>) -> Decoder {
+        let cells = plan.columns().iter().map(|column| match column.content {
+            Content::Cells { block } => Some(CellLabels::new(plan, block)),
+            _ => None,
+        });
+        let cells = cells.collect();
+        Decoder { columns: plan.columns().to_vec(), plan: plan.clone(), weights: weights.map(str::to_owned), cells }
+    }
+
+    /// The cells that strips answered with; nothing where another channel was drawn.
+    fn cells(&self, batch: &Batch, at: usize, drawn: Drawn<'_>) -> Result<AnswerColumn, TableError> {
+        let (array, column) = (batch.columns.column(at), &self.columns[at]);
+        let unsupported = || unsupported(batch, &column.name, array);
+        let labels = self.cells[at].as_ref().expect("made with the decoder");
+        let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
+        let code = |row: usize, place: i32| labels.cell(drawn.channel(row), place);
+        let sets = match array.as_list_opt::<i32>() {
+            Some(list) => sets_of_lists(list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
+            None => {
+                let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
+                let of_label = |row: usize, label: &str| code(row, labels.place(label)?);
+                sets_of_text(text.as_string(), of_label, |row| !drawn.is_strip(row), bad)
+            }
+        };
+        sets.map(AnswerColumn::Set)
+    }
+
     /// The codes of a batch.
     ///
     /// # Errors
     /// The first value that cannot be a response under the plan.
     pub fn decode(&self, batch: &Batch) -> Result<ResponseBatch, TableError> {
-        let decoded = self.columns.iter().enumerate().map(|(at, column)| self.column(batch, at, column));
+        let tags = self.columns.iter().enumerate().map(|(at, column)| match column.content {
+            Content::Tag { block } => self.tags(batch, at, block).map(|tags| Some((block, tags))),
+            _ => Ok(None),
+        });
+        let tags: Vec<(usize, Vec<u16>)> = tags.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let drawn = |block: usize| Drawn {
+            channels: self.plan.blocks()[block].channels(),
+            tags: tags.iter().find(|(tagged, _)| *tagged == block).map_or(&[][..], |(_, tags)| tags),
+        };
+        let decoded = self.columns.iter().enumerate().map(|(at, column)| match column.content {
+            Content::Tag { block } => Ok(AnswerColumn::One(drawn(block).tags.to_vec())),
+            Content::Public { .. } => self.column(batch, at, column, None),
+            Content::Answer { block, .. } => self.column(batch, at, column, Some(drawn(block))),
+            Content::Cells { block } => self.cells(batch, at, drawn(block)),
+        });
         let columns: Vec<AnswerColumn> = decoded.collect::<Result<_, _>>()?;
         self.check_set_sizes(batch, &columns)?;
         let weights = self.weights.as_ref().map(|name| self.weights(batch, name)).transpose()?;
@@ -156,18 +197,19 @@ impl Decoder {
     /// A set names as many different categories as the channel that the response went through says.
     fn check_set_sizes(&self, batch: &Batch, columns: &[AnswerColumn]) -> Result<(), TableError> {
         for (column, codes) in self.columns.iter().zip(columns) {
-            let (Content::Answer { block, place, .. }, AnswerColumn::Set(sets)) = (&column.content, codes) else {
-                continue;
-            };
+            let AnswerColumn::Set(sets) = codes else { continue };
+            let (Content::Answer { block, .. } | Content::Cells { block }) = &column.content else { continue };
             let tag = self.columns.iter().position(|other| other.content == Content::Tag { block: *block });
             let size = |row: usize| {
                 let channel = match tag.map(|at| &columns[at]) {
                     Some(AnswerColumn::One(tags)) => usize::from(tags[row]),
                     _ => 0,
                 };
-                match &self.plan.blocks()[*block].channels()[channel].1 {
-                    Channel::Pattern(pattern) => pattern.axes()[*place].answer,
-                    Channel::Matrix(_) => 1,
+                match (&self.plan.blocks()[*block].channels()[channel].1, &column.content) {
+                    (Channel::Pattern(pattern), Content::Answer { place, .. }) => pattern.axes()[*place].answer,
+                    (Channel::Strip(strip), Content::Cells { .. }) => strip.members().len(),
+                    (Channel::Matrix(_), _) => 1,
+                    _ => 0,
                 }
             };
             let wrong =
@@ -178,7 +220,11 @@ impl Decoder {
                     row: batch.before + row as u64 + 1,
                     column: column.name.clone(),
                     value: format!("a set of {}", set.len()),
-                    hint: format!("is not what the plan answers with: sets of {} different categories", size(row)),
+                    hint: match (size(row), &column.content) {
+                        (0, _) => "is not what the plan answers with: nothing here, by the tag of the row".to_owned(),
+                        (n, Content::Cells { .. }) => format!("is not what the plan answers with: {n} different cells"),
+                        (n, _) => format!("is not what the plan answers with: sets of {n} different categories"),
+                    },
                 }));
             }
         }
@@ -213,23 +259,33 @@ impl Decoder {
         numbers.into_iter().enumerate().map(tag).collect()
     }
 
-    fn column(&self, batch: &Batch, at: usize, column: &ResponseColumn) -> Result<AnswerColumn, TableError> {
+    /// A column of answers, or of a public attribute; `drawn` says which of them there are.
+    fn column(
+        &self,
+        batch: &Batch,
+        at: usize,
+        column: &ResponseColumn,
+        drawn: Option<Drawn<'_>>,
+    ) -> Result<AnswerColumn, TableError> {
+        let strip = |row: usize| drawn.is_some_and(|drawn| drawn.is_strip(row));
         let array = batch.columns.column(at);
         let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
         let unsupported = || unsupported(batch, &column.name, array);
         let labels = match &column.content {
-            Content::Tag { block } => return self.tags(batch, at, *block).map(AnswerColumn::One),
             Content::Public { attribute } => self.plan.schema().attributes()[*attribute].categories(),
             Content::Answer { labels, .. } => labels,
+            Content::Tag { .. } | Content::Cells { .. } => unreachable!("read by themselves"),
         };
         let known: std::collections::HashMap<&str, u16> =
             labels.iter().zip(0..).map(|(label, code)| (label.as_str(), code)).collect();
         if let Content::Answer { set: true, .. } = column.content {
+            let code = |_: usize, label: &str| known.get(label).copied();
             let sets = match array.as_list_opt::<i32>() {
-                Some(list) => sets_of_lists(list, &known, bad).ok_or_else(unsupported)?,
+                Some(list) => sets_of_lists(list, |label| known.get(label).copied(), |_, code| Some(code), bad)
+                    .ok_or_else(unsupported)?,
                 None => {
                     let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
-                    sets_of_text(text.as_string(), &known, bad)
+                    sets_of_text(text.as_string(), code, strip, bad)
                 }
             };
             return sets.map(AnswerColumn::Set);
@@ -240,6 +296,10 @@ impl Decoder {
                 labels.iter().map(|label| known.get(label.unwrap_or_default()).copied()).collect();
             let missing = known.get("").copied();
             let one = |(row, key): (usize, Option<i32>)| {
+                if strip(row) {
+                    let empty = key.is_none_or(|key| labels.value(key as usize).is_empty());
+                    return if empty { Ok(UNANSWERED) } else { Err(bad(row, labels.value(key.unwrap_or(0) as usize))) };
+                }
                 let found = key.map_or(missing, |key| codes[key as usize]);
                 found.ok_or_else(|| bad(row, key.map_or("", |key| labels.value(key as usize))))
             };
@@ -247,12 +307,31 @@ impl Decoder {
         }
         let (mut codes, mut wrong) = (Vec::with_capacity(array.len()), None);
         let see = |row: usize, label: Option<&str>| match known.get(label.unwrap_or_default()) {
-            Some(&code) => codes.push(code),
-            None if wrong.is_none() => wrong = Some(bad(row, label.unwrap_or_default())),
-            None => {}
+            _ if strip(row) && label.is_none_or(str::is_empty) => codes.push(UNANSWERED),
+            Some(&code) if !strip(row) => codes.push(code),
+            _ if wrong.is_none() => wrong = Some(bad(row, label.unwrap_or_default())),
+            _ => {}
         };
         for_each_text(array, see).ok_or_else(unsupported)?;
         wrong.map_or(Ok(AnswerColumn::One(codes)), Err)
+    }
+}
+
+/// Which channel of a block's lottery each response went through.
+#[derive(Clone, Copy)]
+struct Drawn<'a> {
+    channels: &'a [(u64, Channel)],
+    /// Empty if there is one only.
+    tags: &'a [u16],
+}
+
+impl Drawn<'_> {
+    fn channel(&self, row: usize) -> usize {
+        self.tags.get(row).map_or(0, |&tag| tag.into())
+    }
+
+    fn is_strip(&self, row: usize) -> bool {
+        matches!(self.channels[self.channel(row)].1, Channel::Strip(_))
     }
 }
 
@@ -305,12 +384,11 @@ pub(crate) fn tags_are(channels: u64) -> String {
 /// The weights that a response can have beside 0: sums of their squares neither overflow nor vanish.
 const WEIGHTS: RangeInclusive<f64> = 1e-15..=1e15;
 
-type Known<'a> = std::collections::HashMap<&'a str, u16>;
-
-/// Sets as lists of labels, each label looked up once; `None` if the items are no text.
-fn sets_of_lists<E>(
+/// Sets as lists of labels, each different label looked up once (`place`) and then for each row (`code`); `None` if the items are no text.
+fn sets_of_lists<E, P: Copy>(
     list: &ListArray,
-    known: &Known<'_>,
+    place: impl Fn(&str) -> Option<P>,
+    code: impl Fn(usize, P) -> Option<u16>,
     unknown: impl Fn(usize, &str) -> E,
 ) -> Option<Result<Sets, E>> {
     // A slice of a list still has the items of all of it.
@@ -322,17 +400,18 @@ fn sets_of_lists<E>(
         None => text_dictionary(&cast(&cast(&items, &DataType::Utf8)?, &text_dictionary_type())?)?,
     };
     let labels = items.values().as_string::<i32>();
-    let codes: Vec<Option<u16>> = labels.iter().map(|label| known.get(label.unwrap_or_default()).copied()).collect();
+    let places: Vec<Option<P>> = labels.iter().map(|label| place(label.unwrap_or_default())).collect();
+    let missing = place("");
     let mut flat = Vec::with_capacity(items.len());
     let mut ends = Vec::with_capacity(list.len());
     for row in 0..list.len() {
         let begun = flat.len();
         // The place of a missing list is empty.
-        let place = |row: usize| (offsets[row] - start) as usize;
-        let range = if list.is_null(row) { 0..0 } else { place(row)..place(row + 1) };
+        let at = |row: usize| (offsets[row] - start) as usize;
+        let range = if list.is_null(row) { 0..0 } else { at(row)..at(row + 1) };
         for item in range {
             let key = items.key(item);
-            let Some(code) = key.map_or_else(|| known.get("").copied(), |key| codes[key]) else {
+            let Some(code) = key.map_or(missing, |key| places[key]).and_then(|place| code(row, place)) else {
                 return Some(Err(unknown(row, key.map_or("", |key| labels.value(key)))));
             };
             flat.push(code);
@@ -345,14 +424,22 @@ fn sets_of_lists<E>(
     Some(Ok(Sets::new(flat, ends)))
 }
 
-/// Sets as labels joined by the separator.
-fn sets_of_text<E>(text: &StringArray, known: &Known<'_>, unknown: impl Fn(usize, &str) -> E) -> Result<Sets, E> {
+/// Sets as labels joined by the separator; nothing is the empty set where that is expected.
+fn sets_of_text<E>(
+    text: &StringArray,
+    code: impl Fn(usize, &str) -> Option<u16>,
+    empty: impl Fn(usize) -> bool,
+    unknown: impl Fn(usize, &str) -> E,
+) -> Result<Sets, E> {
     let mut sets = Sets::with_capacity(text.len(), 0);
     let mut set: Vec<u16> = Vec::new();
     for (row, joined) in text.iter().enumerate() {
         set.clear();
-        for label in joined.unwrap_or_default().split(SET_SEPARATOR) {
-            set.push(known.get(label).copied().ok_or_else(|| unknown(row, label))?);
+        let joined = joined.unwrap_or_default();
+        if !(joined.is_empty() && empty(row)) {
+            for label in joined.split(SET_SEPARATOR) {
+                set.push(code(row, label).ok_or_else(|| unknown(row, label))?);
+            }
         }
         set.sort_unstable();
         sets.push(&set);

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt16Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
+use arrow_array::types::{Int32Type, UInt16Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, ListArray, RecordBatch, StringArray, UInt16Array};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
+use candor::randomize::{AnswerColumn, BlockAnswers, Sets, UNANSWERED};
 use candor::schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -17,6 +18,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::Format;
 use super::as_text::{KeptText, Unwritable, as_shown};
+use super::cells::CellLabels;
 use crate::TableError;
 use crate::input::DELIMITERS;
 use crate::output::{Pending, Target, TextWriter};
@@ -38,7 +40,11 @@ enum Labels {
     Some {
         values: ArrayRef,
         fields: Vec<Vec<u8>>,
+        /// Whether some channel does not answer.
+        nullable: bool,
     },
+    /// Of the cells of strips.
+    Cells(CellLabels),
     None,
 }
 
@@ -51,7 +57,17 @@ pub(crate) enum Encoded {
 impl Layout {
     /// The columns of responses under a plan, then those that are passed on.
     pub(crate) fn new(plan: &Plan, kept: Vec<Field>, format: Format) -> Layout {
-        Layout::of_columns(plan.schema(), plan.columns().to_vec(), kept, format)
+        let mut layout = Layout::of_columns(plan.schema(), plan.columns().to_vec(), kept, format);
+        for (column, labels) in &mut layout.columns {
+            match (&column.content, labels) {
+                (Content::Cells { block }, labels) => *labels = Labels::Cells(CellLabels::new(plan, *block)),
+                (Content::Answer { block, .. }, Labels::Some { nullable, .. }) => {
+                    *nullable = plan.blocks()[*block].strips().next().is_some();
+                }
+                _ => {}
+            }
+        }
+        layout
     }
 
     /// One column per attribute, as if all were public, then others.
@@ -66,7 +82,7 @@ impl Layout {
             let labels = match &column.content {
                 Content::Answer { labels, .. } => labels.clone(),
                 Content::Public { attribute } => schema.attributes()[*attribute].categories().to_vec(),
-                Content::Tag { .. } => return (column, Labels::None),
+                Content::Tag { .. } | Content::Cells { .. } => return (column, Labels::None),
             };
             let values = Arc::new(StringArray::from(labels.clone()));
             let field = |label: &String| {
@@ -75,18 +91,22 @@ impl Layout {
                 field
             };
             let fields = labels.iter().map(field).collect();
-            (column, Labels::Some { values, fields })
+            (column, Labels::Some { values, fields, nullable: false })
         };
         Layout { columns: columns.into_iter().map(column).collect(), kept, format }
     }
 
     pub(crate) fn schema(&self) -> ArrowSchema {
         let dictionary = || DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8));
-        let field = |(column, _): &(ResponseColumn, Labels)| match column.content {
-            Content::Answer { set: true, .. } => {
-                Field::new_list(&column.name, Field::new_list_field(dictionary(), false), false)
+        let list = |name: &str, items: DataType, nullable: bool| {
+            Field::new_list(name, Field::new_list_field(items, false), nullable)
+        };
+        let field = |(column, labels): &(ResponseColumn, Labels)| match column.content {
+            Content::Answer { set: true, .. } => list(&column.name, dictionary(), labels.may_be_null()),
+            Content::Answer { .. } | Content::Public { .. } => {
+                Field::new(&column.name, dictionary(), labels.may_be_null())
             }
-            Content::Answer { .. } | Content::Public { .. } => Field::new(&column.name, dictionary(), false),
+            Content::Cells { .. } => list(&column.name, CellLabels::item_type(), true),
             Content::Tag { .. } => Field::new(&column.name, DataType::UInt16, false),
         };
         ArrowSchema::new(self.columns.iter().map(field).chain(self.kept.iter().cloned()).collect::<Vec<Field>>())
@@ -131,8 +151,11 @@ impl Layout {
 
     fn batch(&self, answers: &[BlockAnswers], truths: &[Vec<u16>], kept: &[ArrayRef]) -> RecordBatch {
         let labelled = |codes: &[u16], labels: &Labels| -> ArrayRef {
-            let Labels::Some { values, .. } = labels else { unreachable!("answers have labels") };
-            let keys = UInt16Array::from(codes.to_vec());
+            let Labels::Some { values, nullable, .. } = labels else { unreachable!("answers have labels") };
+            let keys = match nullable {
+                true => codes.iter().map(|&code| (code != UNANSWERED).then_some(code)).collect(),
+                false => UInt16Array::from(codes.to_vec()),
+            };
             Arc::new(DictionaryArray::<UInt16Type>::try_new(keys, values.clone()).expect("codes are categories"))
         };
         let array = |(column, labels): &(ResponseColumn, Labels)| -> ArrayRef {
@@ -141,14 +164,16 @@ impl Layout {
                 Content::Tag { block } => Arc::new(UInt16Array::from(answers[*block].tags.clone())),
                 Content::Answer { block, place, .. } => match &answers[*block].columns[*place] {
                     AnswerColumn::One(codes) => labelled(codes, labels),
-                    AnswerColumn::Set(sets) => {
-                        let lengths = sets.iter().map(<[u16]>::len);
-                        let offsets = arrow_buffer::OffsetBuffer::from_lengths(lengths);
-                        let items = labelled(sets.codes(), labels);
-                        let field = Arc::new(Field::new_list_field(items.data_type().clone(), false));
-                        Arc::new(arrow_array::ListArray::new(field, offsets, items, None))
-                    }
+                    AnswerColumn::Set(sets) => lists(sets, labelled(sets.codes(), labels), labels.may_be_null()),
                 },
+                Content::Cells { block } => {
+                    let (Labels::Cells(labels), Some(sets)) = (labels, &answers[*block].cells) else {
+                        unreachable!("strips answer with cells")
+                    };
+                    let keys = Int32Array::from(labels.keys(&answers[*block].tags, sets));
+                    let items = DictionaryArray::<Int32Type>::try_new(keys, labels.values()).expect("labels of cells");
+                    lists(sets, Arc::new(items), true)
+                }
             }
         };
         let arrays = self.columns.iter().map(array).chain(kept.iter().cloned()).collect();
@@ -162,35 +187,9 @@ impl Layout {
         kept: &[ArrayRef],
         rows: usize,
     ) -> Result<Vec<u8>, Unwritable> {
-        enum Source<'a> {
-            Codes(&'a [u16], &'a [Vec<u8>]),
-            Sets(&'a Sets, &'a StringArray),
-            Numbers(&'a [u16]),
-            Kept(KeptText<'a>),
-        }
-        let source = |(column, labels): &'_ (ResponseColumn, Labels)| match (&column.content, labels) {
-            (Content::Public { attribute }, Labels::Some { .. }) => (Some(*attribute), None),
-            (Content::Tag { block }, _) => (None, Some((*block, usize::MAX))),
-            (Content::Answer { block, place, .. }, _) => (None, Some((*block, *place))),
-            (Content::Public { .. }, Labels::None) => unreachable!("public attributes have labels"),
-        };
         let kept: Vec<ArrayRef> = kept.iter().map(as_shown).collect();
         let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.columns.len() + kept.len());
-        for described in &self.columns {
-            let (values, fields) = match &described.1 {
-                Labels::Some { values, fields } => (Some(values.as_string::<i32>()), &fields[..]),
-                Labels::None => (None, &[][..]),
-            };
-            sources.push(match source(described) {
-                (Some(attribute), _) => Source::Codes(&truths[attribute], fields),
-                (None, Some((block, usize::MAX))) => Source::Numbers(&answers[block].tags),
-                (None, Some((block, place))) => match &answers[block].columns[place] {
-                    AnswerColumn::One(codes) => Source::Codes(codes, fields),
-                    AnswerColumn::Set(sets) => Source::Sets(sets, values.expect("answers have labels")),
-                },
-                (None, None) => unreachable!("every column has a source"),
-            });
-        }
+        sources.extend(self.columns.iter().map(|column| Source::new(column, answers, truths)));
         for (array, field) in kept.iter().zip(&self.kept) {
             sources.push(Source::Kept(KeptText::new(array, field)?));
         }
@@ -202,7 +201,12 @@ impl Layout {
                     text.push(delimiter);
                 }
                 match source {
+                    Source::Codes(codes, _) if codes[row] == UNANSWERED => {}
                     Source::Codes(codes, fields) => text.extend_from_slice(&fields[usize::from(codes[row])]),
+                    Source::Sets(sets, _) | Source::Cells(sets, ..) if sets.get(row).is_empty() => {}
+                    Source::Cells(sets, tags, labels) => {
+                        push_cell(&mut text, &labels.joined(tags.get(row).copied(), sets.get(row)), self.format);
+                    }
                     Source::Numbers(numbers) => text.extend_from_slice(numbers[row].to_string().as_bytes()),
                     Source::Sets(sets, labels) => {
                         let labels: Vec<&str> = sets.get(row).iter().map(|&code| labels.value(code.into())).collect();
@@ -215,6 +219,53 @@ impl Layout {
         }
         Ok(text)
     }
+}
+
+/// Where the text of a column comes from.
+enum Source<'a> {
+    Codes(&'a [u16], &'a [Vec<u8>]),
+    Sets(&'a Sets, &'a StringArray),
+    Cells(&'a Sets, &'a [u16], &'a CellLabels),
+    Numbers(&'a [u16]),
+    Kept(KeptText<'a>),
+}
+
+impl<'a> Source<'a> {
+    fn new(
+        (column, labels): &'a (ResponseColumn, Labels),
+        answers: &'a [BlockAnswers],
+        truths: &'a [Vec<u16>],
+    ) -> Source<'a> {
+        match (&column.content, labels) {
+            (Content::Public { attribute }, Labels::Some { fields, .. }) => Source::Codes(&truths[*attribute], fields),
+            (Content::Tag { block }, _) => Source::Numbers(&answers[*block].tags),
+            (Content::Answer { block, place, .. }, Labels::Some { values, fields, .. }) => {
+                match &answers[*block].columns[*place] {
+                    AnswerColumn::One(codes) => Source::Codes(codes, fields),
+                    AnswerColumn::Set(sets) => Source::Sets(sets, values.as_string::<i32>()),
+                }
+            }
+            (Content::Cells { block }, Labels::Cells(labels)) => {
+                let sets = answers[*block].cells.as_ref().expect("strips answer with cells");
+                Source::Cells(sets, &answers[*block].tags, labels)
+            }
+            _ => unreachable!("every column has its labels"),
+        }
+    }
+}
+
+impl Labels {
+    fn may_be_null(&self) -> bool {
+        matches!(self, Labels::Some { nullable: true, .. })
+    }
+}
+
+/// Sets as lists; null where a set is empty, if it may be.
+fn lists(sets: &Sets, items: ArrayRef, nullable: bool) -> ArrayRef {
+    let offsets = OffsetBuffer::from_lengths(sets.iter().map(<[u16]>::len));
+    let nulls = nullable.then(|| NullBuffer::from_iter(sets.iter().map(|set| !set.is_empty())));
+    let field = Arc::new(Field::new_list_field(items.data_type().clone(), false));
+    Arc::new(ListArray::new(field, offsets, items, nulls))
 }
 
 fn delimiter_of(format: Format) -> u8 {
@@ -333,7 +384,7 @@ mod tests {
         let labels = Arc::new(StringArray::from(vec!["secret", "north", "south"]));
         let region: ArrayRef = Arc::new(DictionaryArray::<Int32Type>::new(Int32Array::from(vec![1, 2]), labels));
         let kept = vec![Field::new("region", region.data_type().clone(), true)];
-        let answers = [BlockAnswers { tags: Vec::new(), columns: vec![AnswerColumn::One(vec![0, 1])] }];
+        let answers = [BlockAnswers { tags: Vec::new(), columns: vec![AnswerColumn::One(vec![0, 1])], cells: None }];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.parquet");
         let (target, layout) = (Target::File(path.clone()), Layout::new(&plan, kept, Format::Parquet));

@@ -6,6 +6,9 @@ use num_bigint::BigUint;
 use num_rational::Ratio;
 use num_traits::{One, ToPrimitive, Zero};
 
+/// `2^64`, the total weight that constructors share out.
+pub(crate) const FULL_WEIGHT: u128 = 1 << 64;
+
 /// An exact non-negative rational number.
 pub type Rational = Ratio<BigUint>;
 
@@ -224,6 +227,25 @@ pub fn exact(x: f64) -> Option<Rational> {
         true => Rational::from(mantissa << exponent as u16),
         false => Rational::new(mantissa, BigUint::from(1u32) << exponent.unsigned_abs()),
     })
+}
+
+/// The largest weight `w` such that a mixture of `inside` of `whole` equally likely answers, with probability `w / 2^64`, and of
+/// all of them has an epsilon that is not above this less a margin: `ln(1 + w whole / ((2^64 - w) inside))`, as certified.
+pub(crate) fn weight_within(inside: &BigUint, whole: &BigUint, epsilon: f64, margin: f64) -> u64 {
+    let certified = |weight: u64| {
+        let uniform = inside * (FULL_WEIGHT - u128::from(weight));
+        Epsilon::of_integers(&(&uniform + whole * weight), &uniform)
+    };
+    // Kept back so that the certified epsilon of several blocks, rounded upward once more, does not exceed the sum of what was
+    // asked of each either.
+    let target = epsilon * (1.0 - 2f64.powi(-48)) - margin;
+    let fits = |weight| certified(weight).get() <= target;
+    let (mut fitting, mut beyond) = (if fits(u64::MAX) { u64::MAX } else { 0 }, u64::MAX);
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
+    }
+    fitting
 }
 
 /// The number of ways to choose `k` of `n`: a product of prime powers, which takes no division of long numbers. The power of

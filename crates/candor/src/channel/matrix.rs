@@ -8,8 +8,8 @@
 use num_bigint::BigUint;
 use num_traits::One;
 
-use super::ChannelError;
 use super::epsilon::{Epsilon, Rational, nearest, parity};
+use super::{ChannelError, check_categories};
 use crate::schema::MAX_CATEGORIES;
 use crate::shape::Shape;
 
@@ -184,9 +184,7 @@ fn check_shape(
     if sizes.is_empty() {
         return Err(ChannelError::NoAttribute);
     }
-    if let Some(attribute) = sizes.iter().position(|&a| !(2..=MAX_CATEGORIES).contains(&a)) {
-        return Err(ChannelError::Categories { attribute, categories: sizes[attribute] });
-    }
+    check_categories(sizes)?;
     let inputs = sizes.iter().try_fold(1usize, |n, &a| n.checked_mul(a)).filter(|&n| n <= MAX_CATEGORIES);
     if inputs != Some(columns.len()) {
         return Err(ChannelError::Columns { found: columns.len(), expected: inputs });

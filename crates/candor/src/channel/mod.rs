@@ -1,8 +1,8 @@
 //! Channels: `P(answer | truth)` as exact integers.
 //!
-//! There are two families, and one treatment for both: [`Pattern`] channels over several
-//! attributes and [`Matrix`] channels over one variable. Methods of the literature are
-//! constructors of one of the two, never types of their own.
+//! There are three families, and one treatment for all: [`Pattern`] channels over several
+//! attributes, [`Matrix`] channels over one variable and [`Strip`] channels over one table. Methods of the literature
+//! are constructors of one of them, never types of their own.
 
 pub(crate) mod work;
 mod epsilon;
@@ -12,16 +12,19 @@ mod pattern_set;
 pub mod threshold;
 mod counting;
 mod pattern;
+mod strip;
 pub(crate) mod sampling;
 
+pub(crate) use epsilon::FULL_WEIGHT;
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
+pub(crate) use pattern::MAX_EXACT;
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
-pub(crate) use pattern::{FULL_WEIGHT, MAX_EXACT};
 pub(crate) use pattern_set::MAX_STATES;
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
+pub use strip::{MAX_CELLS, Strip};
 pub(crate) use threshold::MAX_HALVES;
 
 use crate::schema::MAX_CATEGORIES;
@@ -36,14 +39,25 @@ pub enum Channel {
     Matrix(Matrix),
     /// Parts over pattern sets, over several attributes.
     Pattern(Pattern),
+    /// Relabelled balanced sets of cells of one table.
+    Strip(Strip),
 }
 
 impl Channel {
-    /// The number of categories of each attribute.
+    /// The attributes it asks about, by place in its block: all of them, but for strips those of their table.
+    pub fn places(&self) -> Vec<usize> {
+        match self {
+            Channel::Strip(strip) => strip.places().to_vec(),
+            other => (0..other.sizes().len()).collect(),
+        }
+    }
+
+    /// The number of categories of each attribute it asks about.
     pub fn sizes(&self) -> Vec<usize> {
         match self {
             Channel::Matrix(matrix) => matrix.sizes().to_vec(),
             Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.categories).collect(),
+            Channel::Strip(strip) => strip.table().sizes().to_vec(),
         }
     }
 
@@ -53,6 +67,7 @@ impl Channel {
         match self {
             Channel::Matrix(matrix) => matrix.parity(),
             Channel::Pattern(pattern) => pattern.parity(),
+            Channel::Strip(strip) => Some(strip.parity()),
         }
     }
 
@@ -61,12 +76,9 @@ impl Channel {
         Epsilon::of_parity(self.parity().as_ref())
     }
 
-    /// Certified epsilon of each attribute for a reader of the whole answer who knows all others.
+    /// Certified epsilon of each attribute it asks about for a reader of the whole answer who knows all others.
     pub fn conditional_epsilons(&self) -> Vec<Epsilon> {
-        match self {
-            Channel::Matrix(matrix) => matrix.conditional_epsilons(),
-            Channel::Pattern(pattern) => pattern.conditional_epsilons(),
-        }
+        self.losses().1
     }
 
     /// [`Channel::parity`] and [`Channel::conditional_epsilons`], for little more than one of them.
@@ -74,39 +86,47 @@ impl Channel {
         match self {
             Channel::Matrix(matrix) => (matrix.parity(), matrix.conditional_epsilons()),
             Channel::Pattern(pattern) => pattern.losses(),
+            // In every direction some line of the table holds a part of the strip: one step may lead out of any answer.
+            Channel::Strip(strip) => (self.parity(), vec![self.record_epsilon(); strip.places().len()]),
         }
     }
 
-    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute, for little more than one of them.
+    /// [`Channel::marginal_epsilon`] and [`Channel::keep_probability`] of every attribute it asks about, for little more
+    /// than one of them.
     pub(crate) fn marginals(&self) -> Vec<(Option<Epsilon>, Option<f64>)> {
         match self {
-            Channel::Matrix(matrix) => {
-                let of = |attribute| (self.marginal_epsilon(attribute), self.keep_probability(attribute));
-                (0..matrix.sizes().len()).map(of).collect()
-            }
             Channel::Pattern(pattern) => {
                 pattern.marginals().into_iter().map(|(epsilon, kept)| (Some(epsilon), Some(kept))).collect()
             }
+            other => (0..other.sizes().len()).map(|i| (self.marginal_epsilon(i), self.keep_probability(i))).collect(),
         }
     }
 
-    /// Certified epsilon of one attribute for a reader of its own answer alone; `None` where the
-    /// attribute has no answer of its own (a matrix over a cross-classification).
+    /// Certified epsilon of one of the attributes it asks about for a reader of its own answer alone; `None` where the
+    /// attribute has no answer of its own (a matrix over a cross-classification, a strip over several).
     pub fn marginal_epsilon(&self, attribute: usize) -> Option<Epsilon> {
         match self {
-            Channel::Matrix(matrix) => (matrix.sizes().len() == 1).then(|| matrix.record_epsilon()),
             Channel::Pattern(pattern) => Some(pattern.marginal_epsilon(attribute)),
+            other => (other.sizes().len() == 1).then(|| other.record_epsilon()),
         }
     }
 
     /// The probability that the attribute's answer is, or contains, the truth; of a matrix the
-    /// smallest over all categories, and `None` where outputs are not categories.
+    /// smallest over all categories, and `None` where answers are not categories of the attribute.
     pub fn keep_probability(&self, attribute: usize) -> Option<f64> {
         match self {
             Channel::Matrix(matrix) if matrix.sizes().len() == 1 => matrix.keep_probability(),
-            Channel::Matrix(_) => None,
+            Channel::Matrix(_) | Channel::Strip(_) => None,
             Channel::Pattern(pattern) => Some(pattern.keep_probability(attribute)),
         }
+    }
+}
+
+/// Whether attributes have as many categories as can be.
+fn check_categories(sizes: &[usize]) -> Result<(), ChannelError> {
+    match sizes.iter().position(|size| !(2..=MAX_CATEGORIES).contains(size)) {
+        Some(attribute) => Err(ChannelError::Categories { attribute, categories: sizes[attribute] }),
+        None => Ok(()),
     }
 }
 
@@ -173,9 +193,21 @@ pub enum ChannelError {
         /// Which part.
         part: usize,
     },
+    /// The attributes of a strip are not in order.
+    #[error("a strip takes the places of its attributes in increasing order, and as many numbers of categories")]
+    Places,
+    /// The table of a strip is too large.
+    #[error("the table of a strip has at most {MAX_CELLS} cells, not {0}")]
+    TableSize(usize),
+    /// The strip is nothing or everything.
+    #[error("a strip of {0} cells of a table of {1}: it takes from 1 to one less than all")]
+    StripSize(usize, usize),
     /// Not a privacy loss.
     #[error("epsilon is {0}; it must be a finite number, 0 or more")]
     Epsilon(f64),
+    /// An epsilon so small that answers would not depend on the truth.
+    #[error("an epsilon of {0} leaves a strip nothing to tell; ask for a larger one")]
+    NothingTold(f64),
     /// The set would always be drawn.
     #[error("nothing would be hidden: the answer must be uniformly random with some probability")]
     NothingHidden,

@@ -12,7 +12,7 @@ use rand_core::TryCryptoRng;
 
 use super::pattern::Drawing;
 use super::pattern_set::{Choices, PatternSet};
-use super::{Axis, Channel, FULL_WEIGHT, Matrix, Pattern};
+use super::{Axis, Channel, FULL_WEIGHT, Matrix, Pattern, Strip};
 use crate::randomness::below_u64;
 
 /// What is reported about one attribute, or about the cross-classification of a matrix.
@@ -20,7 +20,7 @@ use crate::randomness::below_u64;
 pub enum Answer {
     /// One category (or output of a matrix).
     One(u16),
-    /// A set of categories, in increasing order.
+    /// A set of categories, or of cells of a strip's table, in increasing order.
     Set(Vec<u16>),
 }
 
@@ -32,6 +32,7 @@ pub struct Sampler<'a>(Ready<'a>);
 
 enum Ready<'a> {
     Matrix(&'a Matrix),
+    Strip(&'a Strip),
     Pattern {
         pattern: &'a Pattern,
         /// The ways to answer each attribute, once they are needed.
@@ -51,6 +52,7 @@ impl<'a> Sampler<'a> {
     pub(crate) fn keeping(channel: &'a Channel, keep: bool) -> Sampler<'a> {
         Sampler(match channel {
             Channel::Matrix(matrix) => Ready::Matrix(matrix),
+            Channel::Strip(strip) => Ready::Strip(strip),
             Channel::Pattern(pattern) => {
                 let kept = if keep { pattern.parts().len() } else { 0 };
                 let drawings = (0..kept).map(|_| OnceLock::new()).collect();
@@ -60,18 +62,19 @@ impl<'a> Sampler<'a> {
     }
 
     /// Samplers of the channels of a lottery; they keep what they make if all of it fits memory.
-    pub(crate) fn of_lottery(lottery: &'a [(u64, Channel)]) -> Vec<Sampler<'a>> {
-        let keep = lottery.iter().map(|(_, channel)| preparation(channel)).sum::<usize>() <= MAX_PREPARED;
-        lottery.iter().map(|(_, channel)| Sampler::keeping(channel, keep)).collect()
+    pub(crate) fn of_lottery(channels: &[&'a Channel]) -> Vec<Sampler<'a>> {
+        let keep = channels.iter().map(|channel| preparation(channel)).sum::<usize>() <= MAX_PREPARED;
+        channels.iter().map(|channel| Sampler::keeping(channel, keep)).collect()
     }
 
-    /// Answers for one record: for a pattern channel one answer per attribute, for a matrix one.
+    /// Answers for one record: for a pattern channel one answer per attribute, for a matrix one, for a strip one set
+    /// of cells.
     ///
     /// # Errors
     /// Whatever the source of randomness fails with.
     ///
     /// # Panics
-    /// If `truth` does not have one category, in range, for each attribute.
+    /// If `truth` does not have one category, in range, for each attribute of the block.
     pub fn draw<R: TryCryptoRng + ?Sized>(&self, truth: &[u16], rng: &mut R) -> Result<Vec<Answer>, R::Error> {
         match &self.0 {
             Ready::Matrix(matrix) => {
@@ -79,6 +82,10 @@ impl<'a> Sampler<'a> {
                 let column = &matrix.columns()[matrix.shape().cell(truth)];
                 let ball = u128::from(below_u64(1u128 << matrix.bits(), rng)?);
                 Ok(vec![Answer::One(choose_by_weight(column.iter().copied(), ball) as u16)])
+            }
+            Ready::Strip(strip) => {
+                let truth: Vec<usize> = strip.places().iter().map(|&place| truth[place].into()).collect();
+                Ok(vec![Answer::Set(draw_cells(strip, &truth, rng)?)])
             }
             Ready::Pattern { pattern, choices, drawings } => {
                 assert_eq!(truth.len(), pattern.axes().len(), "one category per attribute");
@@ -115,7 +122,7 @@ impl<'a> Sampler<'a> {
 /// How many parts times attributes a channel has to prepare.
 fn preparation(channel: &Channel) -> usize {
     match channel {
-        Channel::Matrix(_) => 0,
+        Channel::Matrix(_) | Channel::Strip(_) => 0,
         Channel::Pattern(pattern) => pattern.parts().len() * pattern.axes().len(),
     }
 }
@@ -143,6 +150,31 @@ pub(crate) fn draw_weighted<R: TryCryptoRng + ?Sized>(
     let total: u128 = weights.clone().map(u128::from).sum();
     let ball = below_u64(total, rng)?;
     Ok(choose_by_weight(weights, ball.into()))
+}
+
+/// A relabelling of a strip: first the label that the true cell gets, then those of all other categories.
+fn draw_cells<R: TryCryptoRng + ?Sized>(strip: &Strip, truth: &[usize], rng: &mut R) -> Result<Vec<u16>, R::Error> {
+    let (members, shape) = (strip.members(), strip.table());
+    let label = match draw_weighted(strip.weights().into_iter(), rng)? {
+        0 => members[below_u64(members.len() as u128, rng)? as usize].into(),
+        _ => below_u64(shape.cells() as u128, rng)? as usize,
+    };
+    let mut cells = vec![0u16; members.len()];
+    for (axis, (&size, &truth)) in shape.sizes().iter().zip(truth).enumerate() {
+        let given = shape.code(label, axis);
+        let mut labels: Vec<usize> = (0..size).filter(|&label| label != given).collect();
+        for last in (1..labels.len()).rev() {
+            labels.swap(last, below_u64(last as u128 + 1, rng)? as usize);
+        }
+        // The category that each label stands for.
+        let mut categories = vec![truth; size];
+        let others = (0..size).filter(|&category| category != truth);
+        others.zip(labels).for_each(|(category, label)| categories[label] = category);
+        let step = |&member: &u16| categories[shape.code(member.into(), axis)] * shape.stride(axis);
+        cells.iter_mut().zip(members).for_each(|(cell, member)| *cell += step(member) as u16);
+    }
+    cells.sort_unstable();
+    Ok(cells)
 }
 
 /// The pattern of a uniformly random answer, given that it is in the set.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Block, PlanError};
-use crate::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use crate::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use crate::schema::{Schema, SchemaError};
 
 #[derive(Serialize, Deserialize)]
@@ -37,6 +37,13 @@ pub(super) enum ChannelJson {
         outputs: Vec<String>,
         bits: u32,
         columns: Vec<Vec<Integer>>,
+    },
+    Strip {
+        attributes: Vec<usize>,
+        categories: Vec<usize>,
+        cells: usize,
+        hit: Integer,
+        all: Integer,
     },
 }
 
@@ -129,6 +136,11 @@ fn channel_json(channel: &Channel) -> ChannelJson {
             bits: matrix.bits(),
             columns: matrix.columns().iter().map(|column| column.iter().copied().map(Integer).collect()).collect(),
         },
+        Channel::Strip(strip) => {
+            let [hit, all] = strip.weights().map(Integer);
+            let (attributes, categories) = (strip.places().to_vec(), strip.table().sizes().to_vec());
+            ChannelJson::Strip { attributes, categories, cells: strip.members().len(), hit, all }
+        }
     }
 }
 
@@ -166,6 +178,9 @@ impl ChannelJson {
             ChannelJson::Matrix { categories, outputs, bits, columns } => {
                 let columns = columns.into_iter().map(|column| column.into_iter().map(|n| n.0).collect()).collect();
                 Matrix::new(categories, outputs, bits, columns).map(Channel::Matrix)
+            }
+            ChannelJson::Strip { attributes, categories, cells, hit, all } => {
+                Strip::new(attributes, categories, cells, [hit.0, all.0]).map(Channel::Strip)
             }
         };
         made.map_err(|error| PlanError::Channel { block, error })

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson};
-use crate::channel::{MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
+use crate::channel::{MAX_CELLS, MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
 
 /// The largest cost of a plan that is read unless asked otherwise, in steps: some seconds.
 pub const MAX_COST: u64 = 1 << 33;
@@ -17,6 +17,9 @@ pub(super) const CHEAP: u64 = 1 << 24;
 
 /// The steps for each category of an answer that is a set: what drawing it prepares fills memory rather than time.
 const SET_STEPS: u64 = 1 << 10;
+
+/// The steps for each cell and attribute of a strip's table: its cells are sorted, and what drawing prepares fills memory.
+const STRIP_STEPS: u64 = 1 << 7;
 
 /// The cost of a plan with these blocks over a schema of so many attributes, in steps.
 pub(super) fn cost(blocks: &[BlockJson], attributes: usize) -> u64 {
@@ -40,6 +43,10 @@ fn of_channel(channel: &ChannelJson) -> u64 {
         ChannelJson::Matrix { categories, columns, .. } => {
             let entries = columns.iter().map(Vec::len).fold(0, usize::saturating_add);
             (entries as u64).saturating_mul(4 + 4 * categories.len() as u64)
+        }
+        ChannelJson::Strip { categories, .. } => {
+            let cells = categories.iter().fold(1, |cells: u64, &size| cells.saturating_mul(size as u64));
+            product(&[STRIP_STEPS, cells.min(MAX_CELLS as u64), categories.len() as u64])
         }
         ChannelJson::Pattern { categories, answer_sizes, parts, resampling } => {
             let resampled = resampling.as_ref().is_some_and(|weights| weights.iter().any(|weight| weight.0 > 0));
@@ -148,7 +155,7 @@ fn product(factors: &[u64]) -> u64 {
 mod tests {
     use super::*;
     use crate::channel::work::counted;
-    use crate::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet};
+    use crate::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
     use crate::plan::{Block, Plan};
     use crate::schema::Schema;
     use proptest::prelude::*;
@@ -169,6 +176,15 @@ mod tests {
         ]
     }
 
+    /// Over the first attributes, as many as make a table.
+    fn any_strip(axes: &[Axis]) -> impl Strategy<Value = Option<Channel>> + use<> {
+        let sizes: Vec<usize> = axes.iter().map(|axis| axis.categories).collect();
+        (1..=sizes.len().min(3), 1usize..60_000).prop_map(move |(n, cells)| {
+            let table: usize = sizes[..n].iter().product();
+            Some(Strip::new((0..n).collect(), sizes[..n].to_vec(), cells % (table - 1) + 1, [1, 2]).ok()?.into())
+        })
+    }
+
     fn any_channel(axes: Vec<Axis>) -> impl Strategy<Value = Option<Channel>> {
         let parts = prop::collection::vec((any_set(axes.len()), 1u64..1000), 1..20);
         (parts, any::<bool>()).prop_map(move |(parts, resampled)| {
@@ -182,7 +198,8 @@ mod tests {
     fn any_plan(attributes: std::ops::Range<usize>) -> impl Strategy<Value = Option<Plan>> {
         let axes = prop::collection::vec((2usize..40, 1usize..40), attributes);
         let axes = axes.prop_map(|axes| axes.into_iter().map(|(a, q)| Axis::set(a, q.min(a))).collect::<Vec<Axis>>());
-        axes.prop_flat_map(|axes| (Just(axes.clone()), prop::collection::vec(any_channel(axes), 1..4))).prop_map(
+        let channel = |axes: Vec<Axis>| prop_oneof![1 => any_strip(&axes).boxed(), 3 => any_channel(axes).boxed()];
+        axes.prop_flat_map(move |axes| (Just(axes.clone()), prop::collection::vec(channel(axes), 1..4))).prop_map(
             |(axes, channels)| {
                 let sizes: Vec<usize> = axes.iter().map(|axis| axis.categories).collect();
                 let lottery = channels.into_iter().map(|channel| Some((1, channel?))).collect::<Option<Vec<_>>>()?;
@@ -212,6 +229,17 @@ mod tests {
                 let (done, declared) = done_and_declared(&plan);
                 prop_assert!(done <= declared, "{done} steps, {declared} declared");
             }
+        }
+    }
+
+    #[test]
+    fn strips_are_counted() {
+        for sizes in [vec![9], vec![256, 256], vec![2; 16]] {
+            let places: Vec<usize> = (0..sizes.len()).collect();
+            let strip = Strip::new(places.clone(), sizes.clone(), 5, [1, 1]).unwrap();
+            let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), vec![Block::new(places, strip)]).unwrap();
+            let (done, declared) = done_and_declared(&plan);
+            assert!(done >= sizes.iter().product::<usize>() as u64 && done <= declared, "{done} of {declared}");
         }
     }
 

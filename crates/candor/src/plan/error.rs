@@ -17,9 +17,10 @@ pub enum PlanError {
     /// A version this program does not know.
     #[error("this is a plan of version {0}; this program reads versions 1 to {FORMAT_VERSION}")]
     Version(u64),
-    /// A version newer than what the plan says needs: it would have two fingerprints.
+    /// Not the oldest version that can say what is in the plan: it would have two fingerprints.
     #[error(
-        "this plan says that it is of version {stated}, but nothing in it needs that: it must be of version {needed}"
+        "this plan says that it is of version {stated}, but {}: it must be of version {needed}",
+        if stated > needed { "nothing in it needs that" } else { "it holds what that version cannot say" }
     )]
     NeedlessVersion {
         /// As stated.
@@ -108,8 +109,8 @@ pub enum PlanError {
     },
     /// A lottery whose answers would not fit the same columns.
     #[error(
-        "the lottery of block {block} mixes channels whose answers do not share columns: use pattern channels only, or \
-         matrices with the same outputs"
+        "the lottery of block {block} mixes channels whose answers do not share columns: use pattern channels and strips only, \
+         or matrices with the same outputs"
     )]
     MixedLottery {
         /// Which block.
@@ -129,7 +130,7 @@ pub enum PlanError {
         /// Which label.
         label: String,
     },
-    /// A bitmap, weight or number that cannot be read.
+    /// A bitmap, weight or number that cannot be read, or cells that read alike.
     #[error("block {block}: {problem}")]
     Value {
         /// Which block.

@@ -10,7 +10,7 @@ use super::blocks_json::BlockJson;
 use super::cost::{CHEAP, MAX_COST, cost};
 use super::for_prior::Known;
 use super::{Block, FORMAT_VERSION, Fingerprint, ForPrior, Guarantee, Origin, Plan, PlanError, VERSION_1, check};
-use crate::channel::Epsilon;
+use crate::channel::{Channel, Epsilon};
 use crate::schema::{Schema, SchemaJson};
 
 const FORMAT: &str = "candor plan";
@@ -47,13 +47,20 @@ struct Contract {
     version: u64,
 }
 
-/// The fingerprint of schema and blocks in version 1; with a prior, of it too, in version 2.
+/// The oldest version that can say the blocks, and the prior if there is one.
+pub(super) fn version(blocks: &[Block], prior: Option<&Known>) -> u64 {
+    let strip = |(_, channel): &(u64, Channel)| matches!(channel, Channel::Strip(_));
+    let newer = prior.is_some() || blocks.iter().flat_map(Block::channels).any(strip);
+    if newer { FORMAT_VERSION } else { VERSION_1 }
+}
+
+/// The fingerprint of schema and blocks, and of a prior, in the oldest version that can say them.
 pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&Known>) -> Fingerprint {
     let contract = Contract {
         blocks: blocks.iter().map(|block| BlockJson::of(schema, block)).collect(),
         for_prior: prior.map(|known| PriorJson::of(schema, known)),
         schema: schema.to_json(),
-        version: if prior.is_some() { FORMAT_VERSION } else { VERSION_1 },
+        version: version(blocks, prior),
     };
     Fingerprint::of(&serde_json::to_value(contract).expect("plain data"))
 }
@@ -149,6 +156,9 @@ impl GuaranteeJson {
 
     /// Compares what a file states with what its channels give.
     fn check(&self, actual: &GuaranteeJson) -> Result<(), PlanError> {
+        let wrong = |what: &str, stated: String, actual: String| {
+            Err(PlanError::Guarantee { what: what.to_owned(), stated, actual })
+        };
         let pair = |what: &str, stated: &Option<String>, actual: &Option<String>| {
             let number = |text: &Option<String>| text.as_ref().map(|text| text.parse::<f64>().unwrap_or(f64::NAN));
             let agree = match (number(stated), number(actual)) {
@@ -157,23 +167,16 @@ impl GuaranteeJson {
                 _ => false,
             };
             let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unbounded".to_owned());
-            if agree {
-                return Ok(());
-            }
-            Err(PlanError::Guarantee { what: what.to_owned(), stated: shown(stated), actual: shown(actual) })
+            if agree { Ok(()) } else { wrong(what, shown(stated), shown(actual)) }
         };
         pair("the epsilon of the record", &self.epsilon, &actual.epsilon)?;
         if self.attributes.len() != actual.attributes.len() {
-            return Err(PlanError::Guarantee {
-                what: "guarantees".to_owned(),
-                stated: format!("{} attributes", self.attributes.len()),
-                actual: format!("{} attributes", actual.attributes.len()),
-            });
+            let count = |guarantee: &GuaranteeJson| format!("{} attributes", guarantee.attributes.len());
+            return wrong("guarantees", count(self), count(actual));
         }
         for (stated, actual) in self.attributes.iter().zip(&actual.attributes) {
             if stated.name != actual.name {
-                let (stated, actual) = (stated.name.clone(), actual.name.clone());
-                return Err(PlanError::Guarantee { what: "the order of guarantees".to_owned(), stated, actual });
+                return wrong("the order of guarantees", stated.name.clone(), actual.name.clone());
             }
             let what = |kind: &str| format!("the {kind} epsilon of \"{}\"", actual.name);
             pair(&what("marginal"), &stated.marginal_epsilon, &actual.marginal_epsilon)?;
@@ -185,8 +188,7 @@ impl GuaranteeJson {
                 ("the worst posterior for its prior", &stated.worst_posterior, &actual.worst_posterior),
             ];
             if let Some((what, stated, actual)) = pairs.into_iter().find(|(_, stated, actual)| stated != actual) {
-                let (what, stated, actual) = (what.to_owned(), stated.clone(), actual.clone());
-                return Err(PlanError::Guarantee { what, stated, actual });
+                return wrong(what, stated.clone(), actual.clone());
             }
         }
         Ok(())
@@ -258,7 +260,7 @@ impl Plan {
         check(&schema, &blocks)?;
         let known = file.guarantee.for_prior.as_ref().map(|stated| stated.known(&schema)).transpose()?;
         let covered = known.as_ref().filter(|_| file.version > VERSION_1);
-        let needed = if covered.is_some() { FORMAT_VERSION } else { VERSION_1 };
+        let needed = version(&blocks, covered);
         if file.version != needed {
             return Err(PlanError::NeedlessVersion { stated: file.version, needed });
         }

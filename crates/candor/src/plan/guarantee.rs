@@ -3,7 +3,7 @@
 use num_traits::One;
 
 use super::Block;
-use crate::channel::{Epsilon, Rational};
+use crate::channel::{Channel, Epsilon, Rational};
 
 /// The certified losses of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,13 +19,13 @@ pub struct AttributeGuarantee {
     /// Its position in the schema.
     pub attribute: usize,
     /// For a reader of this attribute's answer alone; `None` if it has no answer of its own (a
-    /// matrix over a cross-classification).
+    /// matrix over a cross-classification, a strip over several attributes).
     pub marginal: Option<Epsilon>,
     /// For a reader of the whole response who knows all other attributes. This is what a
     /// respondent should be told.
     pub conditional: Epsilon,
     /// The probability that the answer is, or contains, the truth; of a matrix the smallest over
-    /// categories.
+    /// categories. `None` where answers are not about the attribute alone, or not every channel asks about it.
     pub keep_probability: Option<f64>,
 }
 
@@ -72,7 +72,6 @@ impl Guarantee {
 
 /// The largest ratio of likelihoods of a block, `None` if infinite, and what it gives for each attribute.
 fn of_block(block: &Block) -> (Option<Rational>, Vec<AttributeGuarantee>) {
-    let total: f64 = block.lottery.iter().map(|&(weight, _)| weight as f64).sum();
     let attribute = |&attribute: &usize| AttributeGuarantee {
         attribute,
         marginal: Some(Epsilon::ZERO),
@@ -81,15 +80,19 @@ fn of_block(block: &Block) -> (Option<Rational>, Vec<AttributeGuarantee>) {
     };
     let mut attributes: Vec<AttributeGuarantee> = block.attributes.iter().map(attribute).collect();
     let mut worst = Some(Rational::one());
-    for (weight, channel) in &block.lottery {
+    for (share, channel) in block.shares() {
         let (parity, conditionals) = channel.losses();
         worst = worst.zip(parity).map(|(worst, parity)| worst.max(parity));
-        for ((attribute, conditional), (marginal, kept)) in
-            attributes.iter_mut().zip(conditionals).zip(channel.marginals())
+        if let Channel::Strip(_) = channel {
+            attributes.iter_mut().for_each(|attribute| attribute.keep_probability = None);
+        }
+        for ((place, conditional), (marginal, kept)) in
+            channel.places().into_iter().zip(conditionals).zip(channel.marginals())
         {
+            let attribute = &mut attributes[place];
             attribute.conditional = attribute.conditional.max(conditional);
             attribute.marginal = attribute.marginal.zip(marginal).map(|(worst, epsilon)| worst.max(epsilon));
-            let kept = kept.map(|kept| *weight as f64 / total * kept);
+            let kept = kept.map(|kept| share * kept);
             attribute.keep_probability = attribute.keep_probability.zip(kept).map(|(sum, kept)| sum + kept);
         }
     }

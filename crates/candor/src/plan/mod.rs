@@ -17,10 +17,10 @@ pub use cost::MAX_COST;
 pub use error::PlanError;
 pub use fingerprint::Fingerprint;
 pub use for_prior::ForPrior;
-use format::fingerprint;
+use format::{fingerprint, version};
 pub use guarantee::{AttributeGuarantee, Guarantee};
 
-use crate::channel::{Channel, Matrix, Pattern};
+use crate::channel::{Channel, Matrix, Pattern, Strip};
 use crate::schema::{Attribute, CROSS, Schema};
 
 /// The newest version of the plan format: this program reads all versions up to it, and writes each plan in the oldest
@@ -68,9 +68,23 @@ impl Block {
         &self.lottery
     }
 
+    /// The channels with the probability that the lottery draws each.
+    pub fn shares(&self) -> impl Iterator<Item = (f64, &Channel)> {
+        let total: f64 = self.lottery.iter().map(|&(weight, _)| weight as f64).sum();
+        self.lottery.iter().map(move |(weight, channel)| (*weight as f64 / total, channel))
+    }
+
     /// Whether responses carry a tag.
     pub fn has_tag(&self) -> bool {
         self.lottery.len() > 1
+    }
+
+    /// The channels that are strips.
+    pub fn strips(&self) -> impl Iterator<Item = &Strip> {
+        self.lottery.iter().filter_map(|(_, channel)| match channel {
+            Channel::Strip(strip) => Some(strip),
+            _ => None,
+        })
     }
 }
 
@@ -83,6 +97,12 @@ impl From<Pattern> for Channel {
 impl From<Matrix> for Channel {
     fn from(matrix: Matrix) -> Channel {
         Channel::Matrix(matrix)
+    }
+}
+
+impl From<Strip> for Channel {
+    fn from(strip: Strip) -> Channel {
+        Channel::Strip(strip)
     }
 }
 
@@ -142,7 +162,7 @@ impl Plan {
         check(&schema, &blocks)?;
         let guarantee = Guarantee::of(&blocks);
         let fingerprint = fingerprint(&schema, &blocks, None);
-        let (origin, version) = (Origin::default(), VERSION_1);
+        let (origin, version) = (Origin::default(), version(&blocks, None));
         let columns = response_columns(&schema, &blocks);
         Ok(Plan { schema, blocks, columns, origin, guarantee, for_prior: None, version, fingerprint })
     }
@@ -185,9 +205,16 @@ impl Plan {
     }
 
     /// The columns of a table of responses, in order: attributes in the order of the schema (an
-    /// attribute of a cross-classification at the first one's place), then tags.
+    /// attribute of a cross-classification at the first one's place; none where all channels of a block are strips), then
+    /// tags, then cells.
     pub fn columns(&self) -> &[ResponseColumn] {
         &self.columns
+    }
+
+    /// How the cells of a strip of a block are written in responses, in order: the labels of their categories with [`CROSS`]
+    /// between them. No two are alike.
+    pub fn cell_labels(&self, block: usize, strip: &Strip) -> Vec<String> {
+        cell_labels(&self.schema, &self.blocks[block], strip)
     }
 }
 
@@ -224,6 +251,12 @@ pub enum Content {
         /// Which block's lottery.
         block: usize,
     },
+    /// The set of cells that a strip of the block's lottery answers with; nothing where another channel was drawn. As
+    /// labels: [`Plan::cell_labels`].
+    Cells {
+        /// Which block.
+        block: usize,
+    },
 }
 
 fn response_columns(schema: &Schema, blocks: &[Block]) -> Vec<ResponseColumn> {
@@ -238,31 +271,36 @@ fn response_columns(schema: &Schema, blocks: &[Block]) -> Vec<ResponseColumn> {
             columns.extend(place.and_then(|place| answer_column(schema, content, block, place)));
         }
     }
-    for (number, (block, _)) in blocks.iter().enumerate().filter(|(_, block)| block.has_tag()).enumerate() {
-        let name = if number == 0 { "candor_tag".to_owned() } else { format!("candor_tag_{}", number + 1) };
-        columns.push(ResponseColumn { name, content: Content::Tag { block } });
-    }
+    let mut number = |what: &str, content: fn(usize) -> Content, has: fn(&Block) -> bool| {
+        let name = |number: usize| match number {
+            0 => format!("candor_{what}"),
+            _ => format!("candor_{what}_{}", number + 1),
+        };
+        let having = (0..blocks.len()).filter(|&block| has(&blocks[block])).enumerate();
+        columns.extend(having.map(|(at, block)| ResponseColumn { name: name(at), content: content(block) }));
+    };
+    number("tag", |block| Content::Tag { block }, Block::has_tag);
+    number("cells", |block| Content::Cells { block }, |block| block.strips().next().is_some());
     columns
 }
 
 fn answer_column(schema: &Schema, content: &Block, block: usize, place: usize) -> Option<ResponseColumn> {
     let attribute = &schema.attributes()[content.attributes[place]];
-    let matrices = content.lottery.iter().filter_map(|(_, channel)| match channel {
-        Channel::Matrix(matrix) => Some(matrix),
-        Channel::Pattern(_) => None,
-    });
-    // A lottery of matrices shares its outputs (checked), so the first one speaks for all.
-    if let Some(matrix) = { matrices }.next() {
-        let names = content.attributes.iter().map(|&a| schema.name(a));
-        let name = names.collect::<Vec<&str>>().join(&CROSS.to_string());
-        let answer = Content::Answer { block, place: 0, labels: matrix.labels().to_vec(), set: false };
-        return (place == 0).then_some(ResponseColumn { name, content: answer });
+    let mut set = None;
+    for (_, channel) in &content.lottery {
+        match channel {
+            // A lottery of matrices shares its outputs (checked), so the first one speaks for all.
+            Channel::Matrix(matrix) => {
+                let names = content.attributes.iter().map(|&a| schema.name(a));
+                let name = names.collect::<Vec<&str>>().join(&CROSS.to_string());
+                let answer = Content::Answer { block, place: 0, labels: matrix.labels().to_vec(), set: false };
+                return (place == 0).then_some(ResponseColumn { name, content: answer });
+            }
+            Channel::Pattern(pattern) => set = Some(set == Some(true) || pattern.axes()[place].answer > 1),
+            Channel::Strip(_) => {}
+        }
     }
-    let set = content.lottery.iter().any(|(_, channel)| match channel {
-        Channel::Pattern(pattern) => pattern.axes()[place].answer > 1,
-        Channel::Matrix(_) => false,
-    });
-    let answer = Content::Answer { block, place, labels: attribute.categories().to_vec(), set };
+    let answer = Content::Answer { block, place, labels: attribute.categories().to_vec(), set: set? };
     Some(ResponseColumn { name: attribute.name().to_owned(), content: answer })
 }
 
@@ -304,12 +342,16 @@ fn check_block(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
         return Err(PlanError::LotteryWeights { block: number });
     }
     for (_, channel) in &block.lottery {
-        let sizes = channel.sizes();
-        if sizes.len() != block.attributes.len() {
-            let (channel, block_has) = (sizes.len(), block.attributes.len());
-            return Err(PlanError::AttributeCount { block: number, channel, attributes: block_has });
+        let (places, attributes) = (channel.places(), block.attributes.len());
+        let fits = match channel {
+            Channel::Strip(_) => places.iter().all(|&place| place < attributes),
+            _ => places.len() == attributes,
+        };
+        if !fits {
+            let channel = places.last().map_or(0, |last| last + 1);
+            return Err(PlanError::AttributeCount { block: number, channel, attributes });
         }
-        for (&attribute, channel) in block.attributes.iter().zip(sizes) {
+        for (attribute, channel) in places.iter().map(|&place| block.attributes[place]).zip(channel.sizes()) {
             let described = &schema.attributes()[attribute];
             if described.categories().len() != channel {
                 let (name, schema) = (described.name().to_owned(), described.categories().len());
@@ -318,8 +360,8 @@ fn check_block(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
         }
         let alike = match (&block.lottery[0].1, channel) {
             (Channel::Matrix(first), Channel::Matrix(other)) => first.labels() == other.labels(),
-            (Channel::Pattern(_), Channel::Pattern(_)) => true,
-            _ => false,
+            (Channel::Matrix(_), _) | (_, Channel::Matrix(_)) => false,
+            _ => true,
         };
         if !alike {
             return Err(PlanError::MixedLottery { block: number });
@@ -342,5 +384,32 @@ fn check_columns(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
             return Err(PlanError::SetLabel { attribute: column.name.clone(), label: label.clone() });
         }
     }
+    blocks.iter().enumerate().try_for_each(|(number, block)| check_cells(schema, number, block))
+}
+
+/// Whether the cells of every strip's table can be written, and told apart.
+fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), PlanError> {
+    for strip in block.strips() {
+        let names: Vec<&str> = strip.places().iter().map(|&place| schema.name(block.attributes[place])).collect();
+        let mut labels = cell_labels(schema, block, strip);
+        if let Some(label) = labels.iter().find(|label| label.contains(SET_SEPARATOR) || label.is_empty()) {
+            return Err(PlanError::SetLabel { attribute: names.join(&CROSS.to_string()), label: label.clone() });
+        }
+        labels.sort_unstable();
+        if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+            let problem =
+                format!("two cells of the table of {} read \"{}\"; rename a category", names.join(" and "), twice[0]);
+            return Err(PlanError::Value { block: number, problem });
+        }
+    }
     Ok(())
+}
+
+fn cell_labels(schema: &Schema, block: &Block, strip: &Strip) -> Vec<String> {
+    let labels = |&place: &usize| schema.attributes()[block.attributes[place]].categories();
+    let longer = |cells: Vec<String>, labels: &[String]| {
+        cells.iter().flat_map(|cell| labels.iter().map(move |label| format!("{cell}{CROSS}{label}"))).collect()
+    };
+    let (first, others) = strip.places().split_first().expect("a strip has attributes");
+    others.iter().map(labels).fold(labels(first).to_vec(), longer)
 }

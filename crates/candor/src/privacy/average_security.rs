@@ -1,7 +1,7 @@
 //! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its warning.
 
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
-use crate::channel::{Channel, Matrix, Pattern};
+use crate::channel::{Channel, Matrix, Pattern, Strip};
 use crate::plan::{Block, Plan};
 
 /// More differences of two records than this are not listed; there is a bound instead.
@@ -68,35 +68,29 @@ fn of_plan(plan: &Plan) -> Distance {
 
 /// A set with one of two categories and not the other, the other way round, or with both or neither.
 fn of_one_attribute(block: &Block) -> Option<Difference> {
-    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
     let mut difference = Vec::new();
-    for (weight, channel) in block.channels() {
+    for (weight, channel) in block.shares() {
         let Channel::Pattern(pattern) = channel else { return None };
         let [axis] = pattern.axes() else { return None };
-        let (a, q, hit, weight) =
-            (axis.categories as f64, axis.answer as f64, pattern.keep_probability(0), *weight as f64 / total);
+        let (a, q, hit) = (axis.categories as f64, axis.answer as f64, pattern.keep_probability(0));
         let (with, without) = (weight * hit * (a - q) / (a - 1.0), weight * (1.0 - hit) * q / (a - 1.0));
         difference.extend([(with, without), (without, with), (weight - with - without, weight - with - without)]);
     }
     Some(difference)
 }
 
-fn of_block(block: &Block) -> Distance {
-    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+fn of_block<'a>(block: &'a Block) -> Distance {
     match &block.channels()[0].1 {
         Channel::Matrix(first) => {
             let inputs = first.columns().len();
             if inputs.saturating_mul(inputs).saturating_mul(first.labels().len() * block.channels().len()) > 1 << 29 {
                 return by_parity(block);
             }
-            let matrices: Vec<(f64, &Matrix)> = block
-                .channels()
-                .iter()
-                .filter_map(|(weight, channel)| match channel {
-                    Channel::Matrix(matrix) => Some((*weight as f64 / total, matrix)),
-                    Channel::Pattern(_) => None,
-                })
-                .collect();
+            let matrix = |(weight, channel): (f64, &'a Channel)| match channel {
+                Channel::Matrix(matrix) => Some((weight, matrix)),
+                Channel::Pattern(_) | Channel::Strip(_) => None,
+            };
+            let matrices: Vec<(f64, &Matrix)> = block.shares().filter_map(matrix).collect();
             let between = |x: usize, y: usize| -> f64 {
                 let of = |(weight, matrix): &(f64, &Matrix)| {
                     let scale = weight / 2f64.powi(matrix.bits() as i32);
@@ -108,17 +102,7 @@ fn of_block(block: &Block) -> Distance {
             let pairs = (0..inputs).flat_map(|x| (x + 1..inputs).map(move |y| (x, y)));
             Distance { half: pairs.map(|(x, y)| between(x, y)).fold(0.0, f64::max) / 2.0, exact: true }
         }
-        Channel::Pattern(_) => {
-            let weighted: Vec<(f64, &Pattern)> = block
-                .channels()
-                .iter()
-                .filter_map(|(weight, channel)| match channel {
-                    Channel::Pattern(pattern) => Some((*weight as f64 / total, pattern)),
-                    Channel::Matrix(_) => None,
-                })
-                .collect();
-            of_patterns(&weighted).unwrap_or_else(|| by_parity(block))
-        }
+        Channel::Pattern(_) | Channel::Strip(_) => by_differences(block).unwrap_or_else(|| by_parity(block)),
     }
 }
 
@@ -128,50 +112,79 @@ fn by_parity(block: &Block) -> Distance {
     Distance { half: (worst / 2.0).tanh(), exact: false }
 }
 
-/// Records that differ in the attributes `differ`: for each of these the answer holds the one's category, the other's, both or
-/// neither, for the others it hits or misses both; the likelihoods depend on nothing else. All sets of attributes in which two records may
-/// differ are tried.
-fn of_patterns(channels: &[(f64, &Pattern)]) -> Option<Distance> {
-    let k = channels[0].1.axes().len();
-    let work = 6usize.checked_pow(k as u32)?.checked_mul(channels.len())?;
+/// Half the distance for every set of attributes in which two records may differ; `None` if there are too many.
+fn by_differences(block: &Block) -> Option<Distance> {
+    let k = block.attributes().len();
+    let work = 6usize.checked_pow(k as u32)?.checked_mul((block.channels().len() - block.strips().count()).max(1))?;
     if work > MAX_LISTED * 8 {
         return None;
     }
     let mut half = vec![0.0; 1 << k];
-    for (weight, pattern) in channels {
-        let relative = pattern.relative()?;
-        let value = |p: usize| relative[p];
-        let same: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
-        // Of uniformly random answers about an attribute in which they differ: both in the set, one, neither.
-        let differing: Vec<[f64; 3]> = pattern
-            .axes()
-            .iter()
-            .map(|axis| {
-                let (a, q) = (axis.categories as f64, axis.answer as f64);
-                [q * (q - 1.0), q * (a - q), (a - q) * (a - q - 1.0)].map(|pairs| pairs / (a * (a - 1.0)))
-            })
-            .collect();
-        for (differ, half) in half.iter_mut().enumerate() {
-            let mut kinds = vec![(0usize, 0usize, *weight)];
-            for i in 0..k {
-                let bit = 1usize << i;
-                let branches: Vec<(usize, usize, f64)> = match differ >> i & 1 {
-                    0 => vec![(0, 0, same[i][0]), (bit, bit, same[i][1])],
-                    _ => vec![
-                        (0, 0, differing[i][0]),
-                        (0, bit, differing[i][1]),
-                        (bit, 0, differing[i][1]),
-                        (bit, bit, differing[i][2]),
-                    ],
-                };
-                kinds = kinds
-                    .iter()
-                    .flat_map(|(x, y, n)| branches.iter().map(move |(a, b, m)| (x | a, y | b, n * m)))
-                    .filter(|(_, _, n)| *n > 0.0)
-                    .collect();
-            }
-            *half += kinds.iter().map(|(x, y, n)| n * (value(*x) - value(*y)).abs()).sum::<f64>() / 2.0;
+    for (share, channel) in block.shares() {
+        match channel {
+            Channel::Pattern(pattern) => add_pattern(pattern, share, &mut half)?,
+            Channel::Strip(strip) => add_strip(strip, share, &mut half),
+            Channel::Matrix(_) => return None,
         }
     }
     Some(Distance { half: half.into_iter().fold(0.0, f64::max), exact: true })
+}
+
+/// An answer tells two records apart if it holds one of them only. It holds both with probability `sum of q_V chi_V`, by the attributes
+/// of the table in which they differ, `chi_V` the product of `-1/(a_i - 1)` over those in `V`.
+fn add_strip(strip: &Strip, weight: f64, half: &mut [f64]) {
+    let mut both = strip.mean_squares();
+    for (axis, &size) in strip.table().sizes().iter().enumerate() {
+        for without in (0..both.len()).filter(|set| set >> axis & 1 == 0) {
+            let (constant, deviation) = (both[without], both[without | 1 << axis]);
+            both[without] = constant + deviation;
+            both[without | 1 << axis] = constant - deviation / (size as f64 - 1.0);
+        }
+    }
+    let [with, without] = strip.relative();
+    let scale = weight * (with - without);
+    for (differ, half) in half.iter_mut().enumerate() {
+        let bit = |(axis, &place): (usize, &usize)| (differ >> place & 1) << axis;
+        *half += scale * (both[0] - both[strip.places().iter().enumerate().map(bit).sum::<usize>()]);
+    }
+}
+
+/// Records that differ in the attributes `differ`: for each of these the answer holds the one's category, the other's, both or
+/// neither, for the others it hits or misses both; the likelihoods depend on nothing else.
+fn add_pattern(pattern: &Pattern, weight: f64, half: &mut [f64]) -> Option<()> {
+    let k = pattern.axes().len();
+    let relative = pattern.relative()?;
+    let value = |p: usize| relative[p];
+    let same: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
+    // Of uniformly random answers about an attribute in which they differ: both in the set, one, neither.
+    let differing: Vec<[f64; 3]> = pattern
+        .axes()
+        .iter()
+        .map(|axis| {
+            let (a, q) = (axis.categories as f64, axis.answer as f64);
+            [q * (q - 1.0), q * (a - q), (a - q) * (a - q - 1.0)].map(|pairs| pairs / (a * (a - 1.0)))
+        })
+        .collect();
+    for (differ, half) in half.iter_mut().enumerate() {
+        let mut kinds = vec![(0usize, 0usize, weight)];
+        for i in 0..k {
+            let bit = 1usize << i;
+            let branches: Vec<(usize, usize, f64)> = match differ >> i & 1 {
+                0 => vec![(0, 0, same[i][0]), (bit, bit, same[i][1])],
+                _ => vec![
+                    (0, 0, differing[i][0]),
+                    (0, bit, differing[i][1]),
+                    (bit, 0, differing[i][1]),
+                    (bit, bit, differing[i][2]),
+                ],
+            };
+            kinds = kinds
+                .iter()
+                .flat_map(|(x, y, n)| branches.iter().map(move |(a, b, m)| (x | a, y | b, n * m)))
+                .filter(|(_, _, n)| *n > 0.0)
+                .collect();
+        }
+        *half += kinds.iter().map(|(x, y, n)| n * (value(*x) - value(*y)).abs()).sum::<f64>() / 2.0;
+    }
+    Some(())
 }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn variable(view: View, prior: &[f64]) -> Variable {
-        Variable { name: "x".to_owned(), prior: prior.to_vec(), views: vec![(1.0, view)] }
+        Variable { name: "x".to_owned(), prior: prior.to_vec(), views: vec![(1.0, view)], bounded: false }
     }
 
     /// All sets written out as a table give the same answer, and no nearer prior of many tried breaks the bound.

@@ -48,6 +48,7 @@ pub fn exclusion(plan: &Plan) -> Exclusion {
     let of_channel = |channel: &Channel| match channel {
         Channel::Matrix(matrix) => of_matrix(matrix),
         Channel::Pattern(pattern) => of_pattern(pattern),
+        Channel::Strip(_) => Exclusion::Nothing,
     };
     let channels = plan.blocks().iter().flat_map(|block| block.channels());
     // What is possible, but less likely than any float, is as good as ruled out: the certificate has no bound for it.
@@ -56,13 +57,12 @@ pub fn exclusion(plan: &Plan) -> Exclusion {
 
 fn of_matrix(matrix: &Matrix) -> Exclusion {
     let of_attribute = |place: usize| {
-        let (size, stride) = (matrix.sizes()[place], matrix.sizes()[place + 1..].iter().product::<usize>());
-        let bases = (0..matrix.columns().len()).filter(move |input| (input / stride).is_multiple_of(size));
-        let left = move |base: usize, output: usize| {
-            let possible = |category: &usize| matrix.columns()[base + category * stride][output] > 0;
-            Exclusion::leaving((0..size).filter(possible).count(), size)
+        let left = |inputs: Vec<usize>, output: usize| {
+            let possible = inputs.iter().filter(|&&input| matrix.columns()[input][output] > 0);
+            Exclusion::leaving(possible.count(), inputs.len())
         };
-        bases.flat_map(move |base| (0..matrix.labels().len()).map(move |output| left(base, output))).max()
+        let lines = matrix.shape().lines(place);
+        lines.flat_map(|line| (0..matrix.labels().len()).map(move |output| left(line.clone().collect(), output))).max()
     };
     (0..matrix.sizes().len()).filter_map(of_attribute).max().unwrap_or(Exclusion::Nothing)
 }
@@ -71,18 +71,14 @@ fn of_pattern(pattern: &Pattern) -> Exclusion {
     let axis = |place: usize| (pattern.axes()[place].answer, pattern.axes()[place].categories);
     let places = 0..pattern.axes().len();
     let Some(possible) = pattern.possible() else {
-        let unbounded = pattern.conditional_epsilons().into_iter().map(|epsilon| epsilon.value().is_none());
+        let conditional = pattern.conditional_epsilons();
+        let unbounded = |&place: &usize| conditional[place].value().is_none();
         let of_attribute = |place: usize| {
             let (q, a) = axis(place);
             let closed = pattern.parts().iter().all(|part| part.set.is_down_closed() || !part.set.looks_at(place));
             Exclusion::leaving(if closed { q } else { q.min(a - q) }, a)
         };
-        return places
-            .zip(unbounded)
-            .filter(|(_, unbounded)| *unbounded)
-            .map(|(place, _)| of_attribute(place))
-            .max()
-            .unwrap_or(Exclusion::Nothing);
+        return places.filter(unbounded).map(of_attribute).max().unwrap_or(Exclusion::Nothing);
     };
     let of_attribute = |place: usize| {
         let ((q, a), bit) = (axis(place), 1usize << place);

@@ -1,8 +1,8 @@
 //! Guessing: how often somebody without any prior knowledge guesses right (Nayak and Zhai 2019, section 4.3).
 
-use super::view::View;
+use super::view::{View, of_strip};
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
-use crate::channel::{Channel, Matrix, Pattern};
+use crate::channel::{Channel, Matrix};
 use crate::plan::{Block, Plan};
 
 /// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
@@ -15,8 +15,9 @@ pub(super) fn guessing(question: &Question<'_>) -> Finding {
     for block in plan.blocks() {
         for (place, &attribute) in block.attributes().iter().enumerate() {
             let name = plan.schema().name(attribute);
-            let own = mean(block, |channel| own_answer(channel, place));
-            let knowing = mean(block, |channel| knowing_others(channel, place));
+            let uniform = vec![1.0 / plan.schema().size(attribute) as f64; plan.schema().size(attribute)];
+            let own = mean(block, |channel| own_answer(channel, place, &uniform));
+            let knowing = mean(block, |channel| knowing_others(channel, place, &uniform));
             let mut push = |about: String, value: f64| details.push(Detail { about, value: Some(value) });
             if let Some(own) = own {
                 push(name.to_owned(), own);
@@ -45,26 +46,26 @@ fn shown(p: f64) -> String {
 
 /// The mean over the lottery, if every channel has a value.
 fn mean(block: &Block, value: impl Fn(&Channel) -> Option<f64>) -> Option<f64> {
-    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-    block.channels().iter().map(|(weight, channel)| Some(*weight as f64 / total * value(channel)?)).sum()
+    block.shares().map(|(share, channel)| Some(share * value(channel)?)).sum()
 }
 
-fn own_answer(channel: &Channel, place: usize) -> Option<f64> {
+fn own_answer(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
-        Channel::Pattern(pattern) => {
-            let axis = pattern.axes()[place];
-            let view =
-                View::Set { categories: axis.categories, size: axis.answer, hit: pattern.keep_probability(place) };
-            Some(view.guess(&vec![1.0 / axis.categories as f64; axis.categories]))
-        }
+        Channel::Pattern(pattern) => Some(View::of_pattern(pattern, place).guess(uniform)),
+        Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), false), uniform)),
         Channel::Matrix(matrix) => (matrix.sizes().len() == 1).then(|| of_matrix(matrix, place)),
     }
 }
 
+fn guess_of_views(views: Vec<(f64, View)>, prior: &[f64]) -> f64 {
+    views.iter().map(|(chance, view)| chance * view.guess(prior)).sum()
+}
+
 /// The sum over all answers of the largest likelihood, over the number of categories; beyond 20 attributes in one channel
 /// there is none.
-fn knowing_others(channel: &Channel, place: usize) -> Option<f64> {
+fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
+        Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), true), uniform)),
         Channel::Matrix(matrix) => Some(of_matrix(matrix, place)),
         Channel::Pattern(pattern) => {
             let relative = pattern.relative()?;
@@ -91,22 +92,21 @@ fn of_matrix(matrix: &Matrix, place: usize) -> f64 {
     matrix.shape().lines(place).map(|inputs| of_line(inputs.collect())).fold(0.0, f64::max)
 }
 
-/// Blocks are independent, so their probabilities multiply.
+/// Blocks are independent, so their probabilities multiply: of each the sum over all answers of the largest likelihood, over the number
+/// of records.
 fn whole_record(plan: &Plan) -> Option<f64> {
-    let of_channel = |channel: &Channel| match channel {
+    let largest = |channel: &Channel| match channel {
+        Channel::Strip(strip) => Some(strip.relative()[0]),
         Channel::Matrix(matrix) => {
             let all = |output: usize| {
                 (0..matrix.columns().len()).map(|input| matrix.probability(output, input)).fold(0.0, f64::max)
             };
-            Some((0..matrix.labels().len()).map(all).sum::<f64>() / matrix.columns().len() as f64)
+            Some((0..matrix.labels().len()).map(all).sum::<f64>())
         }
-        Channel::Pattern(pattern) => largest_of_record(pattern),
+        Channel::Pattern(pattern) => Some(pattern.relative()?.into_iter().fold(0.0, f64::max)),
     };
-    plan.blocks().iter().map(|block| mean(block, of_channel)).try_fold(1.0, |product, p| Some(product * p?))
-}
-
-/// The number of answers times the largest probability of one, over the number of records.
-fn largest_of_record(pattern: &Pattern) -> Option<f64> {
-    let largest = pattern.relative()?.into_iter().fold(0.0, f64::max);
-    Some(pattern.axes().iter().fold(largest, |p, axis| p / axis.categories as f64).min(1.0))
+    plan.blocks().iter().try_fold(1.0, |product, block| {
+        let sizes = block.attributes().iter().map(|&attribute| plan.schema().size(attribute) as f64);
+        Some(product * sizes.fold(mean(block, largest)?, |p, size| p / size).min(1.0))
+    })
 }

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use super::{Detail, Finding, Question, Requirement};
-use crate::channel::{Channel, Matrix, Pattern};
+use crate::channel::{Channel, Matrix, Pattern, Strip};
 use crate::plan::Plan;
 
 /// For each attribute, the smallest number of categories that share the largest likelihood, over all responses and
@@ -34,6 +34,7 @@ fn of_attributes(plan: &Plan) -> Vec<(String, usize)> {
             let of_channel = |(_, channel): &(u64, Channel)| match channel {
                 Channel::Pattern(pattern) => of_pattern(pattern, place),
                 Channel::Matrix(matrix) => of_matrix(matrix, place),
+                Channel::Strip(strip) => of_strip(strip, place, plan.schema().size(attribute)),
             };
             let least = block.channels().iter().map(of_channel).min().unwrap_or(1);
             found.push((plan.schema().name(attribute).to_owned(), least));
@@ -63,6 +64,13 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
         std::cmp::Ordering::Equal => a,
     };
     likelihoods.pairs(place).into_iter().map(favoured).min().unwrap_or(a)
+}
+
+/// Those of a line of the table that are in the answer, if some are and some are not.
+fn of_strip(strip: &Strip, place: usize, categories: usize) -> usize {
+    let Some(axis) = strip.axis_of(place) else { return categories };
+    let partly = strip.lines(axis).into_iter().map(|line| line as usize).filter(|line| (1..categories).contains(line));
+    partly.min().unwrap_or(categories)
 }
 
 fn of_matrix(matrix: &Matrix, place: usize) -> usize {

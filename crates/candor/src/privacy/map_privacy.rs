@@ -11,8 +11,9 @@ pub(super) fn map_privacy(question: &Question<'_>) -> Finding {
     let least = details.iter().min_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
     let (value, about) = least.map_or((None, String::new()), |d| (d.value, d.about.clone()));
     let sentence = format!(
-        "Even the best guess at \"{about}\" is wrong with probability {:.4}, for {} who reads the answer about it; guesses at \
+        "Even the best guess at \"{about}\" is wrong with probability {}{:.4}, for {} who reads the answer about it; guesses at \
          other attributes no less often.",
+        question.bounded("at least "),
         value.unwrap_or(0.0),
         question.prior_in_words()
     );

@@ -137,6 +137,11 @@ impl<'a> Question<'a> {
         }
     }
 
+    /// The word where what is said about one attribute is a bound.
+    fn bounded(&self, word: &'static str) -> &'static str {
+        if self.variables.iter().any(|variable| variable.bounded) { word } else { "" }
+    }
+
     /// Something about every variable: the largest value by the lottery of its views, and all of them as details.
     fn by_variable(&self, value: impl Fn(&Variable) -> f64) -> Vec<Detail> {
         let detail = |variable: &Variable| Detail { about: variable.name.clone(), value: Some(value(variable)) };
@@ -145,7 +150,7 @@ impl<'a> Question<'a> {
 }
 
 /// One criterion's verdict on a plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finding {
     /// The criterion's name.
     pub name: &'static str,
@@ -176,16 +181,7 @@ pub struct Detail {
 
 impl Finding {
     fn new(name: &'static str, value: Option<f64>, sentence: String) -> Finding {
-        Finding {
-            name,
-            value,
-            sentence,
-            details: Vec::new(),
-            warning: None,
-            required: None,
-            holds: None,
-            breaking_prior: None,
-        }
+        Finding { name, value, sentence, ..Finding::default() }
     }
 
     fn with_details(mut self, details: Vec<Detail>) -> Finding {

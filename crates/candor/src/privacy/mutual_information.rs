@@ -3,7 +3,7 @@
 use super::view::View;
 use super::{Detail, Finding, Question, ROUNDING, Requirement};
 use crate::channel::{Channel, Pattern};
-use crate::plan::Plan;
+use crate::plan::{Block, Plan};
 
 /// With a prior that is not uniform, sets are listed one by one up to so many.
 const MAX_LISTED: f64 = 200_000.0;
@@ -14,7 +14,7 @@ const MAX_LISTED: f64 = 200_000.0;
 /// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`. That is
 /// also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to list.
 pub(super) fn mutual_information(question: &Question<'_>) -> Finding {
-    let mut bounded = false;
+    let mut bounded = !question.bounded("at most").is_empty();
     let mut details = Vec::new();
     for variable in &question.variables {
         let mut bits = 0.0;
@@ -97,6 +97,10 @@ fn for_each_sum(prior: &[f64], size: usize, sum: f64, take: &mut impl FnMut(f64)
 fn of_record(plan: &Plan) -> Option<f64> {
     let of_channel = |channel: &Channel| match channel {
         Channel::Pattern(pattern) => of_pattern(pattern),
+        Channel::Strip(strip) => {
+            let ([with, without], p) = (strip.relative(), strip.density());
+            Some((p * with * with.log2() + (1.0 - p) * without * without.log2()).max(0.0))
+        }
         Channel::Matrix(matrix) => {
             let inputs = matrix.columns().len();
             let column = |input: usize| (0..matrix.labels().len()).map(|z| matrix.probability(z, input)).collect();
@@ -104,17 +108,9 @@ fn of_record(plan: &Plan) -> Option<f64> {
             Some(of_view(&table, &vec![1.0 / inputs as f64; inputs]).0)
         }
     };
-    plan.blocks()
-        .iter()
-        .map(|block| {
-            let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-            block
-                .channels()
-                .iter()
-                .map(|(weight, channel)| Some(*weight as f64 / total * of_channel(channel)?))
-                .sum::<Option<f64>>()
-        })
-        .sum()
+    let of_block =
+        |block: &Block| block.shares().map(|(share, channel)| Some(share * of_channel(channel)?)).sum::<Option<f64>>();
+    plan.blocks().iter().map(of_block).sum()
 }
 
 /// Every answer is equally likely if every record is: `sum over S of mass(S) log2( X(S) * number of answers )`.

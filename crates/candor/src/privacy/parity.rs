@@ -10,7 +10,7 @@ use crate::plan::Plan;
 /// however surprising the response, no odds between two records change by more than this factor.
 ///
 /// The details are the row parities: for each output of a matrix the largest ratio within its row. All answers of
-/// a pattern channel have the same one, because every pattern is that of some truth.
+/// a pattern channel or a strip have the same one.
 pub(super) fn parity(question: &Question<'_>) -> Finding {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
@@ -41,35 +41,29 @@ fn row_parities(plan: &Plan) -> Vec<Detail> {
     for block in plan.blocks() {
         let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().name(a)).collect();
         let names = names.join(&crate::schema::CROSS.to_string());
-        let patterns = block.channels().iter().map(|(_, channel)| match channel {
-            Channel::Pattern(pattern) => Some(factor(pattern.record_epsilon())),
-            Channel::Matrix(_) => None,
-        });
-        let patterns: Vec<Option<Option<f64>>> = patterns.collect();
-        if let Some(value) = patterns[0].filter(|_| patterns.iter().all(|other| *other == patterns[0])) {
-            details.push(Detail { about: format!("{names}: every answer"), value });
-            continue;
-        }
-        for (tag, (_, channel)) in block.channels().iter().enumerate() {
-            let tagged = if block.has_tag() { format!(", tag {tag}") } else { String::new() };
-            let mut push = |answer: String, parity: Epsilon| {
-                let about = format!("{names}{tagged}: {answer}");
-                details.push(Detail { about, value: factor(parity) });
-            };
-            match channel {
-                Channel::Pattern(pattern) => push("every answer".to_owned(), pattern.record_epsilon()),
-                Channel::Matrix(matrix) => {
-                    for (output, label) in matrix.labels().iter().enumerate() {
-                        let entries = || matrix.columns().iter().map(|column| column[output]);
-                        let whole = |n: Option<u64>| Rational::from(BigUint::from(n.unwrap_or(0)));
-                        push(
-                            format!("\"{label}\""),
-                            Epsilon::between(&whole(entries().max()), &whole(entries().min())),
-                        );
-                    }
-                }
-            }
+        let rows: Vec<Vec<Row>> = block.channels().iter().map(|(_, channel)| rows(channel)).collect();
+        let alike = !matches!(block.channels()[0].1, Channel::Matrix(_)) && rows.iter().all(|other| *other == rows[0]);
+        for (tag, rows) in rows.into_iter().enumerate().take(if alike { 1 } else { usize::MAX }) {
+            let tagged = if block.has_tag() && !alike { format!(", tag {tag}") } else { String::new() };
+            let detail = |(answer, value)| Detail { about: format!("{names}{tagged}: {answer}"), value };
+            details.extend(rows.into_iter().map(detail));
         }
     }
     details
+}
+
+/// An answer and its parity.
+type Row = (String, Option<f64>);
+
+fn rows(channel: &Channel) -> Vec<Row> {
+    let Channel::Matrix(matrix) = channel else {
+        return vec![("every answer".to_owned(), factor(channel.record_epsilon()))];
+    };
+    let row = |(output, label): (usize, &String)| {
+        let entries = || matrix.columns().iter().map(|column| column[output]);
+        let whole = |n: Option<u64>| Rational::from(BigUint::from(n.unwrap_or(0)));
+        let parity = Epsilon::between(&whole(entries().max()), &whole(entries().min()));
+        (format!("\"{label}\""), factor(parity))
+    };
+    matrix.labels().iter().enumerate().map(row).collect()
 }

@@ -137,6 +137,11 @@ pub enum RequirementError {
     },
 }
 
+/// How thresholds of several numbers are written.
+const RHO_FORM: &str = "write rho1:rho2, two probabilities above 0 and below 1, rho1 below rho2, such as 0.1:0.5";
+const BOUNDS_FORM: &str = "write event:low:high, the probability before and its bounds after, with 0 <= low <= event <= high \
+                           <= 1, such as 0.1:0.02:0.4";
+
 impl FromStr for Requirement {
     type Err = RequirementError;
 
@@ -165,35 +170,26 @@ impl Requirement {
             &[x] if fits(x) => Ok(x),
             _ => Err(right),
         };
+        let amount = |right| one(|x| x.is_finite() && x >= 0.0, right);
+        let factor = |right| one(|x| x.is_finite() && x >= 1.0, right);
         let probability = |right| one(|p| (0.0..=1.0).contains(&p), right);
         Ok(match criterion {
-            "ldp" => Requirement::Ldp(one(|e| e.is_finite() && e >= 0.0, "an epsilon is a finite number, 0 or more")?),
-            "parity" => Requirement::Parity(one(
-                |g| g.is_finite() && g >= 1.0,
+            "ldp" => Requirement::Ldp(amount("an epsilon is a finite number, 0 or more")?),
+            "parity" => Requirement::Parity(factor(
                 "a parity is a ratio of a larger likelihood to a smaller one, so 1 or more",
             )?),
-            "beta-factor" => Requirement::BetaFactor(one(
-                |b| b.is_finite() && b >= 1.0,
-                "a beta is a factor by which probabilities may grow, so 1 or more",
-            )?),
+            "beta-factor" => {
+                Requirement::BetaFactor(factor("a beta is a factor by which probabilities may grow, so 1 or more")?)
+            }
             "rho" => match *numbers {
                 [rho1, rho2] if 0.0 < rho1 && rho1 < rho2 && rho2 < 1.0 => Requirement::Rho { rho1, rho2 },
-                _ => {
-                    return Err(
-                        "write rho1:rho2, two probabilities above 0 and below 1, rho1 below rho2, such as 0.1:0.5",
-                    );
-                }
+                _ => return Err(RHO_FORM),
             },
             "information-bounds" => match *numbers {
                 [event, low, high] if 0.0 <= low && low <= event && event <= high && high <= 1.0 => {
                     Requirement::InformationBounds { event, low, high }
                 }
-                _ => {
-                    return Err(
-                        "write event:low:high, the probability before and its bounds after, with 0 <= low <= event <= high \
-                                <= 1, such as 0.1:0.02:0.4",
-                    );
-                }
+                _ => return Err(BOUNDS_FORM),
             },
             "average-security" => Requirement::AverageSecurity(one(
                 |phi| 1.0 < phi && phi < 2.0,
@@ -209,10 +205,7 @@ impl Requirement {
                 "l is a whole number of categories, 2 or more",
             )? as usize),
             "guessing" => Requirement::Guessing(probability("a probability of guessing right is from 0 to 1")?),
-            _ => Requirement::MutualInformation(one(
-                |bits| bits.is_finite() && bits >= 0.0,
-                "information is a number of bits, 0 or more",
-            )?),
+            _ => Requirement::MutualInformation(amount("information is a number of bits, 0 or more")?),
         })
     }
 }

@@ -4,7 +4,9 @@
 //! categories that holds the truth with probability `p`, all sets with it equally likely and all sets without
 //! it. However many sets there are, every sum over them below takes `a` steps.
 
-use crate::channel::{Channel, Matrix};
+use std::collections::BTreeMap;
+
+use crate::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use crate::plan::{Block, Plan};
 
 /// How an answer depends on the truth.
@@ -22,6 +24,8 @@ pub(super) struct Variable {
     /// What is believed before the answer is seen.
     pub(super) prior: Vec<f64>,
     pub(super) views: Vec<(f64, View)>,
+    /// Whether they tell more than is seen: then what follows is a bound.
+    pub(super) bounded: bool,
 }
 
 /// Each randomized attribute with its prior, in the order of the blocks, and each cross-classification that a matrix is
@@ -31,12 +35,16 @@ pub(super) fn variables(plan: &Plan, priors: &[Vec<f64>]) -> Vec<Variable> {
 }
 
 fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
-    let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-    let views = |view: &dyn Fn(&Channel) -> View| {
-        block.channels().iter().map(|(weight, channel)| (*weight as f64 / total, view(channel))).collect()
+    let views = |view: &dyn Fn(&Channel) -> Vec<(f64, View)>| {
+        let seen = |(share, channel)| view(channel).into_iter().map(move |(chance, view)| (share * chance, view));
+        block.shares().flat_map(seen).collect()
     };
     let name = |place: usize| plan.schema().name(block.attributes()[place]);
     let prior = |place: usize| &priors[block.attributes()[place]];
+    let known = |strip: &Strip, place: usize| {
+        strip.axis_of(place).is_some()
+            && strip.places().iter().any(|&other| other != place && !is_uniform(prior(other)))
+    };
     let places = 0..block.attributes().len();
     let mut variables: Vec<Variable> = places
         .clone()
@@ -44,12 +52,11 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             name: name(place).to_owned(),
             prior: prior(place).clone(),
             views: views(&|channel| match channel {
-                Channel::Pattern(pattern) => {
-                    let axis = pattern.axes()[place];
-                    View::Set { categories: axis.categories, size: axis.answer, hit: pattern.keep_probability(place) }
-                }
-                Channel::Matrix(matrix) => View::Table(seen_of_one(matrix, place, &prior)),
+                Channel::Pattern(pattern) => vec![(1.0, View::of_pattern(pattern, place))],
+                Channel::Matrix(matrix) => vec![(1.0, View::Table(seen_of_one(matrix, place, &prior)))],
+                Channel::Strip(strip) => of_strip(strip, place, prior(place).len(), known(strip, place)),
             }),
+            bounded: block.strips().any(|strip| known(strip, place) || !tells_set(strip, place)),
         })
         .collect();
     if let (Channel::Matrix(_), true) = (&block.channels()[0].1, block.attributes().len() > 1) {
@@ -60,12 +67,58 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             name: places.map(name).collect::<Vec<_>>().join(&crate::schema::CROSS.to_string()),
             prior: joint,
             views: views(&|channel| match channel {
-                Channel::Matrix(matrix) => View::Table(probabilities(matrix)),
-                Channel::Pattern(_) => unreachable!("a lottery is all matrices or all patterns"),
+                Channel::Matrix(matrix) => vec![(1.0, View::Table(probabilities(matrix)))],
+                _ => unreachable!("a lottery with one matrix is all matrices"),
             }),
+            bounded: false,
         });
     }
     variables
+}
+
+fn is_uniform(prior: &[f64]) -> bool {
+    prior.iter().all(|p| (p * prior.len() as f64 - 1.0).abs() < super::ROUNDING)
+}
+
+/// What a strip tells about the attribute at a place of the block, with its probability.
+///
+/// If nothing is believed about the others, what counts is how many cells of the answer each category has. If these are two numbers
+/// (they are with at most two attributes), the answer is a set: of those that have more. For a reader who *knows* the others it is the
+/// line of the answer through them: a random set of one of two sizes, of which those with the truth are more likely. Knowing
+/// more tells more: whatever is believed about the others, the second bounds what is learnt.
+pub(super) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bool) -> Vec<(f64, View)> {
+    let set = |size: usize, hit: f64| match size {
+        0 => View::Set { categories, size: categories, hit: 1.0 },
+        size => View::Set { categories, size, hit: if size == categories { 1.0 } else { hit } },
+    };
+    let Some(axis) = strip.axis_of(place) else { return vec![(1.0, set(0, 1.0))] };
+    let (a, [with, without]) = (categories as f64, strip.relative());
+    // If so many of a set of cells are in the answer and one of them is the truth.
+    let relative = |inside: f64| without + (with - without) * inside;
+    if let Some((&most, &size)) =
+        levels(strip.margin(&[axis])).last_key_value().filter(|_| !known && tells_set(strip, place))
+    {
+        let cells = strip.table().cells() as f64 / a;
+        return vec![(1.0, set(size, size as f64 / a * relative(f64::from(most) / cells)))];
+    }
+    let of_size = |(size, count): (u32, usize)| {
+        let inside = f64::from(size) / a;
+        let chance = count as f64 * a / strip.table().cells() as f64 * relative(inside);
+        (chance, set(size as usize, with * inside / relative(inside)))
+    };
+    levels(strip.lines(axis)).into_iter().map(of_size).collect()
+}
+
+/// Whether the categories of the attribute have at most two different numbers of cells in an answer.
+fn tells_set(strip: &Strip, place: usize) -> bool {
+    strip.axis_of(place).is_none_or(|axis| levels(strip.margin(&[axis])).len() <= 2)
+}
+
+/// How often each number occurs.
+fn levels(numbers: Vec<u32>) -> BTreeMap<u32, usize> {
+    let mut levels = BTreeMap::new();
+    numbers.into_iter().for_each(|number| *levels.entry(number).or_insert(0) += 1);
+    levels
 }
 
 fn probabilities(matrix: &Matrix) -> Vec<Vec<f64>> {
@@ -95,6 +148,12 @@ pub(super) struct Favoured {
 }
 
 impl View {
+    /// The answer about one attribute of a pattern channel.
+    pub(super) fn of_pattern(pattern: &Pattern, place: usize) -> View {
+        let Axis { categories, answer } = pattern.axes()[place];
+        View::Set { categories, size: answer, hit: pattern.keep_probability(place) }
+    }
+
     /// Of an answer with a set: the categories in it, or those outside if these are likelier.
     pub(super) fn favoured(categories: usize, size: usize, hit: f64) -> Favoured {
         let (inside, outside) = (hit / size as f64, (1.0 - hit) / (categories - size) as f64);

@@ -11,9 +11,10 @@ pub(super) fn worst_posterior(question: &Question<'_>) -> Finding {
     let worst = details.iter().max_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
     let (value, about) = worst.map_or((None, String::new()), |d| (d.value, d.about.clone()));
     let mut sentence = format!(
-        "After the most telling answer about \"{about}\", {} thinks one category {:.4} likely; no answer \
+        "After the most telling answer about \"{about}\", {} thinks one category {}{:.4} likely; no answer \
          about anything tells more.",
         question.prior_in_words(),
+        question.bounded("at most "),
         value.unwrap_or(0.0)
     );
     let mut breaking = None;

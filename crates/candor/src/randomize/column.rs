@@ -26,6 +26,7 @@ impl ColumnKernel {
     pub(super) fn new(channel: &Channel) -> Option<ColumnKernel> {
         match channel {
             Channel::Matrix(matrix) => Table::of_matrix(matrix).map(ColumnKernel::Table),
+            Channel::Strip(_) => None,
             Channel::Pattern(pattern) => {
                 let (categories, hit, miss) = answer_weights(pattern)?;
                 KAry::new(categories, hit, miss)
@@ -134,13 +135,13 @@ impl KAry {
             bytes.fill(random);
             let (numbers, _) = random.as_chunks::<2>();
             for ((truth, number), out) in truths.iter().zip(numbers).zip(out.iter_mut()) {
-                *out = C::from_byte(self.answer(u16::from_le_bytes(*number), truth.low_byte().into()) as u8);
+                *out = C::from(self.answer(u16::from_le_bytes(*number), truth.low_byte().into()) as u8);
             }
             for (at, numbers) in numbers.chunks(64).enumerate() {
                 let open = |number: &[u8; 2]| u16::from_le_bytes(*number) > self.decided;
                 if numbers.iter().fold(false, |any, number| any | open(number)) {
                     for i in (0..numbers.len()).filter(|&i| open(&numbers[i])).map(|i| 64 * at + i) {
-                        out[i] = C::from_byte(self.rest[usize::from(truths[i].low_byte())].roll(bytes) as u8);
+                        out[i] = C::from(self.rest[usize::from(truths[i].low_byte())].roll(bytes) as u8);
                     }
                 }
             }
@@ -190,14 +191,14 @@ impl Table {
             let mut undecided = 0;
             for (i, ((truth, lead), out)) in truths.iter().zip(leads.iter()).zip(out.iter_mut()).enumerate() {
                 let answer = self.decided[usize::from(truth.low_byte()) << 8 | usize::from(*lead)];
-                *out = C::from_byte(answer);
+                *out = C::from(answer);
                 open[undecided] = i as u16;
                 undecided += usize::from(answer == UNDECIDED_BYTE);
             }
             for &i in &open[..undecided] {
                 let i = usize::from(i);
                 let die = &self.dice[usize::from(truths[i].low_byte())];
-                out[i] = C::from_byte(die.finish(usize::from(leads[i]), bytes) as u8);
+                out[i] = C::from(die.finish(usize::from(leads[i]), bytes) as u8);
             }
         }
     }

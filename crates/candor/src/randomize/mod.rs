@@ -13,8 +13,11 @@ mod draw;
 mod lanes;
 mod set_answers;
 mod patterns;
+mod strips;
 
 pub use sets::Sets;
+
+use std::collections::BTreeMap;
 
 use rand_core::{CryptoRng, TryCryptoRng};
 
@@ -28,41 +31,24 @@ use die::Die;
 use draw::Draw;
 use patterns::{Drawers, fill_ones};
 use set_answers::fill_sets;
+use strips::StripDrawer;
 
 /// A category as a small integer: `u8` for up to 255 categories, `u16` for all.
-pub trait Code: Copy + Into<usize> + private::Sealed {
+pub trait Code: Copy + Into<usize> + From<u8> + private::Sealed {
     /// The low eight bits.
-    fn low_byte(self) -> u8;
-    /// The code of that value.
-    fn from_byte(byte: u8) -> Self;
+    #[inline]
+    fn low_byte(self) -> u8 {
+        self.into() as u8
+    }
 }
+
+impl Code for u8 {}
+impl Code for u16 {}
 
 mod private {
     pub trait Sealed {}
     impl Sealed for u8 {}
     impl Sealed for u16 {}
-}
-
-impl Code for u8 {
-    #[inline]
-    fn low_byte(self) -> u8 {
-        self
-    }
-    #[inline]
-    fn from_byte(byte: u8) -> u8 {
-        byte
-    }
-}
-
-impl Code for u16 {
-    #[inline]
-    fn low_byte(self) -> u8 {
-        self as u8
-    }
-    #[inline]
-    fn from_byte(byte: u8) -> u16 {
-        byte.into()
-    }
 }
 
 /// Answers about one attribute (or cross-classification) for many records.
@@ -83,6 +69,22 @@ impl AnswerColumn {
             (AnswerColumn::Set(sets), Answer::Set(codes)) => sets.push(&codes),
         }
     }
+
+    /// The answers of some of so many records at their rows, and none elsewhere.
+    fn spread(self, at: &[(usize, usize)], rows: usize) -> AnswerColumn {
+        match self {
+            AnswerColumn::One(codes) => {
+                let mut all = vec![UNANSWERED; rows];
+                at.iter().zip(codes).for_each(|(&(row, _), code)| all[row] = code);
+                AnswerColumn::One(all)
+            }
+            AnswerColumn::Set(sets) => {
+                let mut next = at.iter().zip(sets.iter()).peekable();
+                let set = |row| next.next_if(|(at, _)| at.0 == row).map_or(&[][..], |(_, set)| set);
+                AnswerColumn::Set((0..rows).map(set).collect())
+            }
+        }
+    }
 }
 
 /// The answers of one block for many records.
@@ -90,9 +92,15 @@ impl AnswerColumn {
 pub struct BlockAnswers {
     /// The channel each record's lottery drew; empty if the block has one channel only.
     pub tags: Vec<u16>,
-    /// One column per answer.
+    /// One column per answer; where the channel drawn is a strip there is [no answer](UNANSWERED), or an empty set.
     pub columns: Vec<AnswerColumn>,
+    /// For each record the cells that its strip answers with, none where another channel was drawn; `None` if the block has no
+    /// strip.
+    pub cells: Option<Sets>,
 }
+
+/// Stands for "no answer" in a column of codes: no attribute has so many categories.
+pub const UNANSWERED: u16 = u16::MAX;
 
 /// A plan made ready to randomize many records.
 ///
@@ -121,7 +129,17 @@ struct BulkBlock<'a> {
     lottery: Option<Die>,
     /// For each answer, whether it is a set.
     sets: Vec<bool>,
-    method: Method<'a>,
+    /// Of the channels that are no strips; `None` if all are.
+    method: Option<Method<'a>>,
+    /// By channel; empty if none is a strip.
+    strips: Vec<Kind<'a>>,
+}
+
+/// What a channel of a lottery with strips is.
+enum Kind<'a> {
+    Strip(StripDrawer<'a>),
+    /// Its number among the channels that are no strips.
+    Other(usize),
 }
 
 /// How a block is answered: the fastest way that is exact for all its channels.
@@ -135,42 +153,51 @@ enum Method<'a> {
 }
 
 impl<'a> Method<'a> {
-    fn new(block: &'a Block) -> Method<'a> {
-        if let [(_, channel)] = block.channels()
+    /// `None` if there is no channel.
+    fn new(channels: &[&'a Channel]) -> Option<Method<'a>> {
+        if let [channel] = channels
             && let Some(kernel) = ColumnKernel::new(channel)
         {
-            return Method::Column(kernel);
+            return Some(Method::Column(kernel));
         }
-        match Drawers::new(block.channels()) {
+        Some(match Drawers::new(channels) {
             Some(drawers) => Method::Patterns(drawers),
-            None => Method::Reference(Sampler::of_lottery(block.channels())),
+            None => Method::Reference(Sampler::of_lottery(channels)),
+        })
+        .filter(|_| !channels.is_empty())
+    }
+}
+
+impl<'a> BulkBlock<'a> {
+    fn new(block: &'a Block, sets: Vec<bool>) -> BulkBlock<'a> {
+        let weights: Vec<u128> = block.channels().iter().map(|&(weight, _)| weight.into()).collect();
+        let lottery = || Die::new(&weights, weights.len() > 16).expect("lotteries are bounded by the plan");
+        let (mut others, mut strips) = (Vec::new(), Vec::new());
+        for (_, channel) in block.channels() {
+            strips.push(match channel {
+                Channel::Strip(strip) => Kind::Strip(StripDrawer::new(strip)),
+                other => {
+                    others.push(other);
+                    Kind::Other(others.len() - 1)
+                }
+            });
         }
+        let strips = if others.len() < strips.len() { strips } else { Vec::new() };
+        BulkBlock { block, lottery: block.has_tag().then(lottery), sets, method: Method::new(&others), strips }
     }
 }
 
 impl<'a> Randomizer<'a> {
     /// Prepares a plan.
     pub fn new(plan: &'a Plan) -> Randomizer<'a> {
-        let columns = plan.columns();
-        let prepare = |(number, block): (usize, &'a Block)| {
-            let weights: Vec<u128> = block.channels().iter().map(|&(weight, _)| weight.into()).collect();
-            let lottery = || Die::new(&weights, weights.len() > 16).expect("lotteries are bounded by the plan");
-            let mut sets: Vec<(usize, bool)> = columns
-                .iter()
-                .filter_map(|column| match column.content {
-                    Content::Answer { block, place, set, .. } if block == number => Some((place, set)),
-                    _ => None,
-                })
-                .collect();
-            sets.sort_unstable();
-            BulkBlock {
-                block,
-                lottery: block.has_tag().then(lottery),
-                sets: sets.into_iter().map(|(_, set)| set).collect(),
-                method: Method::new(block),
+        let mut sets = vec![BTreeMap::new(); plan.blocks().len()];
+        for column in plan.columns() {
+            if let Content::Answer { block, place, set, .. } = column.content {
+                sets[block].insert(place, set);
             }
-        };
-        Randomizer { plan, blocks: plan.blocks().iter().enumerate().map(prepare).collect() }
+        }
+        let prepare = |(block, sets): (_, BTreeMap<usize, bool>)| BulkBlock::new(block, sets.into_values().collect());
+        Randomizer { plan, blocks: plan.blocks().iter().zip(sets).map(prepare).collect() }
     }
 
     /// Randomizes records given as one column of codes per attribute of the schema (what stands
@@ -221,15 +248,56 @@ impl BulkBlock<'_> {
             None => Vec::new(),
         };
         let channel = |row: usize| tags.get(row).map_or(0, |&tag| usize::from(tag));
+        if self.strips.is_empty() {
+            let columns = self.answer_others(&truths, rows, channel, bytes);
+            return BlockAnswers { tags, columns, cells: None };
+        }
+        let mut others: Vec<(usize, usize)> = Vec::new();
+        // Records with the same strip are answered together.
+        let mut alike: Vec<Vec<u32>> = vec![Vec::new(); self.strips.len()];
+        let mut size = |row: usize| match &self.strips[channel(row)] {
+            Kind::Strip(drawer) => {
+                alike[channel(row)].push(row as u32);
+                drawer.strip.members().len()
+            }
+            Kind::Other(number) => {
+                others.push((row, *number));
+                0
+            }
+        };
+        let (mut sets, mut ends) = (Sets::default(), Vec::with_capacity(rows));
+        let room = sets.extend((0..rows).map(&mut size), &mut ends);
+        for (kind, records) in self.strips.iter().zip(&alike) {
+            if let Kind::Strip(drawer) = kind {
+                drawer.fill(records, &truths, &ends, room, bytes);
+            }
+        }
+        let gathered: Vec<Vec<u16>> =
+            truths.iter().map(|column| others.iter().map(|&(row, _)| column[row]).collect()).collect();
+        let gathered: Vec<&[u16]> = gathered.iter().map(Vec::as_slice).collect();
+        let answered = self.answer_others(&gathered, others.len(), |at| others[at].1, bytes);
+        let columns = answered.into_iter().map(|column| column.spread(&others, rows)).collect();
+        BlockAnswers { tags, columns, cells: Some(sets) }
+    }
+
+    /// Answers under the channels that are no strips; `channel` is the number among them for each record.
+    fn answer_others<R: CryptoRng + ?Sized>(
+        &self,
+        truths: &[&[u16]],
+        rows: usize,
+        channel: impl Fn(usize) -> usize,
+        bytes: &mut Bytes<'_, R>,
+    ) -> Vec<AnswerColumn> {
         let empty = |&set: &bool| match set {
             true => AnswerColumn::Set(Sets::default()),
             false => AnswerColumn::One(Vec::with_capacity(rows)),
         };
         let mut columns: Vec<AnswerColumn> = self.sets.iter().map(empty).collect();
         match &self.method {
-            Method::Column(kernel) => {
+            None => {}
+            Some(Method::Column(kernel)) => {
                 let mut codes = vec![0u16; rows];
-                match &truths[..] {
+                match truths {
                     [only] => kernel.column(only, &mut codes, bytes),
                     several => {
                         let shape = Shape::new(self.block.channels()[0].1.sizes());
@@ -239,8 +307,10 @@ impl BulkBlock<'_> {
                 }
                 columns = vec![AnswerColumn::One(codes)];
             }
-            Method::Patterns(drawers) => self.answer_by_patterns(drawers, channel, &truths, &mut columns, rows, bytes),
-            Method::Reference(samplers) => {
+            Some(Method::Patterns(drawers)) => {
+                self.answer_by_patterns(drawers, channel, truths, &mut columns, rows, bytes);
+            }
+            Some(Method::Reference(samplers)) => {
                 for row in 0..rows {
                     let record: Vec<u16> = truths.iter().map(|column| column[row]).collect();
                     let Ok(answers) = samplers[channel(row)].draw(&record, bytes);
@@ -248,7 +318,7 @@ impl BulkBlock<'_> {
                 }
             }
         }
-        BlockAnswers { tags, columns }
+        columns
     }
 
     /// The patterns of a run of records, then their answers column by column; `channel` is that of each record.
@@ -261,7 +331,6 @@ impl BulkBlock<'_> {
         rows: usize,
         bytes: &mut Bytes<'_, R>,
     ) {
-        let sizes = self.block.channels()[0].1.sizes();
         for (i, column) in columns.iter_mut().enumerate() {
             if let AnswerColumn::Set(sets) = column {
                 let largest = drawers.sets(i).iter().map(|set| set.size()).max().unwrap_or(0);
@@ -279,7 +348,7 @@ impl BulkBlock<'_> {
                 match column {
                     AnswerColumn::One(codes) => {
                         codes.resize(start + draws.len(), 0);
-                        fill_ones(i, sizes[i], draws, truths, &mut codes[start..], bytes);
+                        fill_ones(i, drawers.categories(i), draws, truths, &mut codes[start..], bytes);
                     }
                     AnswerColumn::Set(sets) => {
                         let channel = |row: usize| channel(start + row);
@@ -347,7 +416,10 @@ pub struct BlockAnswer {
 impl<'a> Client<'a> {
     /// Prepares a plan.
     pub fn new(plan: &'a Plan) -> Client<'a> {
-        let samplers = |block: &'a Block| (block, Sampler::of_lottery(block.channels()));
+        let samplers = |block: &'a Block| {
+            let channels: Vec<&Channel> = block.channels().iter().map(|(_, channel)| channel).collect();
+            (block, Sampler::of_lottery(&channels))
+        };
         Client { plan, blocks: plan.blocks().iter().map(samplers).collect() }
     }
 

@@ -52,12 +52,12 @@ pub(super) struct Drawers<'a> {
 
 impl<'a> Drawers<'a> {
     /// `None` if some channel does not fit dice or masks, or all of them together would not fit the memory.
-    pub(super) fn new(lottery: &'a [(u64, Channel)]) -> Option<Drawers<'a>> {
-        let pattern = |(_, channel): &'a (u64, Channel)| match channel {
+    pub(super) fn new(channels: &[&'a Channel]) -> Option<Drawers<'a>> {
+        let pattern = |channel: &&'a Channel| match channel {
             Channel::Pattern(pattern) => Some(pattern),
-            Channel::Matrix(_) => None,
+            Channel::Matrix(_) | Channel::Strip(_) => None,
         };
-        let patterns = lottery.iter().map(pattern).collect::<Option<Vec<&Pattern>>>()?;
+        let patterns = channels.iter().map(pattern).collect::<Option<Vec<&Pattern>>>()?;
         let attributes = patterns.first()?.axes().len();
         let listed: usize =
             patterns.iter().map(|pattern| pattern.parts().iter().filter(|p| is_listed(&p.set)).count()).sum();
@@ -84,6 +84,11 @@ impl<'a> Drawers<'a> {
         let ready =
             || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when the plan was prepared");
         self.ready[channel].get_or_init(ready).draw(bytes)
+    }
+
+    /// How many categories an attribute has.
+    pub(super) fn categories(&self, attribute: usize) -> usize {
+        self.patterns[0].axes()[attribute].categories
     }
 
     /// How sets about an attribute are drawn, by channel.

@@ -214,7 +214,12 @@ fn joined<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
 
 /// A parameter as the user writes it.
 fn as_flag(name: &str, value: &Value) -> String {
-    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let word = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        // 2, not 2.0.
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        other => other.to_string(),
+    };
     let list = |values: &Vec<Value>| values.iter().map(word).collect::<Vec<_>>().join(",");
     let value = match value {
         Value::Bool(_) => return format!(" {}", flag(name)),

@@ -100,7 +100,7 @@ pub struct DesignArgs {
     /// Accept attribute epsilons above those asked for [heuristic]
     #[arg(long)]
     allow_weaker: bool,
-    /// Stop searching after this many seconds, with the best plan so far [optimal, workload]
+    /// Stop searching after this many seconds, with the best plan so far; `optimal` after 30 if nothing is said [optimal, workload]
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Probability of keeping the truth [warner]

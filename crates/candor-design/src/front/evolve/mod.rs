@@ -67,7 +67,11 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    fn check(&self) -> Result<(), FrontError> {
+    /// Whether a search for the goal can be made, before it is.
+    ///
+    /// # Errors
+    /// If a parameter is out of its range, or the search would run for hours.
+    fn check(&self, goal: &Goal) -> Result<(), FrontError> {
         let wrong = |name, value, range| Err(FrontError::Parameter { name, value, range });
         for (name, value, least, range) in [
             ("population", self.population, 2, "it must be from 2 to 1,000,000"),
@@ -89,9 +93,22 @@ impl Parameters {
         if !(self.step > 0.0 && self.step <= 1.0) {
             return wrong("step", self.step, "it must be above 0 and at most 1");
         }
+        self.check_cost(goal.prior().len())
+    }
+
+    /// Refuses what would run for hours: every child of every generation takes about `n^3` steps.
+    fn check_cost(&self, categories: usize) -> Result<(), FrontError> {
+        let (generations, children) = (self.generations, self.population.saturating_mul(self.islands));
+        let steps = generations as f64 * children as f64 * (categories as f64).powi(3);
+        if steps > MAX_STEPS {
+            return Err(FrontError::TooLong { steps, generations, children, categories, most: MAX_STEPS });
+        }
         Ok(())
     }
 }
+
+/// The most steps of a search.
+const MAX_STEPS: f64 = (1u64 << 40) as f64;
 
 /// A square matrix, column by column, and what it gives.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,7 +157,7 @@ pub fn evolve(
     parameters: &Parameters,
     mut progress: impl FnMut(usize, &[&Candidate]) -> Result<(), Cancelled>,
 ) -> Result<Evolved, FrontError> {
-    parameters.check()?;
+    parameters.check(goal)?;
     let source = Source::from_seed(parameters.seed);
     let mut islands: Vec<Island> =
         (0..parameters.islands).map(|number| Island::new(goal, parameters, source.stream(number as u64))).collect();
@@ -236,6 +253,16 @@ mod tests {
     use super::super::hypervolume::hypervolume;
     use super::super::prior::Prior;
     use super::*;
+
+    #[test]
+    fn what_would_run_for_hours_is_refused_with_its_cost() {
+        let uniform = |n: usize| Goal::new(Prior::uniform(n).unwrap(), 1.0).unwrap();
+        let error = evolve(&uniform(500), &Parameters::default(), |_, _| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("7.5e13 steps") && error.contains("500 categories"), "{error}");
+        assert!(Parameters::default().check(&uniform(100)).is_ok());
+        let huge = Parameters { population: 1_000_000, islands: 1_000_000, ..Parameters::default() };
+        assert!(matches!(huge.check(&uniform(2)), Err(FrontError::TooLong { .. })));
+    }
 
     fn small(seed: u64) -> Parameters {
         Parameters { population: 30, archive: 30, omega: 200, generations: 150, seed, ..Parameters::default() }

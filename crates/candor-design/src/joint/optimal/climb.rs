@@ -7,21 +7,28 @@ use super::levels::Levels;
 const MEMORY: usize = 8;
 
 /// Climbs `ln(sum of b_i y_i) - ln E[(Y - Z)^+]` in the variables `ln y` (L-BFGS), whose maximum is the
-/// optimum; calls `visit` with everything priced on the way.
+/// optimum, from known prices or else from a guess; calls `visit` with everything priced on the way.
 ///
 /// The function is smooth but for the granularity of the patterns, so this stops at a good point,
 /// not at the best one, unless there are very many attributes.
-pub fn climb(levels: &Levels, pricer: &Pricer, evaluations: usize, mut visit: impl FnMut(Priced) -> bool) {
+pub fn climb(
+    levels: &Levels,
+    pricer: &Pricer,
+    known: &[f64],
+    evaluations: usize,
+    mut visit: impl FnMut(Priced) -> bool,
+) {
     let k = levels.len();
-    // A miss of attribute `i` makes the answer less likely by about its epsilon.
-    let mut at: Vec<f64> = (0..k).map(|i| (levels.epsilon(i) / levels.weight_of_price(i)).ln()).collect();
+    let mut at: Vec<f64> = start(levels, known);
     let mut look = |at: &[f64]| -> (f64, Vec<f64>, bool) {
         let largest = at.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let y: Vec<f64> = at.iter().map(|u| (u - largest).exp()).collect();
         let priced = pricer.price(&y, |_| 0.5);
-        let paid: f64 = (0..k).map(|i| levels.need(i) * priced.prices[i]).sum();
-        let slope =
-            |i: usize| priced.prices[i] * (levels.need(i) / paid - priced.cut.gain(levels, i) / priced.best_gain);
+        let paid = levels.paid(&priced.prices);
+        let slope = |i: usize| {
+            let gained = levels.need(i) / paid - priced.cut.gain(levels, i) / priced.best_gain;
+            levels.count(i) * priced.prices[i] * gained
+        };
         let (value, slopes) = (priced.bound(levels).ln(), (0..k).map(slope).collect());
         (value, slopes, visit(priced))
     };
@@ -63,6 +70,15 @@ pub fn climb(levels: &Levels, pricer: &Pricer, evaluations: usize, mut visit: im
             return;
         }
     }
+}
+
+/// Logarithms of the prices to start from.
+fn start(levels: &Levels, known: &[f64]) -> Vec<f64> {
+    // A miss of attribute `i` makes the answer less likely by about its epsilon.
+    let guess = |i: usize| levels.epsilon(i) / levels.weight_of_price(i);
+    // Nothing climbs away from a price of nothing.
+    let least = 1e-6 * known.iter().copied().fold(0.0, f64::max);
+    (0..levels.len()).map(|i| known.get(i).map_or_else(|| guess(i), |&price| price.max(least)).ln()).collect()
 }
 
 /// The direction in which to go up: the two-loop recursion of L-BFGS.

@@ -7,10 +7,13 @@ use crate::DesignError;
 /// With `a` categories and attribute epsilon `e`, the *odds* are `g = exp(e) / (a - 1)` and the
 /// *need* is `b = (exp(e) - 1) / a`: a channel `x = 1 + sum of lambda_D over the sets D that hold the
 /// pattern` has that marginal epsilon if the gains of its sets, weighted by `lambda`, sum to `b`.
+///
+/// Attributes with the same numbers are exchangeable: [`Levels::in_classes`] lists them once, with how many they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     sizes: Vec<usize>,
     epsilons: Vec<f64>,
+    counts: Vec<usize>,
 }
 
 /// The largest attribute epsilon: beyond it `exp` leaves no room for products.
@@ -26,11 +29,47 @@ impl Levels {
         assert!(sizes.len() == epsilons.len() && sizes.iter().all(|&a| a >= 2), "one epsilon per attribute");
         match epsilons.iter().find(|&&e| !(e > 0.0 && e <= MAX_EPSILON)) {
             Some(&bad) => Err(DesignError::Epsilon(bad)),
-            None => Ok(Levels { sizes, epsilons }),
+            None => Ok(Levels { counts: vec![1; sizes.len()], sizes, epsilons }),
         }
     }
 
-    /// The number of attributes.
+    /// Attributes of equal size and epsilon as one class, listed once; and the class of every attribute.
+    ///
+    /// Averaging a channel over permutations inside a class keeps every level and does not raise the record epsilon, so
+    /// that an optimal one treats a class alike.
+    pub fn in_classes(&self) -> (Levels, Vec<usize>) {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        let key = |i: usize| (self.sizes[i], self.epsilons[i]);
+        order.sort_by(|&i, &j| key(j).0.cmp(&key(i).0).then(key(j).1.total_cmp(&key(i).1)));
+        let (mut classes, mut class_of) =
+            (Levels { sizes: vec![], epsilons: vec![], counts: vec![] }, vec![0; self.len()]);
+        for i in order {
+            let same =
+                classes.sizes.last() == Some(&self.sizes[i]) && classes.epsilons.last() == Some(&self.epsilons[i]);
+            match classes.counts.last_mut().filter(|_| same) {
+                Some(count) => *count += self.counts[i],
+                None => {
+                    classes.sizes.push(self.sizes[i]);
+                    classes.epsilons.push(self.epsilons[i]);
+                    classes.counts.push(self.counts[i]);
+                }
+            }
+            class_of[i] = classes.len() - 1;
+        }
+        (classes, class_of)
+    }
+
+    /// How many attributes of class `i` there are.
+    pub fn count(&self, i: usize) -> f64 {
+        self.counts[i] as f64
+    }
+
+    /// The number of attributes, of all classes together.
+    pub fn attributes(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// The number of attributes, or of classes.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
@@ -68,5 +107,10 @@ impl Levels {
     /// `b`, what the sets must gain for attribute `i`.
     pub fn need(&self, i: usize) -> f64 {
         self.epsilons[i].exp_m1() / self.size(i)
+    }
+
+    /// What meeting every level exactly costs at these prices.
+    pub fn paid(&self, prices: &[f64]) -> f64 {
+        prices.iter().enumerate().map(|(i, price)| self.count(i) * self.need(i) * price).sum()
     }
 }

@@ -33,6 +33,7 @@ pub struct Master {
     /// The basic variables' values.
     values: Vec<f64>,
     pivots: usize,
+    steps: u64,
 }
 
 /// How much a reduced cost may be on the wrong side.
@@ -59,12 +60,18 @@ impl Master {
             inverse: Vec::new(),
             values: Vec::new(),
             pivots: 0,
+            steps: 0,
         };
         let tightest = (0..rows).min_by(|&a, &b| entries[a].total_cmp(&entries[b])).unwrap_or(0);
         master.push(entries);
         master.basis[tightest] = Variable::Column(0);
         master.refresh();
         master
+    }
+
+    /// About how many sums and products it took so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// Adds a column (gain over need in each row).
@@ -91,6 +98,7 @@ impl Master {
 
     /// Computes the inverse and the values from the basis alone.
     fn refresh(&mut self) {
+        self.steps += (self.rows * self.rows * self.rows) as u64;
         let matrix = nalgebra::DMatrix::from_fn(self.rows, self.rows, |r, c| self.entry(self.basis[c], r));
         if let Some(inverse) = matrix.try_inverse() {
             self.inverse = inverse.row_iter().map(|row| row.iter().copied().collect()).collect();
@@ -131,6 +139,7 @@ impl Master {
         let patience = 20 + self.rows;
         let (mut best, mut in_vain) = (f64::INFINITY, 0);
         for round in 0..limit {
+            self.steps += (self.rows * (self.rows + self.columns.len())) as u64;
             let prices = self.prices();
             let value: f64 = prices.iter().sum();
             in_vain = if value < best * (1.0 - 1e-13) { 0 } else { in_vain + 1 };

@@ -3,11 +3,12 @@
 //!
 //! The program of the paper has `2^k` unknowns. Its dual has `k`, and both have structure
 //! (docs/mathematics/optimal.md): an optimal channel is a mixture of threshold sets with `all`, and any prices for the
-//! levels give a lower bound. [`search()`] finds both; here the sets become a plan with integer weights, whose
+//! levels give a lower bound. [`search::search`] finds both; here the sets become a plan with integer weights, whose
 //! levels are computed again from the integers.
 
 pub mod levels;
 mod alike;
+mod orbits;
 mod cut;
 mod climb;
 mod master;
@@ -18,9 +19,9 @@ use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 
 use crate::{DesignError, private};
-use cut::{MAX_FINE, Threshold};
+use cut::{Cut, MAX_FINE, Threshold};
 use levels::Levels;
-use search::{Effort, Found, search, search_coarse};
+use search::{Effort, Found, Known, search_from};
 
 /// A plan, and what no plan can be better than.
 #[derive(Clone, Debug)]
@@ -51,6 +52,10 @@ pub(crate) fn aim(epsilon: f64) -> f64 {
 /// # Errors
 /// If there is not one epsilon per attribute, or one is not a privacy loss.
 pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
+    optimal_from(schema, epsilons, &mut Known::default(), effort)
+}
+
+fn optimal_from(schema: &Schema, epsilons: &[f64], known: &mut Known, effort: Effort) -> Result<Bounded, DesignError> {
     let private = private(schema)?;
     if epsilons.len() != private.len() {
         let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
@@ -61,7 +66,7 @@ pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Boun
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
     let (asked, levels) = asked_levels(&sizes, epsilons)?;
-    let mixture = mixture(&levels, effort);
+    let mixture = mixture(&levels, known, effort);
     let mut parts: Vec<(PatternSet, f64)> = Vec::new();
     for (share, (weights, limit)) in mixture.sets {
         let mut all = vec![0; sizes.len()];
@@ -105,19 +110,18 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     if total == 0.0 {
         return optimal(schema, &scaled(0.0), effort);
     }
-    // Nobody's epsilon can exceed the record's.
-    let largest = shares.iter().copied().fold(0.0, f64::max);
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
     // Beyond, the search is not exact either.
-    let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { 1e-8 } else { 1e-4 };
-    let mut scale = largest_scale(total, tolerance, (1.0, total / largest), |scale| {
+    let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { effort.gap.max(1e-8) } else { 1e-4 };
+    let mut known = Known::towards(total);
+    let mut scale = largest_scale(total, tolerance, |scale| {
         let (_, levels) = asked_levels(&sizes, &scaled(scale))?;
-        Ok(mixture(&levels, effort).upper)
+        Ok(mixture(&levels, &mut known, effort).upper)
     })?;
     // The integers decide; a step or two down if they come out above.
     let mut best = None;
     for _ in 0..20 {
-        let found = optimal(schema, &scaled(scale), effort)?;
+        let found = optimal_from(schema, &scaled(scale), &mut known, effort)?;
         let excess = found.plan.guarantee().epsilon().get() - total;
         if excess <= 0.0 {
             best = Some(found);
@@ -128,29 +132,38 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     best.ok_or(DesignError::Epsilon(total))
 }
 
-/// The largest scale within the range whose record epsilon, as `epsilon` says, does not exceed the total: regula falsi, now and then
-/// a bisection.
+/// The scale, 1 or more, whose record epsilon, as `epsilon` says, is the total or up to the tolerance less: regula falsi, where an
+/// end that stays counts half (the Illinois rule).
 fn largest_scale(
     total: f64,
     tolerance: f64,
-    range: (f64, f64),
-    epsilon: impl Fn(f64) -> Result<f64, DesignError>,
+    mut epsilon: impl FnMut(f64) -> Result<f64, DesignError>,
 ) -> Result<f64, DesignError> {
-    let excess = |scale: f64| Ok::<f64, DesignError>(epsilon(scale)? - total);
-    let (mut low, mut high) = ((range.0, excess(range.0)?), (range.1, excess(range.1)?));
-    for step in 0..60 {
-        if low.1 >= -tolerance || high.0 - low.0 <= 1e-9 * high.0 {
-            return Ok(low.0);
+    let mut excess = |scale: f64| Ok::<_, DesignError>((scale, epsilon(scale)? - (total - 0.5 * tolerance)));
+    let mut low = excess(1.0)?;
+    let mut high: Option<(f64, f64)> = None;
+    let mut last = low;
+    for _ in 0..60 {
+        if last.1.abs() <= 0.5 * tolerance || high.is_some_and(|high| high.0 - low.0 <= 1e-9 * high.0) {
+            break;
         }
-        if high.1 <= 0.0 {
-            return Ok(high.0);
+        let next = match high {
+            // Epsilon grows about in proportion, or faster.
+            None => last.0 * (total / (total + last.1)).clamp(1.01, 4.0),
+            Some(high) => low.0 + (high.0 - low.0) * (-low.1 / (high.1 - low.1)),
+        };
+        let stays = last.1 <= 0.0;
+        last = excess(next)?;
+        let again = stays == (last.1 <= 0.0);
+        if last.1 <= 0.0 {
+            low = last;
+            high = high.map(|(scale, value)| (scale, if again { 0.5 * value } else { value }));
+        } else {
+            low.1 *= if again { 0.5 } else { 1.0 };
+            high = Some(last);
         }
-        let chord = low.0 + (high.0 - low.0) * (-low.1 / (high.1 - low.1));
-        let scale = if step % 3 == 2 { 0.5 * (low.0 + high.0) } else { chord };
-        let found = (scale, excess(scale)?);
-        *(if found.1 <= 0.0 { &mut low } else { &mut high }) = found;
     }
-    Ok(low.0)
+    Ok(if last.1 <= 0.5 * tolerance { last.0 } else { low.0 })
 }
 
 /// The record epsilon that is optimal for alike attributes, at any number of them.
@@ -177,7 +190,7 @@ struct Mixture {
     upper: f64,
 }
 
-fn mixture(levels: &Levels, effort: Effort) -> Mixture {
+fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
     if levels.is_empty() {
         return Mixture { sets: Vec::new(), lower: 0.0, upper: 0.0 };
     }
@@ -190,9 +203,10 @@ fn mixture(levels: &Levels, effort: Effort) -> Mixture {
         let lower = (lambda * (1.0 - 1e-11)).ln_1p();
         return Mixture { sets: vec![(lambda * share, (weights, most))], lower, upper: lambda.ln_1p() };
     }
-    let mut found = search(levels, effort);
-    if levels.len() > MAX_FINE && found.sets.iter().any(|(_, cut)| cut.inside < RARE) {
-        let coarse = search_coarse(levels, effort);
+    let mut found = search_from(levels, known, effort);
+    let is_rare = |(_, cut): &(f64, Cut)| cut.inside < RARE;
+    if levels.len() > MAX_FINE && found.sets.iter().any(is_rare) && known.coarsen() {
+        let coarse = search_from(levels, known, effort);
         found = Found { lower: found.lower.max(coarse.lower), ..coarse };
     }
     // The levels once more, from the sets and not from the program.

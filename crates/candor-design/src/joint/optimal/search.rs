@@ -1,20 +1,24 @@
 //! Cutting planes with smoothing: the optimum between two bounds.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use candor_analysis::watch::{Step, Watch};
 
 use super::climb::climb;
-use super::cut::{Cut, MAX_FINE, Priced, Pricer};
+use super::cut::{Cut, MAX_FINE, Priced, Pricer, Threshold};
 use super::levels::Levels;
 use super::master::Master;
+
+/// The outer stop of a search, in seconds, if none is given. Searches end by counted steps long before.
+pub const SECONDS: f64 = 30.0;
 
 /// How hard to search.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort<'a> {
     /// Stop when upper and lower bound differ by no more than this.
     pub gap: f64,
-    /// When it began, and how long it may take.
+    /// When it began, and how long it may take. Before that the search ends by counted steps, the same on every machine.
     limit: Option<(Instant, Duration)>,
     watch: Watch<'a>,
 }
@@ -51,7 +55,42 @@ pub struct Found {
     pub upper: f64,
     /// No channel that meets the levels has a smaller record epsilon.
     pub lower: f64,
+    /// How many steps it took: sums and products, about.
+    pub steps: u64,
 }
+
+/// What a search over the same attributes at other levels found. Its sets keep their probabilities whatever the levels are, and the
+/// best prices change little.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    cuts: Vec<Cut>,
+    prices: Vec<f64>,
+    /// The record epsilon that is looked for, if levels are: far from it bounds need not be close.
+    total: Option<f64>,
+    /// Whether weights must be so small that plans can hold the sets however rare they are.
+    is_coarse: bool,
+    /// The steps so far.
+    steps: u64,
+}
+
+impl Known {
+    /// Nothing yet, where levels are looked for whose record epsilon is the total.
+    pub fn towards(total: f64) -> Known {
+        Known { total: Some(total), ..Known::default() }
+    }
+
+    /// From here on with weights so small that plans can hold the sets however rare they are; `false` if they were already.
+    pub fn coarsen(&mut self) -> bool {
+        self.cuts.clear();
+        !std::mem::replace(&mut self.is_coarse, true)
+    }
+}
+
+/// All searches for a plan stop after so many steps together; some seconds.
+pub const MAX_STEPS: u64 = 1 << 31;
+
+/// How many of its last sets a search hands on to the next.
+const HANDED_ON: usize = 200;
 
 /// What f64 may lose in a lower bound, generously.
 const ROUNDING: f64 = 1e-11;
@@ -61,19 +100,38 @@ fn resolution(attributes: usize) -> u64 {
     (6_000_000 / attributes as u64).clamp(6_000, 40_000)
 }
 
+/// How many sums a threshold may have over all attributes, if it is too rare to be drawn by rejection.
+const MAX_SUMS: u64 = 1 << 18;
+
+/// In how many units it is divided where plans must hold the sets however rare they are.
+fn coarse_resolution(attributes: usize) -> u64 {
+    (MAX_SUMS / (attributes as u64 + 1)).saturating_sub(2).max(16)
+}
+
 /// The state of the search.
 struct Search<'a> {
     levels: &'a Levels,
+    pricer: Pricer<'a>,
     cuts: Vec<Cut>,
     master: Option<Master>,
     /// The best lower bound on `exp(epsilon) - 1`, and the prices that prove it.
     bound: f64,
     best: Vec<f64>,
+    /// Steps of pricing and of earlier searches.
+    steps: u64,
+    total: Option<f64>,
+    effort: Effort<'a>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(levels: &'a Levels, pricer: Pricer<'a>, known: &Known, effort: Effort<'a>) -> Search<'a> {
+        let (cuts, best) = (known.cuts.clone(), known.prices.clone());
+        Search { levels, pricer, cuts, master: None, bound: 0.0, best, steps: known.steps, total: known.total, effort }
+    }
+
     /// Takes what was priced into account; the set is kept for the program.
     fn visit(&mut self, priced: Priced) {
+        self.steps += self.pricer.steps();
         let bound = priced.bound(self.levels);
         if bound > self.bound {
             self.bound = bound;
@@ -94,15 +152,36 @@ impl Search<'_> {
         (0..self.levels.len()).map(|i| cut.gain(self.levels, i) / self.levels.need(i)).collect()
     }
 
+    fn steps(&self) -> u64 {
+        self.steps + self.master.as_ref().map_or(0, Master::steps)
+    }
+
+    fn is_over(&self) -> bool {
+        self.steps() > MAX_STEPS || self.effort.is_over()
+    }
+
+    /// Whether the bounds are close enough.
+    fn is_settled(&self, upper: f64) -> bool {
+        let lower = self.lower();
+        let away = self.total.map_or(0.0, |total| (lower - total).max(total - upper));
+        upper - lower <= self.effort.gap.max(0.1 * away)
+    }
+
+    /// The sets in use with their `lambda`.
+    fn in_use(&mut self) -> Vec<(f64, Cut)> {
+        let weights = self.master.as_mut().map(Master::weights).unwrap_or_default();
+        weights.into_iter().map(|(column, lambda)| (lambda, self.cuts[column].clone())).collect()
+    }
+
     /// Prices scaled so that meeting every level exactly costs one.
     fn normalised(&self, y: &[f64]) -> Vec<f64> {
-        let paid: f64 = y.iter().enumerate().map(|(i, y)| y * self.levels.need(i)).sum();
+        let paid = self.levels.paid(y);
         y.iter().map(|y| y / paid).collect()
     }
 
     /// What the set is worth at the prices, relative to the best one known to be possible.
     fn worth(&self, cut: &Cut, y: &[f64]) -> f64 {
-        (0..self.levels.len()).map(|i| y[i] * cut.gain(self.levels, i)).sum()
+        (0..self.levels.len()).map(|i| self.levels.count(i) * y[i] * cut.gain(self.levels, i)).sum()
     }
 
     fn lower(&self) -> f64 {
@@ -114,46 +193,77 @@ impl Search<'_> {
 ///
 /// The program and its duality are in docs/mathematics/optimal.md: minimise the sum of `lambda` over mixtures of
 /// sets `D` such that every level is met; prices `y` prove `exp(epsilon) - 1 >= sum of b_i y_i / E[(Y - Z)^+]`.
+/// Attributes with equal numbers have equal prices: there is one row for each class of them.
 /// A small linear program over the sets found so far proposes prices; the best set there is a
 /// threshold. Pricing between the best prices so far and the proposed ones keeps the search from
-/// swinging. Cost: per set `k 2^(k/2)` up to 30 attributes, beyond `k` times a few
-/// thousand.
+/// swinging. Cost: per set some orbits of half the classes (`orbits`) if these are few enough, at most `2^(k/2)` up to 30
+/// attributes; else `k` times a few thousand.
 pub fn search(levels: &Levels, effort: Effort) -> Found {
-    search_at(levels, resolution(levels.len()), effort)
+    search_from(levels, &mut Known::default(), effort)
 }
 
-/// [`search`] with weights so coarse that plans can hold the sets however rare they are.
-pub fn search_coarse(levels: &Levels, effort: Effort) -> Found {
-    search_at(levels, (MAX_SUMS / (levels.len() as u64 + 1)).saturating_sub(2).max(16), effort)
+/// [`search`] that starts from what is known and adds to it.
+pub fn search_from(levels: &Levels, known: &mut Known, effort: Effort) -> Found {
+    let units = if known.is_coarse { coarse_resolution(levels.len()) } else { resolution(levels.len()) };
+    search_at(levels, units, known, effort)
 }
 
-/// How many sums a threshold may have over all attributes, if it is too rare to be drawn by rejection.
-const MAX_SUMS: u64 = 1 << 18;
+fn search_at(all: &Levels, resolution: u64, known: &mut Known, effort: Effort) -> Found {
+    let (levels, class_of) = all.in_classes();
+    let fine = Pricer::fine(&levels);
+    let (is_fine, pricer) = match fine {
+        Some(fine) => (true, fine),
+        None => (false, Pricer::coarse(&levels, resolution)),
+    };
+    let mut search = Search::new(&levels, pricer, known, effort);
+    explore(&mut search, if is_fine { 40 } else { 80 });
+    start(&mut search);
+    if is_fine {
+        improve(&mut search)
+    } else {
+        improve_coarsely(&mut search)
+    }
+    let (mut sets, bound) = (search.in_use(), search.bound);
+    known.steps = search.steps();
+    known.prices = search.best;
+    let recent = search.cuts.into_iter().rev().take(HANDED_ON);
+    let mut seen = HashSet::new();
+    known.cuts = sets.iter().map(|(_, cut)| cut.clone()).chain(recent).collect();
+    known.cuts.retain(|cut| seen.insert((cut.weights.clone(), cut.limit)));
+    if is_fine && all.len() > MAX_FINE {
+        let nothing = Known { cuts: Vec::new(), ..known.clone() };
+        let mut rounded = Search::new(&levels, Pricer::coarse(&levels, resolution), &nothing, effort);
+        rounded.bound = bound;
+        round(&mut rounded, sets.iter().map(|(_, cut)| cut), resolution);
+        start(&mut rounded);
+        improve_coarsely(&mut rounded);
+        sets = rounded.in_use();
+        known.steps = rounded.steps();
+    }
+    let upper = sets.iter().map(|(lambda, _)| lambda).sum::<f64>().ln_1p();
+    let sets = sets.into_iter().map(|(lambda, cut)| (lambda, cut.by_attribute(&class_of))).collect();
+    let lower = (bound * (1.0 - ROUNDING)).max(0.0).ln_1p();
+    Found { sets, upper, lower: lower.min(upper), steps: known.steps }
+}
 
-fn search_at(levels: &Levels, resolution: u64, effort: Effort) -> Found {
-    let pricer = Pricer::new(levels, resolution);
-    let mut search = Search { levels, cuts: Vec::new(), master: None, bound: 0.0, best: Vec::new() };
-    let evaluations = if levels.len() <= MAX_FINE { 40 } else { 80 };
-    climb(levels, &pricer, evaluations, |priced| {
+/// Climbs the dual from what is known.
+fn explore(search: &mut Search, evaluations: usize) {
+    let (levels, pricer, known) = (search.levels, search.pricer.clone(), search.best.clone());
+    climb(levels, &pricer, &known, evaluations, |priced| {
         search.visit(priced);
-        !effort.is_over()
+        !search.is_over()
     });
-    start(&mut search, &pricer);
-    improve(&mut search, &pricer, effort);
-    let lower = search.lower();
-    let weights = search.master.as_mut().map(Master::weights).unwrap_or_default();
-    let upper = weights.iter().map(|(_, lambda)| lambda).sum::<f64>().ln_1p();
-    let sets = weights.into_iter().map(|(column, lambda)| (lambda, search.cuts[column].clone())).collect();
-    Found { sets, upper, lower: lower.min(upper) }
 }
 
 /// Starts the linear program: its first set must gain for every attribute, so the limit of the best one
 /// is lowered until it does.
-fn start(search: &mut Search, pricer: &Pricer) {
-    let priced = pricer.price(&search.best, |_| 0.5);
-    let mut threshold = (priced.cut.weights.clone(), priced.cut.limit);
+fn start(search: &mut Search) {
+    let priced = search.pricer.price(&search.best, |_| 0.5);
+    // Without weight an attribute could not be kept from missing.
+    let mut threshold: Threshold = (priced.cut.weights.iter().map(|&w| w.max(1)).collect(), priced.cut.limit);
     let first = loop {
-        let cut = pricer.measure(threshold.clone());
+        let cut = search.pricer.measure(threshold.clone());
+        search.steps += search.pricer.steps();
         let met = search.levels_met(&cut);
         if threshold.1 == 0 || met.iter().all(|&met| met > 0.0) {
             break cut;
@@ -171,57 +281,80 @@ fn start(search: &mut Search, pricer: &Pricer) {
 /// How many sets at the best prices differ by where their weights were rounded.
 const DITHERS: usize = 12;
 
-/// With weights of few units, rounding matters: sets whose roundings cancel out stand for finer
-/// weights together.
-fn dither(search: &mut Search, pricer: &Pricer) {
-    let best = search.best.clone();
-    for dither in 0..DITHERS {
-        let place = (dither as f64 + 0.5) / DITHERS as f64;
-        let nudge = |i: usize| (place + i as f64 * GOLDEN).fract();
-        search.visit(pricer.price(&best, nudge));
-    }
-}
-
 /// Multiples of this are spread evenly over the unit interval.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-fn improve(search: &mut Search, pricer: &Pricer, effort: Effort) {
-    let fine = search.levels.len() <= MAX_FINE;
-    // Beyond, every set costs more and gains less.
-    let rounds = if fine { 5_000 } else { (2_500 / search.levels.len()).max(10) };
-    for round in 0..rounds {
-        let Some(master) = &mut search.master else { return };
-        let prices = master.solve();
-        let upper: f64 = prices.iter().sum();
-        if upper.ln_1p() - search.lower() <= effort.gap || effort.is_over() {
+/// Where in a unit to round up, one of [`DITHERS`] ways.
+fn nudge(dither: usize) -> impl Fn(usize) -> f64 {
+    let place = (dither as f64 + 0.5) / DITHERS as f64;
+    move |i: usize| (place + i as f64 * GOLDEN).fract()
+}
+
+/// The sets with weights of few units, each rounded in several ways.
+fn round<'c>(search: &mut Search, cuts: impl Iterator<Item = &'c Cut>, resolution: u64) {
+    for cut in cuts {
+        let scale = (resolution as f64 / cut.limit.max(1) as f64).min(1.0);
+        for dither in 0..DITHERS {
+            let nudge = nudge(dither);
+            let weight = |(i, &weight): (usize, &u64)| (weight as f64 * scale + nudge(i)).floor() as u64;
+            let limit = (cut.limit as f64 * scale).floor() as u64;
+            let weights = cut.weights.iter().enumerate().map(weight).map(|weight| weight.min(limit + 1)).collect();
+            let rounded = search.pricer.measure((weights, limit));
+            search.steps += search.pricer.steps();
+            search.keep(rounded);
+        }
+    }
+}
+
+/// With weights of few units, rounding matters: sets whose roundings cancel out stand for finer
+/// weights together. Every set costs more and gains less than with fine weights, so there are few rounds.
+fn improve_coarsely(search: &mut Search) {
+    let best = search.best.clone();
+    for dither in 0..DITHERS {
+        search.visit(search.pricer.price(&best, nudge(dither)));
+    }
+    for round in 1..(2_500 / search.levels.attributes()).max(10) {
+        let Some((upper, proposed)) = propose(search) else { return };
+        let nudge = |i: usize| ((i * 7 + round * 13) as f64 * GOLDEN).fract();
+        find_useful(search, upper, &proposed, nudge);
+    }
+}
+
+fn improve(search: &mut Search) {
+    while let Some((upper, proposed)) = propose(search) {
+        if !find_useful(search, upper, &proposed, |_| 0.5) {
+            // No set is worth more at the proposed prices: they are the best.
             return;
         }
-        if !fine && round == 0 {
-            dither(search, pricer);
-            continue;
+    }
+}
+
+/// The value of the linear program, and the prices that it proposes; `None` if the search is over.
+fn propose(search: &mut Search) -> Option<(f64, Vec<f64>)> {
+    let prices = search.master.as_mut()?.solve();
+    let upper: f64 = prices.iter().sum();
+    if search.is_settled(upper.ln_1p()) || search.is_over() {
+        return None;
+    }
+    let levels = search.levels;
+    let price = |(i, p): (usize, &f64)| p.max(0.0) / (levels.count(i) * levels.need(i));
+    let proposed: Vec<f64> = prices.iter().enumerate().map(price).collect();
+    Some((upper, search.normalised(&proposed)))
+}
+
+/// Prices between the best and the proposed prices until a set turns up that the linear program can use; whether one did.
+fn find_useful(search: &mut Search, upper: f64, proposed: &[f64], nudge: impl Fn(usize) -> f64) -> bool {
+    // At the proposed prices every set of the program is worth at most this.
+    let limit = 1.0 / upper;
+    let mut weight = 0.8;
+    loop {
+        let y: Vec<f64> = search.best.iter().zip(proposed).map(|(b, p)| weight * b + (1.0 - weight) * p).collect();
+        let priced = search.pricer.price(&y, &nudge);
+        let useful = search.worth(&priced.cut, proposed) > limit * (1.0 + 1e-12);
+        search.visit(priced);
+        if useful || weight == 0.0 {
+            return useful;
         }
-        let proposed: Vec<f64> = prices.iter().enumerate().map(|(i, p)| p.max(0.0) / search.levels.need(i)).collect();
-        let proposed = search.normalised(&proposed);
-        // At the proposed prices every set of the program is worth at most this.
-        let limit = 1.0 / upper;
-        let mut weight = 0.8;
-        loop {
-            let y: Vec<f64> = search.best.iter().zip(&proposed).map(|(b, p)| weight * b + (1.0 - weight) * p).collect();
-            let nudge = |i: usize| if fine { 0.5 } else { ((i * 7 + round * 13) as f64 * GOLDEN).fract() };
-            let priced = pricer.price(&y, nudge);
-            let useful = search.worth(&priced.cut, &proposed) > limit * (1.0 + 1e-12);
-            search.visit(priced);
-            if useful {
-                break;
-            }
-            if weight == 0.0 {
-                // No set is worth more at the proposed prices: they are the best.
-                if fine {
-                    return;
-                }
-                break;
-            }
-            weight = if weight < 0.05 { 0.0 } else { weight * 0.5 };
-        }
+        weight = if weight < 0.05 { 0.0 } else { weight * 0.5 };
     }
 }

@@ -13,6 +13,9 @@ pub struct Balance {
     pub value: f64,
 }
 
+/// What a channel gives: components by number, increasing, with how much. Those left out get nothing.
+pub type Gives = Vec<(usize, f64)>;
+
 /// Information adds up: the error is `cost / information`.
 pub const LOTTERY: f64 = 1.0;
 
@@ -24,19 +27,18 @@ pub const SINGLE: f64 = 2.0;
 ///
 /// The function is convex where all totals are positive, as they must be at `start`. A barrier method: Newton steps on
 /// the error minus `barrier` times the sum of the logarithms of the weights, with the barrier lowered until what it can hide is
-/// below the gap. Cost: the cube of the number of channels per step, and a few dozen steps.
-pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, known: f64, gap: f64) -> Balance {
+/// below the gap. Cost: the cube of the number of components per step, and a few dozen steps.
+pub fn balance(costs: &[f64], gives: &[Gives], power: f64, start: Vec<f64>, known: f64, gap: f64) -> Balance {
     let whole: f64 = start.iter().sum();
     let mut weights = DVector::from_iterator(start.len(), start.iter().map(|weight| weight / whole));
-    if gives.len() > MAX_NEWTON {
+    if costs.len() > MAX_NEWTON {
         return by_multiplying(costs, gives, power, weights, gap);
     }
-    let gives = DMatrix::from_fn(costs.len(), gives.len(), |u, c| gives[c][u]);
-    let mut value = error(costs, &(&gives * &weights), power);
+    let mut value = error(costs, &totals(costs, gives, weights.as_slice()), power);
     let mut barrier = known * value / weights.len() as f64;
     while value.is_finite() {
         for _ in 0..12 {
-            let (step, decrement) = newton_step(costs, &gives, power, &weights, barrier);
+            let (step, decrement) = newton_step(costs, gives, power, &weights, barrier);
             let merit =
                 |weights: &DVector<f64>, value: f64| value - barrier * weights.iter().map(|w| w.ln()).sum::<f64>();
             let before = merit(&weights, value);
@@ -46,7 +48,7 @@ pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, k
             let mut length = (0.95 * room).min(1.0);
             while length > 1e-12 {
                 let next = &weights + length * &step;
-                let next_value = error(costs, &(&gives * &next), power);
+                let next_value = error(costs, &totals(costs, gives, next.as_slice()), power);
                 if merit(&next, next_value) <= before - 1e-4 * length * decrement {
                     (weights, value) = (next, next_value);
                     break;
@@ -62,75 +64,104 @@ pub fn balance(costs: &[f64], gives: &[Vec<f64>], power: f64, start: Vec<f64>, k
         }
         barrier *= 0.15;
     }
-    let totals = &gives * &weights;
-    Balance { weights: weights.iter().copied().collect(), totals: totals.iter().copied().collect(), value }
+    let totals = totals(costs, gives, weights.as_slice());
+    Balance { weights: weights.iter().copied().collect(), totals, value }
 }
 
-/// With more channels than this, Newton steps cost too much.
-pub const MAX_NEWTON: usize = 160;
+/// With more components than this, Newton steps cost too much.
+pub const MAX_NEWTON: usize = 256;
+
+/// How many multiplications are done at most.
+const MAX_WORK: usize = 1 << 27;
+
+/// A smaller gap than this takes too many rounds.
+const LEAST_GAP: f64 = 1e-4;
 
 /// The same by `weight *= (price / mean price)^(1 / (1 + power))`, which never raises the error where channels give
-/// nothing negative; it ends when no price exceeds the mean by more than the gap, or after a thousand rounds.
-fn by_multiplying(costs: &[f64], gives: &[Vec<f64>], power: f64, start: DVector<f64>, gap: f64) -> Balance {
+/// nothing negative, and is exact at once where no two channels give the same component; it ends when no price exceeds the mean
+/// by more than the gap, or after some thousand rounds.
+fn by_multiplying(costs: &[f64], gives: &[Gives], power: f64, start: DVector<f64>, gap: f64) -> Balance {
     let mut weights: Vec<f64> = start.iter().copied().collect();
-    let totals = |weights: &[f64]| {
-        let mut totals = vec![0.0; costs.len()];
-        for (gives, weight) in gives.iter().zip(weights) {
-            totals.iter_mut().zip(gives).for_each(|(total, give)| *total += weight * give);
-        }
-        DVector::from_vec(totals)
-    };
-    let mut total = totals(&weights);
+    let mut total = totals(costs, gives, &weights);
     let mut value = error(costs, &total, power);
-    for _ in 0..1_000 {
+    let work: usize = gives.iter().map(Gives::len).sum();
+    for _ in 0..(MAX_WORK / work.max(1)).clamp(50, 5_000) {
         let slopes: Vec<f64> = costs.iter().zip(&total).map(|(cost, total)| cost / total.powf(power + 1.0)).collect();
-        let price = |gives: &Vec<f64>| gives.iter().zip(&slopes).map(|(give, slope)| give * slope).sum::<f64>();
-        let prices: Vec<f64> = gives.iter().map(price).collect();
-        if prices.iter().all(|price| *price <= value * (1.0 + gap)) {
+        let prices: Vec<f64> = gives.iter().map(|gives| worth(gives, &slopes)).collect();
+        if prices.iter().all(|price| *price <= value * (1.0 + gap.max(LEAST_GAP))) {
             break;
         }
         let factor = |price: f64| (price / value).max(1e-6).powf(1.0 / (1.0 + power));
         let mut next: Vec<f64> = weights.iter().zip(&prices).map(|(weight, &price)| weight * factor(price)).collect();
         let whole: f64 = next.iter().sum();
         next.iter_mut().for_each(|weight| *weight /= whole);
-        let next_total = totals(&next);
+        let next_total = totals(costs, gives, &next);
         let next_value = error(costs, &next_total, power);
         if next_value >= value {
             break;
         }
         (weights, total, value) = (next, next_total, next_value);
     }
-    Balance { weights, totals: total.iter().copied().collect(), value }
+    Balance { weights, totals: total, value }
+}
+
+/// What something that gives this is worth.
+pub fn worth(gives: &Gives, slopes: &[f64]) -> f64 {
+    gives.iter().map(|&(u, give)| give * slopes[u]).sum()
+}
+
+/// What all channels give together.
+pub fn totals(costs: &[f64], gives: &[Gives], weights: &[f64]) -> Vec<f64> {
+    let mut totals = vec![0.0; costs.len()];
+    for (gives, weight) in gives.iter().zip(weights) {
+        gives.iter().for_each(|&(u, give)| totals[u] += weight * give);
+    }
+    totals
 }
 
 /// The Newton step within the plane of constant sum, and how much it promises.
+///
+/// With weights as units the second derivative is `barrier + M' M`, one row of `M` for each component; its inverse comes from
+/// that of `barrier + M M'`, which is small however many channels there are (Woodbury's identity).
 fn newton_step(
     costs: &[f64],
-    gives: &DMatrix<f64>,
+    gives: &[Gives],
     power: f64,
     weights: &DVector<f64>,
     barrier: f64,
 ) -> (DVector<f64>, f64) {
-    let totals = gives * weights;
-    let first = DVector::from_fn(costs.len(), |u, _| -power * costs[u] / totals[u].powf(power + 1.0));
-    let gradient = gives.tr_mul(&first) - weights.map(|w| barrier / w);
-    let second = |u: usize| (power * (power + 1.0) * costs[u] / totals[u].powf(power + 2.0)).sqrt();
-    let scaled = DMatrix::from_fn(gives.nrows(), gives.ncols(), |u, c| second(u) * gives[(u, c)]);
-    let mut hessian = scaled.tr_mul(&scaled);
-    for c in 0..weights.len() {
-        hessian[(c, c)] += barrier / (weights[c] * weights[c]);
+    let totals = totals(costs, gives, weights.as_slice());
+    let first: Vec<f64> = costs.iter().zip(&totals).map(|(c, t)| -power * c / t.powf(power + 1.0)).collect();
+    let second: Vec<f64> =
+        costs.iter().zip(&totals).map(|(c, t)| (power * (power + 1.0) * c / t.powf(power + 2.0)).sqrt()).collect();
+    let mut small = DMatrix::from_diagonal_element(costs.len(), costs.len(), barrier);
+    for (gives, weight) in gives.iter().zip(weights) {
+        for (at, &(u, one)) in gives.iter().enumerate() {
+            let scaled = one * second[u] * weight * weight;
+            gives[..=at].iter().for_each(|&(v, other)| small[(u, v)] += scaled * other * second[v]);
+        }
     }
     let none = DVector::zeros(weights.len());
-    let Some(factors) = hessian.cholesky() else { return (none, 0.0) };
-    let ones = DVector::from_element(weights.len(), 1.0);
-    let (plain, along) = (factors.solve(&gradient), factors.solve(&ones));
+    let Some(factors) = small.cholesky() else { return (none, 0.0) };
+    let solve = |right: DVector<f64>| {
+        let scaled = right.component_mul(weights);
+        let mut across = DVector::zeros(costs.len());
+        for ((gives, weight), value) in gives.iter().zip(weights).zip(&scaled) {
+            gives.iter().for_each(|&(u, give)| across[u] += give * second[u] * weight * value);
+        }
+        let across = factors.solve(&across);
+        let back = |c: usize| gives[c].iter().map(|&(u, give)| give * second[u] * across[u]).sum::<f64>() * weights[c];
+        DVector::from_fn(weights.len(), |c, _| (scaled[c] - back(c)) / barrier * weights[c])
+    };
+    let gradient = DVector::from_fn(weights.len(), |c, _| worth(&gives[c], &first) - barrier / weights[c]);
+    let (plain, along) = (solve(gradient.clone()), solve(DVector::from_element(weights.len(), 1.0)));
     let step = &along * (plain.sum() / along.sum()) - plain;
     let decrement = -step.dot(&gradient);
     if decrement.is_finite() { (step, decrement.max(0.0)) } else { (none, 0.0) }
 }
 
 /// Infinite where something that matters is not given at all.
-fn error(costs: &[f64], totals: &DVector<f64>, power: f64) -> f64 {
+pub fn error(costs: &[f64], totals: &[f64], power: f64) -> f64 {
     let one = |(cost, total): (&f64, &f64)| if *total > 0.0 { cost / total.powf(power) } else { f64::INFINITY };
     costs.iter().zip(totals).map(one).sum()
 }
@@ -143,8 +174,7 @@ mod tests {
     fn disjoint_channels_have_a_closed_form() {
         // cost / (w give): w proportional to sqrt(cost / give).
         let (costs, give) = ([1.0, 4.0, 9.0], [0.5, 0.25, 1.0]);
-        let gives: Vec<Vec<f64>> =
-            (0..3).map(|c| (0..3).map(|u| if u == c { give[c] } else { 0.0 }).collect()).collect();
+        let gives: Vec<Gives> = (0..3).map(|c| vec![(c, give[c])]).collect();
         let found = balance(&costs, &gives, LOTTERY, vec![1.0; 3], 0.1, 1e-9);
         let roots: Vec<f64> = (0..3).map(|c| (costs[c] / give[c]).sqrt()).collect();
         let whole: f64 = roots.iter().sum();
@@ -160,7 +190,7 @@ mod tests {
         let give = |c: u32, u: u32| {
             (f64::from(c * 7 + u * u * 3) * 0.618).fract() * if (c + u).is_multiple_of(3) { 1.0 } else { 0.05 }
         };
-        let gives: Vec<Vec<f64>> = (0..60).map(|c| (0..20).map(|u| give(c, u)).collect()).collect();
+        let gives: Vec<Gives> = (0..60).map(|c| (0..20).map(|u| (u as usize, give(c, u))).collect()).collect();
         let newton = balance(&costs, &gives, LOTTERY, vec![1.0; 60], 0.1, 1e-8);
         let multiplied = by_multiplying(&costs, &gives, LOTTERY, DVector::from_element(60, 1.0 / 60.0), 1e-8);
         assert!((newton.value - multiplied.value).abs() < 1e-3 * newton.value);
@@ -168,7 +198,14 @@ mod tests {
 
     #[test]
     fn one_eigenvalue_may_be_negative() {
-        let found = balance(&[1.0, 1.0], &[vec![0.8, -0.1], vec![0.2, 0.5]], SINGLE, vec![0.1, 0.9], 0.1, 1e-9);
+        let found = balance(
+            &[1.0, 1.0],
+            &[vec![(0, 0.8), (1, -0.1)], vec![(0, 0.2), (1, 0.5)]],
+            SINGLE,
+            vec![0.1, 0.9],
+            0.1,
+            1e-9,
+        );
         let at = |w: f64| (0.8 * w + 0.2 * (1.0 - w)).powi(-2) + (-0.1 * w + 0.5 * (1.0 - w)).powi(-2);
         let best = (0..8_000).map(|i| at(f64::from(i) / 10_000.0)).fold(f64::INFINITY, f64::min);
         assert!((found.value - best).abs() < 1e-4 * best, "{} for {best}", found.value);
@@ -176,7 +213,7 @@ mod tests {
 
     #[test]
     fn useless_channels_get_hardly_any_weight() {
-        let gives = [vec![1.0, 0.5], vec![0.5, 1.0], vec![0.1, 0.1]];
+        let gives = [vec![(0, 1.0), (1, 0.5)], vec![(0, 0.5), (1, 1.0)], vec![(0, 0.1), (1, 0.1)]];
         let found = balance(&[1.0, 1.0], &gives, LOTTERY, vec![1.0; 3], 0.1, 1e-9);
         assert!(found.weights[2] < 1e-7 && (found.weights[0] - 0.5).abs() < 1e-4, "{found:?}");
     }

@@ -1,19 +1,23 @@
 //! Workload-optimal plans: at a given total epsilon, the least expected error of the tables an analyst will
 //! ask for. No paper has this.
 //!
-//! Among all channels of one epsilon over the same attributes, two-level channels are the extreme
-//! points (docs/mathematics/workload.md). Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
+//! Among all channels of one epsilon over the same attributes, those with two levels of likelihood are the extreme points, and
+//! relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Two kinds of sets are easy to draw: *strips*, which tell nearly
+//! all they can about one table, and *patterns*, which tell about many tables at once. Small epsilons are best spent on
+//! strips, large ones on patterns, those between on both. Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
 //! response carries which one was drawn, adds their information up instead and costs no privacy, because
 //! the draw does not look at the truth. So a lottery is the default, and one channel the alternative for those who cannot carry
 //! a tag.
 
 mod balance;
 mod space;
+mod strips;
 mod pool;
+mod reach;
 mod search;
 mod request;
 
-use candor::channel::{Axis, Channel, Pattern, PatternSet};
+use candor::channel::{Axis, Channel, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
@@ -22,7 +26,8 @@ use super::optimal::search::Effort;
 use super::optimal::{aim, with_all};
 use crate::bound::Costs;
 use crate::{DesignError, private};
-use pool::Pool;
+use balance::{Balance, Gives};
+use pool::{Pool, Ticket};
 pub use request::{SamplingRequest, WorkloadRequest, asked_tables};
 use search::{grow, starts};
 use space::{Space, Support};
@@ -47,8 +52,11 @@ const MAX_ALL_SETS: usize = 4;
 /// The number of attributes up to which a lottery may draw from any set of patterns.
 pub const MAX_LISTED: usize = 12;
 
-/// How many searches of their own there are before the last one.
-const RUNS: usize = 3;
+/// How many searches for patterns alone there are before the last one.
+const RUNS: usize = 2;
+
+/// With less weight than this on patterns, one search for them is enough.
+const PATTERNS_MATTER: f64 = 0.1;
 
 /// How many rounds of adding channels there are at most.
 const ROUNDS: usize = 200;
@@ -59,11 +67,15 @@ const GAP: f64 = 1e-5;
 /// The relative gap to which weights are found while the channels are far from final.
 const COARSE: f64 = 1e-3;
 
-/// A public lottery of two-level channels that minimises the expected error of the tables.
+/// With more components than this a lottery has strips of one size for each table.
+const MANY: usize = 1_000;
+
+/// A public lottery of strips and of two-level pattern channels that minimises the expected error of the tables.
 ///
-/// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c lambda_{U,c}^2`. Channels
-/// come in by their price, `sum over U of h_U lambda_U^2`, `h = cost / I^2`, searched by repeated
-/// linearisation from many starts; up to four attributes all sets are tried. With more than [`MAX_LISTED`] attributes only
+/// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel `c` tells
+/// of component `U`. Strips of every component as a table take part from the beginning; pattern channels
+/// come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
+/// linearisation from many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only
 /// the sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
 /// answered at once.
 ///
@@ -77,35 +89,120 @@ pub fn lottery(
     effort: Effort,
 ) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
-    let Setting { space, costs, .. } = &setting;
-    let square: fn(f64) -> f64 = |eigenvalue| eigenvalue * eigenvalue;
-    let mut pool = Pool::new(space, costs, square);
-    // Each run ends where it can find no better channel; what several found is better than any of them.
-    let runs = if space.attributes() <= MAX_ALL_SETS || !setting.is_listed() { 0 } else { RUNS };
-    for run in 0..runs {
-        let mut alone = Pool::new(space, costs, square);
-        starts(&setting).into_iter().for_each(|support| alone.add(support));
-        grow(&setting, &mut alone, run * ROUNDS, effort);
-        alone.forget_useless(1e-4);
-        alone.supports.into_iter().for_each(|support| pool.add(support));
+    let found = Found::new(&setting, epsilon, true, effort);
+    setting.workload(schema, &found, epsilon)
+}
+
+/// The same for so many respondents: about 30 of them at least tell about each component of each table, whatever that costs.
+///
+/// Tickets that too few would draw are made likelier. Where patterns alone are better then, because each tells about many
+/// tables, they take the place of the strips.
+///
+/// # Errors
+/// As [`lottery`], and if there are too few respondents for these tables: then with how many would do.
+pub fn lottery_for(
+    schema: &Schema,
+    epsilon: f64,
+    tables: &TableList,
+    weights: &[f64],
+    respondents: f64,
+    effort: Effort,
+) -> Result<Workload, DesignError> {
+    if respondents.is_nan() || respondents < 1.0 {
+        let range = "a plan is for one respondent or more".to_owned();
+        return Err(DesignError::Parameter { name: "respondents", value: respondents, range });
     }
-    starts(&setting).into_iter().for_each(|support| pool.add(support));
-    let (balanced, lower) = grow(&setting, &mut pool, runs * ROUNDS, effort);
-    let mut best = (pool.simplified(balanced), pool.supports);
-    // What is simpler and as good is better: the search and the shortening are not exact.
-    let record: Vec<usize> = (0..space.attributes()).collect();
-    for simple in [&vec![record], &setting.tables] {
-        let mut pool = Pool::new(space, costs, square);
-        simple.iter().for_each(|hits| pool.add(Support::Hits(hits.clone())));
-        let balanced = pool.balance(balance::LOTTERY, GAP / 100.0);
-        if balanced.value <= best.0.value {
-            best = (balanced, pool.supports);
+    let setting = Setting::new(schema, epsilon, tables, weights)?;
+    let both = Found::new(&setting, epsilon, true, effort);
+    let reaching = both.reaching(&setting, respondents);
+    if reaching.as_ref().is_some_and(|reaching| reaching.balance.value <= both.balance.value) {
+        return setting.workload(schema, &both, epsilon);
+    }
+    let patterns = Found::new(&setting, epsilon, false, effort);
+    let better = [reaching, patterns.reaching(&setting, respondents)].into_iter().flatten();
+    match better.min_by(|a, b| a.balance.value.total_cmp(&b.balance.value)) {
+        Some(found) => setting.workload(schema, &found, epsilon),
+        None => {
+            let needed =
+                [&both, &patterns].map(|found| found.needed(&setting)).into_iter().fold(f64::INFINITY, f64::min);
+            Err(DesignError::Respondents { respondents, tables: setting.tables.len(), needed })
         }
     }
-    let (balanced, supports) = best;
-    let block = setting.lottery_of(&supports, &balanced.weights, epsilon)?;
-    let of_its_kind = setting.is_small().then(|| lower.min(balanced.value) + costs.fixed);
-    Ok(Workload { plan: setting.plan(schema, "workload", block)?, error: balanced.value + costs.fixed, of_its_kind })
+}
+
+/// A lottery that was found.
+#[derive(Clone)]
+struct Found {
+    tickets: Vec<Ticket>,
+    gives: Vec<Gives>,
+    balance: Balance,
+    /// What no lottery of such tickets is below, where all were tried.
+    least: f64,
+}
+
+impl Found {
+    fn new(setting: &Setting, epsilon: f64, with_strips: bool, effort: Effort) -> Found {
+        let Setting { space, costs, .. } = setting;
+        let mut pool = Pool::new(space, costs, square);
+        if with_strips {
+            strips::strips(costs, epsilon).into_iter().for_each(|strip| pool.add_strip(strip));
+        }
+        if with_strips && costs.components.len() > MANY {
+            pool.balance(balance::LOTTERY, COARSE);
+            pool.keep_one_strip_of_each_table();
+        }
+        let (balanced, least) = searched(setting, &mut pool, effort);
+        let balance = pool.shortened(balanced, GAP);
+        let mut best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
+        // What is simpler and as good is better: the search and the shortening are not exact.
+        let record: Vec<usize> = (0..space.attributes()).collect();
+        for simple in [&vec![record], &setting.tables] {
+            let mut pool = Pool::new(space, costs, square);
+            simple.iter().for_each(|hits| pool.add_pattern(Support::Hits(hits.clone())));
+            let balance = pool.balance(balance::LOTTERY, GAP / 100.0);
+            if balance.value <= best.balance.value {
+                best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
+            }
+        }
+        best
+    }
+
+    /// The same with enough of so many respondents for each component.
+    fn reaching(&self, setting: &Setting, respondents: f64) -> Option<Found> {
+        let costs = &setting.costs.costs;
+        let weights = reach::raised(&self.gives, &self.balance.weights, costs.len(), respondents)?;
+        let totals = balance::totals(costs, &self.gives, &weights);
+        let value = balance::error(costs, &totals, balance::LOTTERY);
+        Some(Found { balance: Balance { weights, totals, value }, ..self.clone() })
+    }
+
+    fn needed(&self, setting: &Setting) -> f64 {
+        reach::needed(&self.gives, &self.balance.weights, setting.costs.costs.len())
+    }
+}
+
+/// Searches for patterns beside what a pool holds; gives the weights, and what the prices found do not exclude.
+fn searched(setting: &Setting, pool: &mut Pool, effort: Effort) -> (Balance, f64) {
+    let Setting { space, costs, .. } = setting;
+    starts(setting).into_iter().for_each(|support| pool.add_pattern(support));
+    let found = grow(setting, pool, 0, effort);
+    if setting.is_small() || setting.is_large() || pool.weight_of_patterns() < PATTERNS_MATTER {
+        return found;
+    }
+    // Each search ends where it finds no better channel. Where patterns matter, what several found is better than what one did.
+    for run in 1..=RUNS {
+        let mut alone = Pool::new(space, costs, square);
+        starts(setting).into_iter().for_each(|support| alone.add_pattern(support));
+        grow(setting, &mut alone, run * ROUNDS, effort);
+        alone.forget_useless(1e-4);
+        alone.patterns().for_each(|support| pool.add_pattern(support));
+    }
+    grow(setting, pool, (RUNS + 1) * ROUNDS, effort)
+}
+
+/// What an eigenvalue tells in a public lottery.
+fn square(eigenvalue: f64) -> f64 {
+    eigenvalue * eigenvalue
 }
 
 /// The number of tickets in a lottery.
@@ -133,8 +230,8 @@ pub fn single(
     }
     let mut pool = Pool::new(space, costs, |eigenvalue| eigenvalue);
     let everything: Vec<usize> = (0..space.attributes()).collect();
-    pool.add(space.listed(&everything));
-    costs.components.iter().for_each(|component| pool.add(space.listed(component)));
+    pool.add_pattern(space.listed(&everything));
+    costs.components.iter().for_each(|component| pool.add_pattern(space.listed(component)));
     let mut balanced = pool.balance(balance::SINGLE, COARSE);
     let mut lower = 0.0f64;
     for _ in 0..ROUNDS {
@@ -149,12 +246,13 @@ pub fn single(
             break;
         }
         pool.forget_useless(1e-9);
-        pool.add(found);
+        pool.add_pattern(found);
         balanced = pool.balance(balance::SINGLE, (0.05 * gap).clamp(GAP / 10.0, COARSE));
     }
     let mut sets: Vec<(PatternSet, f64)> = Vec::new();
     let mut uniform = 0.0;
-    for (support, weight) in pool.supports.iter().zip(&balanced.weights) {
+    for (ticket, weight) in pool.tickets.iter().zip(&balanced.weights) {
+        let Ticket::Pattern(support) = ticket else { continue };
         let share = space.share(support);
         sets.push((space.set(support), weight * share));
         uniform += weight * (1.0 - share);
@@ -177,10 +275,10 @@ pub fn single(
 pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
     let Setting { space, costs, .. } = &setting;
-    let mut pool = Pool::new(space, costs, |eigenvalue| eigenvalue * eigenvalue);
-    setting.tables.iter().for_each(|table| pool.add(Support::Hits(table.clone())));
+    let mut pool = Pool::new(space, costs, square);
+    setting.tables.iter().for_each(|table| pool.add_pattern(Support::Hits(table.clone())));
     let balanced = pool.balance(balance::LOTTERY, GAP / 100.0);
-    let block = setting.lottery_of(&pool.supports, &balanced.weights, epsilon)?;
+    let block = setting.lottery_of(&pool.tickets, &balanced.weights, epsilon)?;
     let plan = setting.plan(schema, "sampling", block)?;
     Ok(Workload { plan, error: balanced.value + costs.fixed, of_its_kind: None })
 }
@@ -219,15 +317,35 @@ impl Setting {
         Ok(Setting { attributes, axes, tables: lists, costs, space })
     }
 
-    /// A lottery of two-level channels, the likeliest first.
-    fn lottery_of(&self, supports: &[Support], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
+    /// A lottery, the likeliest channel first.
+    fn lottery_of(&self, tickets: &[Ticket], weights: &[f64], epsilon: f64) -> Result<Block, DesignError> {
         let mut channels: Vec<(u64, Channel)> = Vec::new();
-        for (support, weight) in supports.iter().zip(weights) {
-            let channel = Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?;
-            channels.push((((weight * TICKETS).round() as u64).max(1), channel.into()));
+        for (ticket, weight) in tickets.iter().zip(weights) {
+            channels.push((((weight * TICKETS).round() as u64).max(1), self.channel(ticket, epsilon)?));
         }
         channels.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         Ok(Block::lottery(self.attributes.clone(), channels))
+    }
+
+    fn channel(&self, ticket: &Ticket, epsilon: f64) -> Result<Channel, DesignError> {
+        Ok(match ticket {
+            Ticket::Pattern(support) => Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?.into(),
+            // Of one attribute alone a strip is a set of its categories: subset selection.
+            Ticket::Strip { cells, .. } if self.axes.len() == 1 => {
+                Pattern::k_ary(vec![Axis::set(self.axes[0].categories, *cells)], epsilon)?.into()
+            }
+            Ticket::Strip { table, cells } => {
+                let sizes = table.iter().map(|&place| self.axes[place].categories).collect();
+                Strip::within(table.clone(), sizes, *cells, epsilon)?.into()
+            }
+        })
+    }
+
+    fn workload(&self, schema: &Schema, found: &Found, epsilon: f64) -> Result<Workload, DesignError> {
+        let block = self.lottery_of(&found.tickets, &found.balance.weights, epsilon)?;
+        let error = found.balance.value + self.costs.fixed;
+        let of_its_kind = self.is_small().then(|| error.min(found.least + self.costs.fixed));
+        Ok(Workload { plan: self.plan(schema, "workload", block)?, error, of_its_kind })
     }
 
     fn plan(&self, schema: &Schema, method: &str, block: Block) -> Result<Plan, DesignError> {
@@ -243,6 +361,11 @@ impl Setting {
     /// Whether any set of patterns can be worked on.
     fn is_listed(&self) -> bool {
         self.space.attributes() <= MAX_LISTED
+    }
+
+    /// Whether there is more than can be searched thoroughly.
+    fn is_large(&self) -> bool {
+        !self.is_listed() || self.costs.components.len() > balance::MAX_NEWTON
     }
 
     fn support(&self, hits: Vec<usize>) -> Support {

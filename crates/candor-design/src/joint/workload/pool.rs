@@ -1,120 +1,219 @@
-//! Channels, what each gives, and their best weights.
+//! Tickets of a lottery, what each gives, and their best weights.
 
 use std::collections::HashSet;
 
-use super::GAP;
-use super::balance::{self, Balance, balance};
+use super::balance::{self, Balance, Gives, balance, error, totals, worth};
 use super::space::{Space, Support};
+use super::strips::StripTicket;
 use crate::bound::Costs;
 
 /// By how much, relatively, the error may rise for a shorter lottery.
-const SHORTER: f64 = 1e-3;
+const SHORTER: f64 = 5e-4;
 
-/// Channels with what each gives for every component.
+/// How often a lottery is shortened and balanced again at most.
+const PASSES: usize = 12;
+
+/// A channel of a lottery.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ticket {
+    /// Every answer with a pattern in a set is `exp(epsilon)` times as likely as the others.
+    Pattern(Support),
+    /// A strip of the table over these attributes.
+    Strip {
+        /// By number among the randomized ones, increasing.
+        table: Vec<usize>,
+        /// How many cells an answer names.
+        cells: usize,
+    },
+}
+
+/// Tickets with what each gives for every component.
 pub struct Pool<'a> {
     space: &'a Space,
     costs: &'a Costs,
-    pub supports: Vec<Support>,
-    known: HashSet<Support>,
-    /// By channel, then component.
-    gives: Vec<Vec<f64>>,
-    /// The weights found last; `None` for channels that came in since.
+    pub tickets: Vec<Ticket>,
+    /// What each gives.
+    pub gives: Vec<Gives>,
+    known: HashSet<Ticket>,
+    /// The weights found last; `None` for tickets that came in since.
     weights: Vec<Option<f64>>,
     give: fn(f64) -> f64,
 }
 
 impl<'a> Pool<'a> {
+    /// An empty pool; `give` says what an eigenvalue of a pattern channel is worth.
     pub fn new(space: &'a Space, costs: &'a Costs, give: fn(f64) -> f64) -> Pool<'a> {
-        Pool { space, costs, supports: Vec::new(), known: HashSet::new(), gives: Vec::new(), weights: Vec::new(), give }
+        Pool { space, costs, tickets: Vec::new(), known: HashSet::new(), gives: Vec::new(), weights: Vec::new(), give }
     }
 
-    fn given(&self, support: &Support) -> Vec<f64> {
-        let eigenvalues = self.space.eigenvalues(support, &self.costs.components);
-        eigenvalues.into_iter().map(self.give).collect()
+    /// The sets of its pattern channels.
+    pub fn patterns(self) -> impl Iterator<Item = Support> {
+        self.tickets.into_iter().filter_map(|ticket| match ticket {
+            Ticket::Pattern(support) => Some(support),
+            Ticket::Strip { .. } => None,
+        })
     }
 
-    pub fn add(&mut self, support: Support) {
-        if self.known.insert(support.clone()) {
-            self.gives.push(self.given(&support));
+    fn given(&self, support: &Support) -> Gives {
+        let mut gives = self.space.eigenvalues(support, &self.costs.components);
+        gives.iter_mut().for_each(|(_, value)| *value = (self.give)(*value));
+        gives
+    }
+
+    pub fn add_pattern(&mut self, support: Support) {
+        let gives = self.given(&support);
+        self.add(Ticket::Pattern(support), gives);
+    }
+
+    pub fn add_strip(&mut self, StripTicket { table, cells, gives }: StripTicket) {
+        self.add(Ticket::Strip { table, cells }, gives);
+    }
+
+    fn add(&mut self, ticket: Ticket, gives: Gives) {
+        if self.known.insert(ticket.clone()) {
+            self.gives.push(gives);
             self.weights.push(None);
-            self.supports.push(support);
+            self.tickets.push(ticket);
         }
     }
 
     /// What one unit of the channel is worth.
     pub fn price(&self, support: &Support, slopes: &[f64]) -> f64 {
-        self.given(support).iter().zip(slopes).map(|(give, slope)| give * slope).sum()
+        worth(&self.given(support), slopes)
     }
 
-    /// Finds the best weights, from those found last; new channels begin with little.
+    /// Finds the best weights, from those found last; new tickets begin with little.
     pub fn balance(&mut self, power: f64, gap: f64) -> Balance {
-        let total = |start: &[f64], u: usize| start.iter().zip(&self.gives).map(|(w, gives)| w * gives[u]).sum::<f64>();
+        let costs = &self.costs.costs;
         let old = self.weights.iter().any(Option::is_some);
         let mut little = if old { 0.1 / self.weights.len() as f64 } else { 1.0 };
         let start = loop {
             let start: Vec<f64> = self.weights.iter().map(|weight| weight.unwrap_or(little)).collect();
-            if little < 1e-12 || (0..self.costs.costs.len()).all(|u| total(&start, u) > 0.0) {
+            if little < 1e-12 || totals(costs, &self.gives, &start).iter().all(|total| *total > 0.0) {
                 break start;
             }
             little *= 0.1;
         };
         let known = if old { 100.0 * gap } else { 0.1 };
-        let balanced = balance(&self.costs.costs, &self.gives, power, start, known, gap);
+        let balanced = balance(costs, &self.gives, power, start, known, gap);
         self.weights = balanced.weights.iter().copied().map(Some).collect();
         balanced
     }
 
-    /// The first weights, to a coarse gap. What is useless among very many channels is forgotten, so that weights can be found
-    /// quickly from then on.
-    pub fn first_balance(&mut self, gap: f64) -> Balance {
-        let balanced = self.balance(balance::LOTTERY, gap);
-        if self.supports.len() <= balance::MAX_NEWTON {
-            return balanced;
+    /// The lottery without the tickets that can best be spared, as long as that costs next to nothing.
+    pub fn shortened(&mut self, mut balanced: Balance, gap: f64) -> Balance {
+        let limit = balanced.value * (1.0 + SHORTER);
+        for _ in 0..PASSES {
+            let spared = self.spared(&balanced, limit);
+            if spared.iter().all(|spared| !spared) {
+                break;
+            }
+            let mut spared = spared.into_iter();
+            self.retain(|_, _| spared.next() == Some(false));
+            balanced = self.balance(balance::LOTTERY, gap);
         }
-        let before = (self.supports.clone(), self.gives.clone(), self.weights.clone());
-        self.forget_useless(1e-4);
-        let fewer = self.balance(balance::LOTTERY, gap);
-        if fewer.value <= balanced.value * (1.0 + gap) {
-            return fewer;
-        }
-        (self.supports, self.gives, self.weights) = before;
         balanced
     }
 
-    /// The lottery without its lightest channels, as long as that costs next to nothing.
-    pub fn simplified(&mut self, balanced: Balance) -> Balance {
-        let limit = balanced.value * (1.0 + SHORTER);
-        let mut kept = balanced;
-        for negligible in [1e-5, 1e-4, 3e-4, 1e-3, 2e-3, 4e-3, 8e-3] {
-            let before = (self.supports.clone(), self.gives.clone(), self.weights.clone());
-            self.forget_useless(negligible);
-            let shorter = self.balance(balance::LOTTERY, GAP);
-            if shorter.value.is_nan() || shorter.value > limit {
-                (self.supports, self.gives, self.weights) = before;
+    /// Which tickets can be left out together, those whose loss costs least first, before the error exceeds a limit.
+    fn spared(&self, balanced: &Balance, limit: f64) -> Vec<bool> {
+        // Without a ticket the others get its weight in proportion, which divides the error by their sum.
+        let without = |totals: &mut [f64], ticket: usize| {
+            for &(u, give) in &self.gives[ticket] {
+                let left = totals[u] - balanced.weights[ticket] * give;
+                totals[u] = if left > 1e-9 * totals[u] { left } else { 0.0 };
+            }
+        };
+        let slopes: Vec<f64> = self.costs.costs.iter().zip(&balanced.totals).map(|(cost, t)| cost / (t * t)).collect();
+        let loss = |ticket: usize| -> f64 {
+            let weight = balanced.weights[ticket];
+            let one = |&(u, give): &(usize, f64)| {
+                let rest = 1.0 - weight * give / balanced.totals[u];
+                if rest > 1e-9 { weight * give * slopes[u] / rest } else { f64::INFINITY }
+            };
+            self.gives[ticket].iter().map(one).sum::<f64>() - weight * balanced.value
+        };
+        let losses: Vec<f64> = (0..self.tickets.len()).map(loss).collect();
+        let mut order: Vec<usize> = (0..self.tickets.len()).collect();
+        order.sort_by(|&a, &b| losses[a].total_cmp(&losses[b]));
+        let mut spared = vec![false; self.tickets.len()];
+        let (mut totals, mut rest) = (balanced.totals.clone(), 1.0);
+        for ticket in order.into_iter().take_while(|&ticket| losses[ticket] < limit) {
+            let mut fewer = totals.clone();
+            without(&mut fewer, ticket);
+            let left = rest - balanced.weights[ticket];
+            if left <= 0.0 || error(&self.costs.costs, &fewer, balance::LOTTERY) * left > limit {
                 break;
             }
-            kept = shorter;
+            (totals, rest, spared[ticket]) = (fewer, left, true);
         }
-        kept
+        spared
     }
 
-    /// The channels of the largest weights.
-    pub fn heaviest(&self, most: usize) -> impl Iterator<Item = usize> {
-        let mut order: Vec<usize> = (0..self.supports.len()).collect();
+    /// The tickets of the largest weights.
+    pub fn heaviest(&self) -> impl Iterator<Item = &Ticket> {
+        let mut order: Vec<usize> = (0..self.tickets.len()).collect();
         order.sort_by(|&a, &b| self.weights[b].unwrap_or(0.0).total_cmp(&self.weights[a].unwrap_or(0.0)));
-        order.into_iter().take(most)
+        order.into_iter().map(|at| &self.tickets[at])
     }
 
-    /// Forgets channels of hardly any weight.
+    /// How much of the lottery are patterns, by the weights found last.
+    pub fn weight_of_patterns(&self) -> f64 {
+        let is_pattern = |(ticket, _): &(&Ticket, _)| matches!(ticket, Ticket::Pattern(_));
+        self.tickets.iter().zip(&self.weights).filter(is_pattern).filter_map(|(_, weight)| *weight).sum()
+    }
+
+    /// Forgets tickets of hardly any weight.
     pub fn forget_useless(&mut self, negligible: f64) {
+        self.retain(|_, weight| weight.is_none_or(|weight| weight > negligible));
+    }
+
+    /// Of the strips of each table only the heaviest one.
+    pub fn keep_one_strip_of_each_table(&mut self) {
+        let heaviest: Vec<Ticket> = self.heaviest().cloned().collect();
+        let mut seen = HashSet::new();
+        let is_first = |ticket: &&Ticket| matches!(ticket, Ticket::Strip { table, .. } if seen.insert(table.clone()));
+        let kept: HashSet<&Ticket> = heaviest.iter().filter(is_first).collect();
+        self.retain(|ticket, _| matches!(ticket, Ticket::Pattern(_)) || kept.contains(ticket));
+    }
+
+    fn retain(&mut self, mut keep: impl FnMut(&Ticket, Option<f64>) -> bool) {
         let keep: Vec<bool> =
-            self.weights.iter().map(|weight| weight.is_none_or(|weight| weight > negligible)).collect();
+            self.tickets.iter().zip(&self.weights).map(|(ticket, weight)| keep(ticket, *weight)).collect();
         let mut at = keep.iter();
-        self.supports.retain(|_| at.next() == Some(&true));
+        self.tickets.retain(|_| at.next() == Some(&true));
         let mut at = keep.iter();
         self.gives.retain(|_| at.next() == Some(&true));
         let mut at = keep.iter();
         self.weights.retain(|_| at.next() == Some(&true));
-        self.known = self.supports.iter().cloned().collect();
+        self.known = self.tickets.iter().cloned().collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strips::strips;
+    use super::*;
+    use candor::schema::Schema;
+    use candor_analysis::table_list::TableList;
+
+    /// Strips alone, balanced by another program (Python) to 1e-9.
+    #[test]
+    fn golden_lotteries_of_strips() {
+        let cases: serde_json::Value =
+            serde_json::from_str(include_str!("../../../tests/golden/strips_of_tables.json")).unwrap();
+        for case in cases.as_array().unwrap() {
+            let sizes: Vec<usize> = serde_json::from_value(case["categories"].clone()).unwrap();
+            let lists: Vec<Vec<usize>> = serde_json::from_value(case["tables"].clone()).unwrap();
+            let (epsilon, expected) = (case["epsilon"].as_f64().unwrap(), case["strips"].as_f64().unwrap());
+            let schema = Schema::of_sizes(&sizes).unwrap();
+            let weights = vec![1.0; lists.len()];
+            let costs = Costs::of_tables(&schema, &TableList::of(lists, &schema).unwrap(), &weights).unwrap();
+            let space = Space::new(&sizes, epsilon);
+            let mut pool = Pool::new(&space, &costs, |eigenvalue| eigenvalue);
+            strips(&costs, epsilon).into_iter().for_each(|strip| pool.add_strip(strip));
+            let found = pool.balance(balance::LOTTERY, 1e-8).value;
+            assert!((found / expected - 1.0).abs() < 2e-6, "{sizes:?} {epsilon}: {found} for {expected}");
+        }
     }
 }

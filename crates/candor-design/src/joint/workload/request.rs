@@ -1,17 +1,18 @@
 //! Plans for tables, as requests.
 
+use candor::channel::Channel;
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
-use super::{Workload, lottery, sampling, single};
+use super::{Workload, lottery, lottery_for, sampling, single};
 use crate::bound::squared_error;
 use crate::designed::{Choice, Designed, OtherMethod};
 use crate::independent::independent;
 use crate::joint::optimal::search::Effort;
-use crate::method::{Candidates, Design, Goal, Skipped};
+use crate::method::{Candidates, Design, Goal};
 use crate::{DEFAULT_RESPONDENTS, DesignError, budget, private};
 
 /// What a workload-optimal plan takes.
@@ -29,6 +30,9 @@ pub struct WorkloadRequest {
     /// Stop searching after so many seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
+    /// The number of respondents, if it is known: then about 30 of them at least tell about each table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub respondents: Option<f64>,
 }
 
 /// What sampling one of the tables takes.
@@ -55,22 +59,21 @@ impl Design for WorkloadRequest {
     fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
         let (tables, weights) = asked_tables(schema, self.tables.as_deref())?;
         let effort = Effort::within(private(schema)?.len(), self.time_limit, watch);
-        let (found, kind) = match self.single {
-            true => (single(schema, self.epsilon, &tables, &weights, effort)?, ONE_CHANNEL),
-            false => (lottery(schema, self.epsilon, &tables, &weights, effort)?, LOTTERY),
+        let (found, kind) = match (self.single, self.respondents) {
+            (true, _) => (single(schema, self.epsilon, &tables, &weights, effort)?, ONE_CHANNEL),
+            (false, None) => (lottery(schema, self.epsilon, &tables, &weights, effort)?, LOTTERY),
+            (false, Some(n)) => (lottery_for(schema, self.epsilon, &tables, &weights, n, effort)?, LOTTERY),
         };
         let out_of_time = effort.is_over();
         let choice = choice(&found, kind, schema, self.epsilon, &tables, &weights);
-        Ok(Designed { workload: Some(choice), out_of_time, ..Designed::from(found.plan) })
+        let notes = what_it_answers(&found.plan).into_iter().collect();
+        Ok(Designed { workload: Some(choice), out_of_time, notes, ..Designed::from(found.plan) })
     }
 
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
-        let request = || {
-            check_lottery(schema.private().len(), TableList::parse(goal.tables, schema)?.lists().len())?;
-            let (tables, time_limit) = (Some(goal.tables.to_owned()), goal.time_limit.map(|limit| limit.as_secs_f64()));
-            Ok(WorkloadRequest { epsilon: goal.epsilon, tables, single: false, time_limit })
-        };
-        vec![(None, request())]
+    fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let (tables, time_limit) = (Some(goal.tables.to_owned()), goal.time_limit.map(|limit| limit.as_secs_f64()));
+        let respondents = Some(goal.respondents);
+        vec![(None, Ok(WorkloadRequest { epsilon: goal.epsilon, tables, single: false, time_limit, respondents }))]
     }
 }
 
@@ -83,22 +86,10 @@ impl Design for SamplingRequest {
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
         let request = |text: &str| {
-            let tables = TableList::parse(text, schema)?;
-            check_lottery(schema.private().len(), tables.lists().len())?;
+            TableList::parse(text, schema)?;
             Ok(SamplingRequest { epsilon: goal.epsilon, tables: Some(text.to_owned()) })
         };
         vec![(Some("sampling one attribute"), request("marginals")), (Some("sampling one pair"), request("pairs"))]
-    }
-}
-
-/// The number of patterns by channels up to which a lottery is certified, which lists them up to 20 attributes: some ten
-/// seconds.
-const MOST_PATTERNS: usize = 1 << 23;
-
-fn check_lottery(attributes: usize, tables: usize) -> Result<(), Skipped> {
-    match attributes <= 20 && tables << attributes > MOST_PATTERNS {
-        true => Err(Skipped::Slow { attributes, tables }),
-        false => Ok(()),
     }
 }
 
@@ -106,7 +97,30 @@ fn check_lottery(attributes: usize, tables: usize) -> Result<(), Skipped> {
 const ONE_CHANNEL: &str = "one channel for everybody";
 
 /// What kind of plans a lottery is of.
-const LOTTERY: &str = "a lottery of channels that answer with one category of each attribute";
+const LOTTERY: &str =
+    "a lottery of strips of about these sizes and of channels that answer with one category of each attribute";
+
+/// Which tables a lottery with strips answers, in a sentence; `None` if it has no strips.
+fn what_it_answers(plan: &Plan) -> Option<String> {
+    let block = plan.blocks().iter().find(|block| block.strips().next().is_some())?;
+    let weight = |strips: bool| -> f64 {
+        let is_asked = |channel: &Channel| matches!(channel, Channel::Strip(_)) == strips;
+        block.channels().iter().filter(|(_, channel)| is_asked(channel)).map(|(weight, _)| *weight as f64).sum()
+    };
+    let of_strips = weight(true) / (weight(true) + weight(false));
+    let asked = "It answers the tables named, and those inside them, such as the attributes of a pair";
+    let name = "name every table that you will want";
+    Some(match of_strips < 1.0 {
+        true => format!(
+            "{asked}. {:.0} % of the respondents are asked about one of these only; of other tables the rest tell little or \
+             nothing: {name}.",
+            100.0 * of_strips
+        ),
+        false => {
+            format!("{asked}: every respondent is asked about one of these. It says nothing of other tables: {name}.")
+        }
+    })
+}
 
 /// A plan beside what else the total could buy.
 fn choice(

@@ -1,9 +1,9 @@
 //! Which channels a lottery may need: sets of patterns, found by their price.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::balance::{self, Balance};
-use super::pool::Pool;
+use super::pool::{Pool, Ticket};
 use super::space::{Space, Support};
 use super::{COARSE, GAP, ROUNDS, Setting};
 use crate::bound::Costs;
@@ -15,16 +15,19 @@ const NEGLIGIBLE: f64 = 1e-7;
 /// How many rounds without a better channel there are before the search ends.
 const PATIENCE: usize = 8;
 
+/// The work of one round, the cube of the number of components, for which there are as many rounds as there may be.
+const ONE_ROUND: usize = 1_000_000;
+
 /// How many channels come in at a time.
 const AT_ONCE: usize = 12;
 
-/// Adds channels as long as better ones are found; gives the weights, and the value that the best price found does not
+/// Adds pattern channels as long as better ones are found; gives the weights, and the value that the best price found does not
 /// exclude.
 pub fn grow(setting: &Setting, pool: &mut Pool, offset: usize, effort: Effort) -> (Balance, f64) {
     let all = setting.is_small();
-    let mut balanced = pool.first_balance(COARSE);
+    let mut balanced = pool.balance(balance::LOTTERY, COARSE);
     let (mut lower, mut in_vain) = (0.0, 0);
-    let rounds = if setting.is_listed() { ROUNDS } else { ROUNDS / 5 };
+    let rounds = (ROUNDS * ONE_ROUND / setting.costs.components.len().pow(3)).clamp(ROUNDS / 10, ROUNDS);
     for round in offset..offset + rounds {
         let worth = slopes(&setting.costs, &balanced.totals);
         let found = if all { all_sets(&setting.space) } else { local_searches(setting, pool, &worth, round) };
@@ -35,14 +38,15 @@ pub fn grow(setting: &Setting, pool: &mut Pool, offset: usize, effort: Effort) -
         lower = balanced.value * balanced.value / best;
         priced.retain(|(price, _)| *price > balanced.value * (1.0 + GAP));
         in_vain = if priced.is_empty() { in_vain + 1 } else { 0 };
-        let patience = if setting.is_listed() && !all { PATIENCE } else { 0 };
+        let patience = if setting.is_large() || all { 0 } else { PATIENCE };
         if in_vain > patience || effort.is_over() {
             break;
         }
         if in_vain == 0 {
             pool.forget_useless(NEGLIGIBLE);
             // The best ones are enough: most of the others are the same set but for a pattern or two.
-            priced.into_iter().take(AT_ONCE).for_each(|(_, support)| pool.add(support));
+            let at_once = if setting.is_listed() { AT_ONCE } else { grown_at_once(setting) / 2 };
+            priced.into_iter().take(at_once).for_each(|(_, support)| pool.add_pattern(support));
             balanced = pool.balance(balance::LOTTERY, if best <= 1.01 * balanced.value { GAP / 2.0 } else { COARSE });
         }
     }
@@ -79,7 +83,9 @@ fn all_sets(space: &Space) -> Vec<Support> {
 }
 
 /// How many sets are grown in each round, with many attributes.
-const GROWN: usize = 24;
+fn grown_at_once(setting: &Setting) -> usize {
+    (2 * setting.space.attributes()).max(24)
+}
 
 /// How many new directions are tried in each round.
 const DIRECTIONS: usize = 96;
@@ -88,11 +94,20 @@ const DIRECTIONS: usize = 96;
 fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -> Vec<Support> {
     let Setting { space, costs, .. } = setting;
     if !setting.is_listed() {
-        return pool.heaviest(GROWN).map(|at| grown(setting, pool, &pool.supports[at], worth)).collect();
+        let starts = pool.heaviest().take(grown_at_once(setting)).filter_map(|ticket| match ticket {
+            Ticket::Strip { table: hits, .. } | Ticket::Pattern(Support::Hits(hits)) => Some(hits),
+            Ticket::Pattern(Support::Listed(_)) => None,
+        });
+        let found: BTreeSet<Vec<usize>> = starts.map(|hits| grown(setting, hits, worth)).collect();
+        return found.into_iter().map(Support::Hits).collect();
     }
-    let climb = |start: &[f64]| {
+    let climb = |start: &[(usize, f64)]| {
         // The price is convex in the eigenvalues, so the set that is best for its linearisation gains.
-        let slopes = |eigenvalues: &[f64]| -> Vec<f64> { eigenvalues.iter().zip(worth).map(|(l, h)| l * h).collect() };
+        let slopes = |eigenvalues: &[(usize, f64)]| -> Vec<f64> {
+            let mut slopes = vec![0.0; worth.len()];
+            eigenvalues.iter().for_each(|&(u, eigenvalue)| slopes[u] = eigenvalue * worth[u]);
+            slopes
+        };
         let mut support = space.best(&costs.components, &slopes(start));
         let mut value = pool.price(&support, worth);
         loop {
@@ -106,8 +121,12 @@ fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -
     };
     // What one start costs doubles with every attribute.
     let most = (DIRECTIONS << 8 >> space.attributes()).clamp(4, DIRECTIONS);
-    let mut starts: Vec<Vec<f64>> =
-        pool.heaviest(2 * most).map(|at| space.eigenvalues(&pool.supports[at], &costs.components)).collect();
+    let patterns = pool.heaviest().filter_map(|ticket| match ticket {
+        Ticket::Pattern(support) => Some(support),
+        Ticket::Strip { .. } => None,
+    });
+    let mut starts: Vec<Vec<(usize, f64)>> =
+        patterns.take(2 * most).map(|support| space.eigenvalues(support, &costs.components)).collect();
     // Directions of either sign for every component (only squares count), other ones in every round, the same on every run.
     for trial in round * most..(round + 1) * most {
         let place = |u: usize| (trial as f64 * 0.754_877_666_246_693 + (u * u) as f64 * 0.569_840_290_998_053).fract();
@@ -116,7 +135,7 @@ fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -
             1 => place(u) / worth[u].sqrt(),
             _ => place(u) - 0.5,
         };
-        starts.push((0..costs.components.len()).map(direction).collect());
+        starts.push((0..costs.components.len()).map(|u| (u, direction(u))).collect());
     }
     let mut found: HashSet<Support> = HashSet::new();
     let mut listed = Vec::new();
@@ -129,25 +148,41 @@ fn local_searches(setting: &Setting, pool: &Pool, worth: &[f64], round: usize) -
     listed
 }
 
-/// "None of these misses" with attributes added or taken away as long as that pays.
-fn grown(setting: &Setting, pool: &Pool, start: &Support, worth: &[f64]) -> Support {
-    let Support::Hits(hits) = start else { return start.clone() };
-    let (mut hits, mut value) = (hits.clone(), pool.price(start, worth));
+/// "None of these misses" with attributes added or taken away as long as that pays. Cost: one look at all components per step.
+///
+/// The price of hits `H` with probability `p` is `(p / (1/F + p))^2` times what all components inside `H` are worth.
+fn grown(setting: &Setting, start: &[usize], worth: &[f64]) -> Vec<usize> {
+    let Setting { space, costs, .. } = setting;
+    let mut inside = vec![false; space.attributes()];
+    start.iter().for_each(|&i| inside[i] = true);
+    let mut best = 0.0;
     loop {
-        let toggled = |i: usize| {
-            let mut other: Vec<usize> = hits.iter().copied().filter(|&h| h != i).collect();
-            if other.len() == hits.len() {
-                other.push(i);
-                other.sort_unstable();
+        // What is inside, and for each attribute by how much that changes if it comes in or goes.
+        let (mut held, mut changes) = (0.0, vec![0.0; inside.len()]);
+        for (component, worth) in costs.components.iter().zip(worth) {
+            let mut outside = component.iter().filter(|&&i| !inside[i]);
+            match (outside.next(), outside.next()) {
+                (None, _) => {
+                    held += worth;
+                    component.iter().for_each(|&i| changes[i] -= worth);
+                }
+                (Some(&i), None) => changes[i] += worth,
+                _ => {}
             }
-            (pool.price(&Support::Hits(other.clone()), worth), other)
+        }
+        let hits = |toggled: Option<usize>| {
+            let is_in = |&i: &usize| inside[i] != (toggled == Some(i));
+            (0..inside.len()).filter(is_in).collect::<Vec<usize>>()
         };
-        let best = (0..setting.space.attributes()).map(toggled).max_by(|a, b| a.0.total_cmp(&b.0));
-        match best {
-            Some((higher, other)) if higher > value * (1.0 + 1e-12) && !other.is_empty() => {
-                (value, hits) = (higher, other)
-            }
-            _ => return Support::Hits(hits),
+        let price = |toggled: Option<usize>| {
+            let share = space.share(&Support::Hits(hits(toggled)));
+            share * share * (held + toggled.map_or(0.0, |i| changes[i]))
+        };
+        best = price(None).max(best);
+        let toggled = (0..inside.len()).map(|i| (price(Some(i)), i)).max_by(|a, b| a.0.total_cmp(&b.0));
+        match toggled {
+            Some((higher, i)) if higher > best * (1.0 + 1e-12) => inside[i] = !inside[i],
+            _ => return hits(None),
         }
     }
 }

@@ -55,19 +55,19 @@ impl Space {
 
     /// The probability that the answer is drawn from the set, not from all answers.
     pub fn share(&self, support: &Support) -> f64 {
-        let inside = self.excess * self.probability(support);
-        inside / (1.0 + inside)
+        let probability = self.probability(support);
+        probability / (1.0 / self.excess + probability)
     }
 
-    /// The eigenvalue of the two-level channel for each component: `lambda_U = exc * sum over S in D of
-    /// P_S chi_U(S) / (1 + exc P(D))`, `chi_U(S) = prod over i in both of -1/(a_i - 1)`.
-    pub fn eigenvalues(&self, support: &Support, components: &[Vec<usize>]) -> Vec<f64> {
-        let scale = self.excess / (1.0 + self.excess * self.probability(support));
+    /// The eigenvalue of the two-level channel for each component, but for those that are zero: `lambda_U = exc * sum over S in D
+    /// of P_S chi_U(S) / (1 + exc P(D))`, `chi_U(S) = prod over i in both of -1/(a_i - 1)`.
+    pub fn eigenvalues(&self, support: &Support, components: &[Vec<usize>]) -> Vec<(usize, f64)> {
+        let scale = 1.0 / (1.0 / self.excess + self.probability(support));
         match support {
             Support::Hits(hits) => {
                 let inside = |component: &Vec<usize>| component.iter().all(|i| hits.binary_search(i).is_ok());
                 let value = scale * self.probability(support);
-                components.iter().map(|component| if inside(component) { value } else { 0.0 }).collect()
+                (0..components.len()).filter(|&u| inside(&components[u])).map(|u| (u, value)).collect()
             }
             Support::Listed(members) => {
                 let mut sums: Vec<f64> =
@@ -76,7 +76,11 @@ impl Space {
                     let miss = -1.0 / (size as f64 - 1.0);
                     pairs(&mut sums, i, |without, with| (without + with, without + miss * with));
                 }
-                components.iter().map(|component| scale * sums[mask(component)]).collect()
+                // What is zero but for rounding would look like information.
+                let negligible = 1e-12 * sums[0];
+                let eigenvalue = |(u, component): (usize, &Vec<usize>)| (u, sums[mask(component)]);
+                let all = components.iter().enumerate().map(eigenvalue);
+                all.filter(|(_, sum)| sum.abs() > negligible).map(|(u, sum)| (u, scale * sum)).collect()
             }
         }
     }
@@ -101,7 +105,7 @@ impl Space {
                 inside += p;
                 value += p * phi;
             }
-            let ratio = self.excess * value / (1.0 + self.excess * inside);
+            let ratio = value / (1.0 / self.excess + inside);
             if ratio <= threshold * (1.0 + 1e-14) {
                 return Support::Listed(phi.iter().map(|&phi| phi > threshold).collect());
             }
@@ -169,7 +173,9 @@ mod tests {
             let axes = sizes.iter().map(|&a| Axis::single(a)).collect();
             let pattern = Pattern::two_level(axes, space.set(&support), epsilon).unwrap();
             let expected = pattern.marginal(&(0..k).collect::<Vec<_>>()).eigenvalues();
-            for (u, found) in space.eigenvalues(&support, &components).iter().enumerate() {
+            let mut found = vec![0.0; components.len()];
+            space.eigenvalues(&support, &components).into_iter().for_each(|(u, value)| found[u] = value);
+            for (u, found) in found.into_iter().enumerate() {
                 prop_assert!((found - expected[u + 1]).abs() < 1e-8, "{:?}: {} for {}", components[u], found, expected[u + 1]);
             }
         }
@@ -185,7 +191,7 @@ mod tests {
             let components: Vec<Vec<usize>> =
                 (1usize..8).map(|u| (0..3).filter(|i| u >> i & 1 == 1).collect()).collect();
             let value = |support: &Support| -> f64 {
-                space.eigenvalues(support, &components).iter().zip(&slopes).map(|(l, s)| l * s).sum()
+                space.eigenvalues(support, &components).into_iter().map(|(u, l)| l * slopes[u]).sum()
             };
             let found = value(&space.best(&components, &slopes));
             for set in 0..256u32 {

@@ -98,7 +98,7 @@ impl Pattern {
 
     /// How much likelier an answer of each pattern is than under a uniformly random answer; 0 for patterns that cannot
     /// occur. `None` with more than [`MAX_ENUMERATED`] attributes.
-    pub(crate) fn relative(&self) -> Option<Vec<f64>> {
+    pub fn relative(&self) -> Option<Vec<f64>> {
         let k = self.axes.len();
         let all: Vec<usize> = (0..k).collect();
         let mut values = (k <= MAX_ENUMERATED).then(|| self.resampled_floats(&all, self.relative_floats(&all)).0)?;

@@ -28,7 +28,7 @@ use num_traits::Zero;
 
 use super::ChannelError;
 use super::counting::Count;
-use super::epsilon::{Epsilon, Rational, choose};
+use super::epsilon::{FULL_WEIGHT, Rational, choose, weight_within};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 use super::threshold::{Measure, measure};
 use crate::schema::MAX_CATEGORIES;
@@ -119,9 +119,6 @@ pub(crate) enum Size {
 
 /// The largest number of parts.
 pub const MAX_PARTS: usize = 4096;
-
-/// `2^64`, the total weight that constructors share out.
-pub(crate) const FULL_WEIGHT: u128 = 1 << 64;
 
 impl Pattern {
     /// A channel from its parts.
@@ -232,24 +229,9 @@ impl Pattern {
         if *true_answers == all_answers {
             return Pattern::with_weight(all.axes, set, 0);
         }
-        let certified = |weight: u64| {
-            let uniform = true_answers * (FULL_WEIGHT - u128::from(weight));
-            Epsilon::of_integers(&(&uniform + &all_answers * weight), &uniform)
-        };
-        // Kept back so that the certified epsilon of several blocks, rounded upward once more, does
-        // not exceed the sum of what was asked of each either.
         // With many attributes likelihoods are certified as floats, rounded upward further.
         let margin = if all.axes.len() > MAX_EXACT { 2f64.powi(-40) } else { 0.0 };
-        let target = epsilon * (1.0 - 2f64.powi(-48)) - margin;
-        let fits = |weight| certified(weight).get() <= target;
-        let (mut fitting, mut beyond) = (0u64, u64::MAX);
-        if fits(beyond) {
-            fitting = beyond;
-        }
-        while beyond - fitting > 1 {
-            let middle = fitting + (beyond - fitting) / 2;
-            *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
-        }
+        let fitting = weight_within(true_answers, &all_answers, epsilon, margin);
         Pattern::with_weight(all.axes, set, fitting)
     }
 

@@ -1,19 +1,20 @@
-//! Counts aggregated elsewhere: one row per combination of answers, with a column `count`.
+//! Counts aggregated elsewhere: one row per combination of answers, or of what answers hold, with a column `count`.
+
+mod codes;
 
 use std::collections::{BTreeMap, HashSet};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
-use candor::plan::{Content, Plan, SET_SEPARATOR};
-use candor::randomize::Sets;
+use candor::plan::{Content, Plan};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Rows, TableTally};
+use codes::CountRows;
 
 use crate::TableError;
 use crate::error::{BadValue, MOST_COUNTED};
 use crate::input::{Inputs, Table};
-use crate::responses::{A_TAG, NOT_AN_ANSWER, tags_are};
 use crate::types::cast;
 
 /// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper and lower case for
@@ -23,9 +24,17 @@ pub struct CountColumns {
     pub count: String,
     /// Which table a row is for, if a file holds the counts of several: `candor_table`.
     pub table: String,
+    /// What a row counts, where answers are sets: [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], nothing for responses
+    /// with the same answers: `candor_holds`.
+    pub holds: String,
 }
 
 impl CountColumns {
+    /// A row counts the responses with its tags.
+    pub const RESPONSES: &str = "responses";
+    /// A row counts the answers that hold its cell: one label, or none, of each set.
+    pub const CELLS: &str = "cells";
+
     /// The names for the counts of a plan; where one is taken, underscores follow until it is not.
     pub fn of(plan: &Plan) -> CountColumns {
         let taken: HashSet<String> = plan.columns().iter().map(|column| column.name.to_lowercase()).collect();
@@ -33,8 +42,23 @@ impl CountColumns {
             let more = (0..).map(|n| format!("{then}{}", "_".repeat(n)));
             [first.to_owned()].into_iter().chain(more).find(|name| !taken.contains(name)).unwrap_or_default()
         };
-        CountColumns { count: free("count", "candor_count"), table: free("candor_table", "candor_table_") }
+        CountColumns {
+            count: free("count", "candor_count"),
+            table: free("candor_table", "candor_table_"),
+            holds: free("candor_holds", "candor_holds_"),
+        }
     }
+}
+
+/// What a row counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    /// Responses with the same answers.
+    Answers,
+    /// Responses with the same tags.
+    Responses,
+    /// Answers that hold the same cell.
+    Cells,
 }
 
 /// A file of counts, in memory.
@@ -50,7 +74,7 @@ struct CountFile {
 ///
 /// # Errors
 /// If a file cannot be read, a count is not a whole number, a value cannot be a response, a table
-/// has no counts, or they sum to more than [`MOST_COUNTED`].
+/// has no counts, they do not fit together, or they sum to more than [`MOST_COUNTED`].
 pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableTally>, TableError> {
     let names = CountColumns::of(plan);
     let first = inputs.name();
@@ -66,27 +90,37 @@ pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<V
         let mut missing = None;
         let mut total = 0u128;
         for file in &files {
-            let at: Vec<Option<usize>> = needed.iter().map(|&c| file.column(&columns[c].name)).collect();
-            if let Some(lacking) = at.iter().position(Option::is_none) {
-                missing = Some((file.name.clone(), columns[needed[lacking]].name.clone()));
+            let at = |&column: &usize| Some((column, file.column(&columns[column].name)?));
+            let places: BTreeMap<usize, usize> = needed.iter().filter_map(at).collect();
+            if let Some(lacking) = needed.iter().find(|column| !places.contains_key(column)) {
+                missing = Some((file.name.clone(), columns[*lacking].name.clone()));
                 continue;
             }
-            let wanted = file.rows_of(&names.table, &attributes);
-            total += wanted.iter().map(|&row| u128::from(file.counts[row])).sum::<u128>();
-            let places: Vec<usize> = at.into_iter().flatten().collect();
-            file.add(plan, &mut tally, &needed, &places, &wanted)?;
+            total += file.add(plan, &names, &mut tally, &places)?;
         }
+        let table = attributes.join(",");
         if total > u128::from(MOST_COUNTED) {
-            return Err(TableError::TooManyCounted { table: attributes.join(","), total });
+            return Err(TableError::TooManyCounted { table, total });
         }
+        check_fit(plan, &tally, &table)?;
         if total == 0 {
-            let (file, column) =
-                missing.unwrap_or_else(|| (first.clone(), format!("{} = {}", names.table, attributes.join(","))));
-            return Err(TableError::NoCounts { file, table: attributes.join(","), column });
+            let (file, column) = missing.unwrap_or_else(|| (first.clone(), format!("{} = {table}", names.table)));
+            return Err(TableError::NoCounts { file, table, column });
         }
         tallies.push(tally);
     }
     Ok(tallies)
+}
+
+/// As many responses as the cells need, and the other way round.
+fn check_fit(plan: &Plan, tally: &TableTally, table: &str) -> Result<(), TableError> {
+    let Some((key, misfit)) = tally.misfit(plan) else { return Ok(()) };
+    let tag = |(block, tag): (&usize, &u16)| {
+        let column = plan.columns().iter().find(|column| column.content == Content::Tag { block: *block })?;
+        (*tag != ELSEWHERE).then(|| format!(" ({} = {tag})", column.name))
+    };
+    let tags = tally.layout().tagged.iter().zip(key).filter_map(tag).collect();
+    Err(TableError::CountsMisfit { table: table.to_owned(), tags, misfit })
 }
 
 /// A count as it is written, `7` or `7.0`; or what is wrong with it.
@@ -150,58 +184,54 @@ impl CountFile {
         (0..self.rows.len()).filter(|&row| sorted(&self.rows[row][at]) == wanted).collect()
     }
 
+    /// What a row counts.
+    fn holds(&self, column: &str, row: usize) -> Result<Holds, TableError> {
+        match self.column(column).map_or("", |at| &self.rows[row][at]) {
+            "" => Ok(Holds::Answers),
+            CountColumns::RESPONSES => Ok(Holds::Responses),
+            CountColumns::CELLS => Ok(Holds::Cells),
+            value => {
+                let (file, column, value) = (self.name.clone(), column.to_owned(), value.to_owned());
+                let hint = format!(
+                    "is not what a row can count; \"{}\", \"{}\", or nothing for responses with the same answers",
+                    CountColumns::RESPONSES,
+                    CountColumns::CELLS
+                );
+                Err(TableError::Value(BadValue { file, row: row as u64 + 1, column, value, hint }))
+            }
+        }
+    }
+
+    /// Adds the rows that are for the tally's table, and gives how many responses they are.
     fn add(
         &self,
         plan: &Plan,
+        names: &CountColumns,
         tally: &mut TableTally,
-        needed: &[usize],
-        places: &[usize],
-        rows: &[usize],
-    ) -> Result<(), TableError> {
-        let columns = plan.columns();
-        let mut ones: BTreeMap<usize, Vec<u16>> = BTreeMap::new();
-        let mut sets: BTreeMap<usize, Sets> = BTreeMap::new();
-        for (&at, &place) in needed.iter().zip(places) {
-            let (labels, set): (Vec<String>, bool) = match &columns[at].content {
-                Content::Answer { labels, set, .. } => (labels.clone(), *set),
-                Content::Public { attribute } => (plan.schema().attributes()[*attribute].categories().to_vec(), false),
-                Content::Tag { block } => {
-                    ((0..plan.blocks()[*block].channels().len()).map(|t| t.to_string()).collect(), false)
-                }
-            };
-            let code = |row: usize, label: &str| {
-                labels.iter().position(|known| known == label).map(|code| code as u16).ok_or_else(|| {
-                    let (file, column) = (self.name.clone(), columns[at].name.clone());
-                    let (value, hint) = (label.to_owned(), NOT_AN_ANSWER.to_owned());
-                    let bad = BadValue { file, row: row as u64 + 1, column, value, hint };
-                    TableError::Value(match columns[at].content {
-                        Content::Tag { .. } => bad.not(A_TAG, &tags_are(labels.len() as u64)),
-                        _ => bad,
-                    })
-                })
-            };
-            if set {
-                let one = |&row: &usize| {
-                    self.rows[row][place]
-                        .split(SET_SEPARATOR)
-                        .map(|label| code(row, label))
-                        .collect::<Result<Vec<_>, _>>()
-                };
-                sets.insert(at, rows.iter().map(one).collect::<Result<_, _>>()?);
-            } else {
-                let one = |&row: &usize| code(row, &self.rows[row][place]);
-                ones.insert(at, rows.iter().map(one).collect::<Result<_, _>>()?);
-            }
+        places: &BTreeMap<usize, usize>,
+    ) -> Result<u128, TableError> {
+        let attributes: Vec<&str> = tally.layout().attributes.iter().map(|&a| plan.schema().name(a)).collect();
+        let mut kinds = [Holds::Answers, Holds::Responses, Holds::Cells].map(|holds| (holds, Vec::new()));
+        for row in self.rows_of(&names.table, &attributes) {
+            let found = self.holds(&names.holds, row)?;
+            kinds.iter_mut().filter(|(holds, _)| *holds == found).for_each(|(_, rows)| rows.push(row));
         }
-        let counts: Vec<f64> = rows.iter().map(|&row| self.counts[row] as f64).collect();
-        let codes: Vec<Codes<'_>> = (0..columns.len())
-            .map(|at| match (ones.get(&at), sets.get(&at)) {
-                (_, Some(sets)) => Codes::Set(sets),
-                (Some(codes), None) => Codes::One(codes),
-                (None, None) => Codes::One(&[]),
-            })
-            .collect();
-        tally.add(plan, &codes, Rows::Counted(&counts), |_| true);
-        Ok(())
+        let mut total = 0;
+        for (holds, rows) in &kinds {
+            let rows = CountRows { plan, layout: tally.layout(), file: self, places, holds: *holds, rows };
+            let columns = rows.columns()?;
+            let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
+            let counts: Vec<f64> = rows.rows.iter().map(|&row| self.counts[row] as f64).collect();
+            let rows_are = match holds {
+                Holds::Answers => Rows::Counted(&counts),
+                Holds::Responses => Rows::Tagged(&counts),
+                Holds::Cells => Rows::Inclusions(&counts),
+            };
+            if *holds != Holds::Cells {
+                total += rows.rows.iter().map(|&row| u128::from(self.counts[row])).sum::<u128>();
+            }
+            tally.add(plan, &codes, rows_are, |_| true);
+        }
+        Ok(total)
     }
 }

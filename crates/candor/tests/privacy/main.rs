@@ -5,42 +5,17 @@ use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
 use candor::privacy::{CRITERIA, Finding, Question, Requirement, audit, compose};
 use candor::schema::Schema;
-use num_traits::ToPrimitive;
 use proptest::prelude::*;
 
+#[path = "../definition/mod.rs"]
 mod definition;
+#[path = "../strip_definition/mod.rs"]
+mod strip_definition;
 
-/// `columns[record][response]` of the whole plan, tags included: what the library never builds.
-fn full(plan: &Plan) -> Vec<Vec<f64>> {
-    let mut columns = vec![vec![1.0]];
-    for block in plan.blocks() {
-        let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
-        let sizes = block.channels()[0].1.sizes();
-        let truths = definition::product(&sizes.iter().map(|&n| (0..n).collect()).collect::<Vec<Vec<usize>>>());
-        let column = |(input, truth): (usize, &Vec<usize>)| -> Vec<f64> {
-            let of = |(weight, channel): &(u64, Channel)| -> Vec<f64> {
-                let drawn = *weight as f64 / total;
-                match channel {
-                    Channel::Matrix(matrix) => {
-                        (0..matrix.labels().len()).map(|z| drawn * matrix.probability(z, input)).collect()
-                    }
-                    Channel::Pattern(pattern) => {
-                        let answers = definition::answers(pattern.axes());
-                        let law = definition::law(pattern, &answers, truth);
-                        law.iter().map(|p| drawn * p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap()).collect()
-                    }
-                }
-            };
-            block.channels().iter().flat_map(of).collect()
-        };
-        let block: Vec<Vec<f64>> = truths.iter().enumerate().map(column).collect();
-        columns = columns
-            .iter()
-            .flat_map(|x| block.iter().map(move |y| x.iter().flat_map(|p| y.iter().map(move |q| p * q)).collect()))
-            .collect();
-    }
-    columns
-}
+mod full;
+mod strips;
+
+use full::{detail, find, full, guess, information, marginal, uniform, value, worst};
 
 fn patterns(axes: &[Axis], parts: &[(PatternSet, u64)]) -> Channel {
     let part = |(set, weight): &(PatternSet, u64)| Part { set: set.clone(), weight: *weight };
@@ -132,62 +107,6 @@ fn plans() -> Vec<(&'static str, Plan)> {
             plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]]))]),
         ),
     ]
-}
-
-fn find<'a>(findings: &'a [Finding], name: &str) -> &'a Finding {
-    findings.iter().find(|finding| finding.name == name).unwrap()
-}
-
-fn value(findings: &[Finding], name: &str) -> f64 {
-    find(findings, name).value.unwrap_or(f64::INFINITY)
-}
-
-fn detail(findings: &[Finding], name: &str, about: &str) -> Option<f64> {
-    find(findings, name).details.iter().find(|detail| detail.about == about).and_then(|detail| detail.value)
-}
-
-/// The columns of one attribute when the others are uniform.
-fn marginal(plan: &Plan, columns: &[Vec<f64>], attribute: usize) -> Vec<Vec<f64>> {
-    let sizes = plan.schema().sizes();
-    let stride: usize = sizes[attribute + 1..].iter().product();
-    let mut sums = vec![vec![0.0; columns[0].len()]; sizes[attribute]];
-    for (record, column) in columns.iter().enumerate() {
-        let category = record / stride % sizes[attribute];
-        sums[category]
-            .iter_mut()
-            .zip(column)
-            .for_each(|(sum, p)| *sum += p * sizes[attribute] as f64 / columns.len() as f64);
-    }
-    sums
-}
-
-fn guess(columns: &[Vec<f64>], prior: &[f64]) -> f64 {
-    let best = |z: usize| columns.iter().zip(prior).map(|(c, p)| c[z] * p).fold(0.0, f64::max);
-    (0..columns[0].len()).map(best).sum()
-}
-
-fn worst(columns: &[Vec<f64>], prior: &[f64]) -> f64 {
-    let worst = |z: usize| {
-        let joint: Vec<f64> = columns.iter().zip(prior).map(|(c, p)| c[z] * p).collect();
-        let sum: f64 = joint.iter().sum();
-        if sum > 0.0 { joint.iter().fold(0.0f64, |m, &p| m.max(p)) / sum } else { 0.0 }
-    };
-    (0..columns[0].len()).map(worst).fold(0.0, f64::max)
-}
-
-fn information(columns: &[Vec<f64>], prior: &[f64]) -> f64 {
-    let mut bits = 0.0;
-    for z in 0..columns[0].len() {
-        let sum: f64 = columns.iter().zip(prior).map(|(c, p)| c[z] * p).sum();
-        for (c, p) in columns.iter().zip(prior).filter(|(c, _)| c[z] > 0.0) {
-            bits += p * c[z] * (c[z] / sum).log2();
-        }
-    }
-    bits
-}
-
-fn uniform(n: usize) -> Vec<f64> {
-    vec![1.0 / n as f64; n]
 }
 
 #[test]

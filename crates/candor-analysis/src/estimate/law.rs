@@ -1,0 +1,167 @@
+//! What one group of responses, all through the same channels, knows about a table: component by component.
+
+use candor::channel::Channel;
+use candor::plan::Plan;
+
+use super::asked::Asked;
+use crate::tally::{CountLayout, StripMargin};
+
+/// The channels of a block, as far as a table is concerned.
+pub(super) struct BlockLaws {
+    block: usize,
+    /// The axis of each of its attributes, in the order of the eigenvalues' bits.
+    places: Vec<usize>,
+    /// By channel; `None` for strips.
+    channels: Vec<Option<PatternLaw>>,
+}
+
+/// A pattern channel.
+struct PatternLaw {
+    eigenvalues: Vec<f64>,
+    answer_sizes: Vec<usize>,
+}
+
+/// What one group of responses with the same tags knows.
+///
+/// A table splits into components, one for each set `V` of its axes. What is observed of one, over what an answer holds anyway, is
+/// expected to be the true component times its eigenvalue.
+#[derive(Clone)]
+pub(super) struct GroupLaw {
+    /// Eigenvalue of each component.
+    pub(super) eigenvalues: Vec<f64>,
+    /// By what each observed component enters the estimate, up to a factor that all groups share: the eigenvalue, for strips
+    /// `F / (A_V (1 + F p))`. Eigenvalue times this is the information of one response.
+    pub(super) entries: Vec<f64>,
+    /// Share of a uniformly random answer that hits, for each attribute: q/a.
+    pub(super) shares: Vec<f64>,
+    /// What an answer holds of each component's other axes: what its observed deviations are to be divided by.
+    pub(super) observed: Vec<f64>,
+    /// The strips drawn.
+    pub(super) strips: Vec<Asked>,
+    /// For each axis whether the channels drawn ask about it.
+    pub(super) asked: Vec<bool>,
+}
+
+impl BlockLaws {
+    /// The laws of each block that the attributes touch.
+    pub(super) fn of_table(plan: &Plan, attributes: &[usize]) -> Vec<BlockLaws> {
+        let mut laws = Vec::new();
+        for (number, block) in plan.blocks().iter().enumerate() {
+            let inside: Vec<(usize, usize)> = attributes
+                .iter()
+                .enumerate()
+                .filter_map(|(place, attribute)| Some((place, block.attributes().iter().position(|a| a == attribute)?)))
+                .collect();
+            if inside.is_empty() {
+                continue;
+            }
+            let local: Vec<usize> = inside.iter().map(|&(_, local)| local).collect();
+            let law = |channel: &Channel| match channel {
+                Channel::Pattern(pattern) => {
+                    let masses = pattern.marginal(&local);
+                    let answer_sizes = masses.axes().iter().map(|axis| axis.answer).collect();
+                    Some(PatternLaw { eigenvalues: masses.eigenvalues(), answer_sizes })
+                }
+                Channel::Matrix(_) | Channel::Strip(_) => None,
+            };
+            let channels = block.channels().iter().map(|(_, channel)| law(channel)).collect();
+            laws.push(BlockLaws { block: number, places: inside.iter().map(|&(place, _)| place).collect(), channels });
+        }
+        laws
+    }
+
+    /// Whether some answer is a set of categories.
+    pub(super) fn has_sets(&self) -> bool {
+        self.channels.iter().flatten().any(|law| law.answer_sizes.iter().any(|&size| size > 1))
+    }
+
+    /// The part of a component in this block.
+    fn local(&self, component: usize) -> usize {
+        self.places.iter().enumerate().map(|(bit, &place)| (component >> place & 1) << bit).sum()
+    }
+}
+
+impl GroupLaw {
+    /// The law of the group with this key, over attributes of these sizes.
+    pub(super) fn new(
+        plan: &Plan,
+        layout: &CountLayout,
+        blocks: &[BlockLaws],
+        sizes: &[usize],
+        key: &[u16],
+    ) -> GroupLaw {
+        let components = 1usize << sizes.len();
+        let mut law = GroupLaw {
+            eigenvalues: vec![1.0; components],
+            entries: vec![1.0; components],
+            shares: sizes.iter().map(|&a| 1.0 / a as f64).collect(),
+            observed: Vec::new(),
+            strips: Vec::new(),
+            asked: vec![true; sizes.len()],
+        };
+        let frame = layout.frame(plan, key);
+        for block in blocks {
+            let channel = layout.channel_of(block.block, key).map(|channel| &block.channels[channel]);
+            match channel {
+                Some(Some(pattern)) => law.take_pattern(block, pattern),
+                _ => {
+                    let margin = frame.strips.iter().find(|margin| margin.block == block.block);
+                    law.take_strip(block, margin.map(|margin| asked(plan, margin)));
+                }
+            }
+        }
+        law.observed = (0..components).map(|component| law.observed(component)).collect();
+        law
+    }
+
+    fn take_pattern(&mut self, block: &BlockLaws, pattern: &PatternLaw) {
+        for component in 0..self.eigenvalues.len() {
+            let eigenvalue = pattern.eigenvalues[block.local(component)];
+            self.eigenvalues[component] *= eigenvalue;
+            self.entries[component] *= eigenvalue;
+        }
+        for (&place, &size) in block.places.iter().zip(&pattern.answer_sizes) {
+            self.shares[place] *= size as f64;
+        }
+    }
+
+    fn take_strip(&mut self, block: &BlockLaws, strip: Option<Asked>) {
+        let inside = block.places.iter().fold(0, |mask, place| mask | 1 << place);
+        for component in 0..self.eigenvalues.len() {
+            let (eigenvalue, entry) = match component & inside {
+                0 => (1.0, 1.0),
+                part => strip.as_ref().map_or((0.0, 0.0), |strip| strip.gives(part)),
+            };
+            self.eigenvalues[component] *= eigenvalue;
+            self.entries[component] *= entry;
+        }
+        for &place in &block.places {
+            self.asked[place] = strip.as_ref().is_some_and(|strip| strip.axes.contains(&place));
+        }
+        self.strips.extend(strip);
+    }
+
+    fn observed(&self, component: usize) -> f64 {
+        let of_strip = |strip: &Asked| if strip.mask() & component == 0 { strip.density } else { 1.0 };
+        let patterns = self.patterns().filter(|axis| component >> axis & 1 == 0).map(|axis| self.shares[axis]);
+        patterns.product::<f64>() * self.strips.iter().map(of_strip).product::<f64>()
+    }
+
+    /// The axes that are answered by other channels than strips.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = usize> {
+        let strips = self.strips.iter().fold(0, |mask, strip| mask | strip.mask());
+        (0..self.asked.len()).filter(move |axis| self.asked[*axis] && strips >> axis & 1 == 0)
+    }
+
+    /// Whether strips were drawn, so that counts are not of answers about every attribute.
+    pub(super) fn has_strips(&self) -> bool {
+        !self.strips.is_empty() || self.asked.contains(&false)
+    }
+}
+
+fn asked(plan: &Plan, margin: &StripMargin) -> Asked {
+    match &plan.blocks()[margin.block].channels()[usize::from(margin.channel)].1 {
+        Channel::Strip(strip) => Asked::new(strip, margin),
+        _ => unreachable!("margins are of strips"),
+    }
+}

@@ -1,0 +1,71 @@
+//! Privacy after shuffling: what a reader of the *published* responses learns about one of many respondents, who does not know
+//! in which order they arrived.
+//!
+//! `n` people answer under one plan, and the multiset of their responses is published. Replacing one person's record by any other
+//! changes the probability of every event by at most a factor `e^eps`, but for `delta`. That `eps` is far below the plan's own. It
+//! protects nobody from the collector, who sees responses arrive.
+//!
+//! The bound is that of the *privacy blanket* (Balle, Bell, Gascon and Nissim 2019): everybody else answers, with probability
+//! `gamma`, from a distribution that does not depend on their record. With `u`, `v` the likelihoods of an answer under the two
+//! records, relative to the blanket, `delta <= (1/n) E (G_1 + ... + G_n)_+`, where `G = u - e^eps v` with the blanket's probability,
+//! else 0. Moving `(u, v)` to the corners of the square `[1, rho]^2` keeps the mean and can only increase it, so three numbers of
+//! the plan suffice ([`Blanket`]). The sum is bounded from above in two ways: by its exponential moments
+//! ([`Blanket::delta_at_most`]), and by doubling it on a grid, every rounding of which is a mean-preserving spread or moves mass up
+//! (module `doubling`). Formulas that are published as tight and are no upper bounds are not used.
+
+mod blanket;
+mod doubling;
+
+pub use blanket::Blanket;
+
+/// The central epsilon of so many shuffled responses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shuffled {
+    /// The bound; never above the plan's own epsilon.
+    pub epsilon: f64,
+    /// Whether shuffling helps at all: the bound is below the plan's own epsilon.
+    pub amplified: bool,
+}
+
+/// How many respondents are reckoned with at most: more cannot protect better here.
+pub const MOST_RESPONDENTS: u64 = 1 << 32;
+
+/// How near the least epsilon is searched for, relative to it.
+const TOLERANCE: f64 = 2e-4;
+
+/// The least epsilon that is certified for `respondents` shuffled responses and this `delta`.
+///
+/// Cost: some fifteen doublings of at most 2,048 points for each binary digit of the number of respondents.
+pub fn shuffled(blanket: &Blanket, respondents: u64, delta: f64) -> Shuffled {
+    let own = blanket.rho.ln();
+    let n = respondents.clamp(1, MOST_RESPONDENTS);
+    let quick = |epsilon: f64| blanket.delta_at_most(n, epsilon) <= delta;
+    // The search needs no proof: whatever it ends with was certified.
+    let upper = least(0.0, own, quick);
+    let exact = |epsilon: f64| doubling::delta(blanket, n, epsilon, delta).is_some_and(|found| found <= delta);
+    let epsilon = match exact(upper * (1.0 - TOLERANCE)) {
+        true => least(upper / 3.0, upper, exact),
+        false => upper,
+    };
+    Shuffled { epsilon, amplified: epsilon < own }
+}
+
+/// The least argument between two that holds, to the tolerance; the upper end if none below it was found to hold.
+fn least(low: f64, high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (low, high);
+    while high - low > TOLERANCE * high && high > 1e-9 {
+        let middle = if low > 0.0 { (low + high) / 2.0 } else { high / 2.0 };
+        match holds(middle) {
+            true => high = middle,
+            false => low = middle,
+        }
+    }
+    high
+}
+
+impl Blanket {
+    /// A bound on `delta` for this epsilon, by doubling; `None` if rounding could matter.
+    pub fn delta(&self, respondents: u64, epsilon: f64, target: f64) -> Option<f64> {
+        doubling::delta(self, respondents, epsilon, target)
+    }
+}

@@ -1,0 +1,110 @@
+//! Responses with the same tags, one run after another, whatever their order: each group of counts is looked up once.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use candor::randomize::Sets;
+
+use super::{Codes, Rows};
+
+/// The rows of a batch, sorted by their tags.
+pub(super) struct Runs {
+    rows: Vec<u32>,
+    runs: Vec<Run>,
+}
+
+/// The rows with the same tags.
+pub(super) struct Run {
+    pub(super) tags: Vec<u16>,
+    rows: Range<usize>,
+    /// What strips of a block were answered with, once it was counted.
+    supports: HashMap<usize, Support>,
+}
+
+/// How often each cell of a strip's table was in the answers: by weight, and by its square (empty without weights).
+pub(super) struct Support {
+    pub(super) counts: Vec<f64>,
+    pub(super) squares: Vec<f64>,
+}
+
+/// What a row counts, and its square.
+#[inline]
+pub(super) fn weight(rows_are: Rows<'_>, row: usize) -> (f64, f64) {
+    match rows_are {
+        Rows::Single => (1.0, 1.0),
+        Rows::Counted(counts) | Rows::Tagged(counts) | Rows::Inclusions(counts) => (counts[row], counts[row]),
+        Rows::Weighted(weights) => (weights[row], weights[row] * weights[row]),
+    }
+}
+
+/// How many responses some rows are, and the sum of their squared weights.
+pub(super) fn responses(rows_are: Rows<'_>, rows: &[u32]) -> (f64, f64) {
+    let rows = if matches!(rows_are, Rows::Inclusions(_)) { &[] } else { rows };
+    let weights = rows.iter().map(|&row| weight(rows_are, row as usize));
+    weights.fold((0.0, 0.0), |(sum, squares), (w, w2)| (sum + w, squares + w2))
+}
+
+impl Runs {
+    /// Of so many rows, those that are taken. What stands for nobody makes no group: there would be no shares in it.
+    pub(super) fn new(tags: &[Codes<'_>], rows: usize, rows_are: Rows<'_>, take: impl Fn(usize) -> bool) -> Runs {
+        let taken = (0..rows).filter(|&row| take(row) && weight(rows_are, row).0 != 0.0);
+        let mut rows: Vec<u32> = taken.map(|row| row as u32).collect();
+        let key = |row: u32| tags.iter().map(move |tag| tag.first(row as usize));
+        match tags {
+            [] => {}
+            [Codes::One(tag)] => rows.sort_by_key(|&row| tag[row as usize]),
+            _ => rows.sort_by(|&a, &b| key(a).cmp(key(b))),
+        }
+        let mut runs = Vec::new();
+        let mut start = 0;
+        for run in rows.chunk_by(|&a, &b| key(a).eq(key(b))) {
+            let rows = start..start + run.len();
+            start = rows.end;
+            runs.push(Run { tags: key(run[0]).collect(), rows, supports: HashMap::new() });
+        }
+        Runs { rows, runs }
+    }
+
+    /// The runs, each with its rows.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Run, &[u32])> {
+        let rows = &self.rows;
+        self.runs.iter_mut().map(move |run| {
+            let range = run.rows.clone();
+            (run, &rows[range])
+        })
+    }
+}
+
+impl Run {
+    /// How often each of so many cells was answered in the rows of the run.
+    pub(super) fn support(
+        &mut self,
+        block: usize,
+        cells: usize,
+        rows: &[u32],
+        sets: &Sets,
+        rows_are: Rows<'_>,
+    ) -> &Support {
+        self.supports.entry(block).or_insert_with(|| {
+            let mut counts = vec![0.0; cells];
+            let mut squares = Vec::new();
+            if let Rows::Single = rows_are {
+                let mut whole = vec![0u32; cells];
+                for &row in rows {
+                    sets.get(row as usize).iter().for_each(|&cell| whole[usize::from(cell)] += 1);
+                }
+                counts.iter_mut().zip(whole).for_each(|(count, whole)| *count = whole.into());
+                return Support { counts, squares };
+            }
+            squares.resize(if matches!(rows_are, Rows::Weighted(_)) { cells } else { 0 }, 0.0);
+            for &row in rows {
+                let (weight, square) = weight(rows_are, row as usize);
+                for cell in sets.get(row as usize).iter().map(|&cell| usize::from(cell)) {
+                    counts[cell] += weight;
+                    squares.get_mut(cell).into_iter().for_each(|sum| *sum += square);
+                }
+            }
+            Support { counts, squares }
+        })
+    }
+}

@@ -1,0 +1,168 @@
+// The survey page. True answers live in the controls and in one variable while chance works on them; only the response is sent.
+import { CandorError, answer, answerOnce, hex, readPlan } from './client.js';
+
+const page = document.getElementById('page');
+const embedded = document.getElementById('candor-survey');
+
+/** An element with attributes, and children that are elements or text. */
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') made.addEventListener(name, value);
+    else if (value === true) made.setAttribute(name, '');
+    else if (value !== false && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+const put = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+const times = (epsilon) => {
+  const factor = Math.exp(Number(epsilon));
+  return factor > 1e6 ? factor.toExponential(1) : String(Math.ceil(factor * 10) / 10);
+};
+
+async function load() {
+  if (embedded) return JSON.parse(embedded.textContent);
+  const get = async (path) => (await fetch(path, { cache: 'no-store' })).text();
+  const [survey, plan] = await Promise.all([get('survey.json'), get('plan.json')]);
+  return { survey: JSON.parse(survey), plan, address: '' };
+}
+
+const { survey, plan: planText, address } = await load();
+const known = [...navigator.languages].map((code) => code.split('-')[0]).find((code) => survey.languages.includes(code));
+const state = { language: known ?? survey.languages[0], made: null };
+const words = () => survey.words[state.language];
+const say = (name, values = {}) => put(words().texts[name], values);
+
+const invitation = location.hash.slice(1);
+const digest = async (text) => hex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
+const scope = invitation && (await digest(invitation));
+
+function show(...children) {
+  document.documentElement.lang = state.language;
+  document.title = words().title;
+  page.replaceChildren(...children);
+}
+
+function languages() {
+  if (survey.languages.length < 2) return '';
+  const options = survey.languages.map((code) => element('option', { value: code, lang: code, selected: code === state.language }, survey.words[code].texts.language));
+  const change = ({ target }) => { state.language = target.value; ask(); document.querySelector('select').focus(); };
+  return element('select', { class: 'languages', 'aria-label': 'Language', autocomplete: 'off', change }, ...options);
+}
+
+/** What happens to the answers. */
+function sheet(plan) {
+  const { epsilon, attributes } = plan.guarantee;
+  const open = plan.attributes.filter((attribute) => attribute.public).map(({ name }) => asked(name));
+  const about = attributes.map(({ name, conditional_epsilon: e }) => element('li', {}, say(e === null ? 'about_one_unbounded' : 'about_one', { name: asked(name), times: times(e) })));
+  return element('section', { class: 'sheet', 'aria-labelledby': 'sheet' },
+    element('h2', { id: 'sheet' }, say('what_happens')),
+    element('p', {}, say('chance')),
+    element('p', {}, epsilon === null ? say('unbounded') : say('reveals', { times: times(epsilon) })),
+    about.length > 1 ? element('details', {}, element('summary', {}, say('questions')), element('ul', {}, ...about)) : '',
+    open.length ? element('p', { class: 'wrong' }, say('public', { names: open.join(', ') })) : '',
+    element('p', {}, `${say('not_hidden')} ${say(survey.shared_devices ? 'forget' : 'kept')}`),
+    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${say('script', { hash: survey.client_sha256 })}`));
+}
+
+const asked = (name) => `“${words().questions[name]?.text ?? name}”`;
+const label = (name, category) => words().questions[name]?.answers?.[category] ?? (category === '' ? say('skip') : category);
+
+/** The controls of a question, and a function that reads them; nothing on the page is a form, so nothing can be submitted. */
+function question({ name, edges, categories }, number) {
+  const { text, help } = words().questions[name];
+  const wrong = element('p', { class: 'wrong', id: `wrong${number}`, hidden: true, role: 'alert' }, say(edges.length ? 'number' : 'choose'));
+  const choices = edges.length ? categories.slice(edges.length + 1) : categories;
+  const inputs = choices.map((category) => element('input', { type: 'radio', name: `choice${number}`, autocomplete: 'off' }));
+  const box = edges.length ? element('input', { type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': text, 'aria-describedby': `wrong${number}` }) : null;
+  box?.addEventListener('input', () => inputs.forEach((input) => { input.checked = false; }));
+  const read = () => {
+    const at = inputs.findIndex((input) => input.checked);
+    const value = at >= 0 ? choices[at] : box?.value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2');
+    const fine = at >= 0 || (value !== undefined && value !== '' && Number.isFinite(Number(value)));
+    wrong.hidden = fine;
+    if (!fine) (box ?? inputs[0]).focus();
+    return fine ? value : undefined;
+  };
+  const labels = inputs.map((input, i) => element('label', {}, input, label(name, choices[i])));
+  const group = element('fieldset', {}, element('legend', {}, text), help ? element('p', { class: 'small' }, help) : '', box ?? '', ...labels, wrong);
+  return { name, group, read };
+}
+
+async function ask() {
+  let plan;
+  try {
+    plan = await readPlan(planText);
+  } catch (error) {
+    return show(element('h1', {}, words().title), element('p', { class: 'wrong', role: 'alert' }, error instanceof CandorError ? say('changed_plan') : String(error)));
+  }
+  const key = `candor:${plan.fingerprint}:${scope}`;
+  if (!survey.shared_devices && localStorage.getItem(key)) return review(plan, JSON.parse(localStorage.getItem(key)), true);
+  const { title, introduction, consent, contact } = words();
+  const heading = [languages(), element('h1', {}, title), element('p', {}, introduction), contact ? element('p', { class: 'small' }, `${say('contact')}: ${contact}`) : ''];
+  if (survey.invitations && !invitation) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('invitation_needed')));
+  const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
+  const questions = order.map(question);
+  const tick = consent ? element('input', { type: 'checkbox', autocomplete: 'off' }) : null;
+  const missing = element('p', { class: 'wrong', hidden: true, role: 'alert' }, say('consent_needed'));
+  const go = () => {
+    if (tick && !tick.checked) {
+      missing.hidden = false;
+      return tick.focus();
+    }
+    const record = {};
+    for (const { name, read } of [...questions].reverse()) record[name] = read();
+    if (Object.values(record).includes(undefined)) return undefined;
+    const made = survey.shared_devices ? { id: hex(crypto.getRandomValues(new Uint8Array(16))), response: answer(plan, record) } : answerOnce(plan, record, { scope });
+    return review(plan, made, false);
+  };
+  return show(...heading, sheet(plan), element('h2', {}, say('questions')), ...questions.map(({ group }) => group),
+    tick ? element('label', {}, tick, consent) : '', missing, element('button', { type: 'button', id: 'next', click: go }, say('next')));
+}
+
+/** What chance made of the answers: exactly what is sent. The controls with the true answers are gone. */
+function review(plan, made, again) {
+  const shown = (name, value) => {
+    if (value === null) return say('none');
+    return Array.isArray(value) ? value.map((item) => (name ? label(name, item) : item)).join('; ') : name ? label(name, value) : String(value);
+  };
+  const rows = plan.columns.map(({ name, candor_tag: tag, candor_cells: cells }) => {
+    const own = words().questions[name];
+    const title = tag ? say('lottery') : cells ? say('cells') : own?.text ?? name;
+    return element('tr', {}, element('th', { scope: 'row' }, title), element('td', {}, shown(own ? name : null, made.response[name])));
+  });
+  const status = element('p', { role: 'status' });
+  const button = element('button', { type: 'button', id: 'send', click: () => send(made, button, status) }, say('send'));
+  const head = element('tr', {}, element('th', { scope: 'col' }, say('question')), element('th', { scope: 'col' }, say('sent')));
+  const heading = element('h1', { tabindex: '-1' }, say('review'));
+  show(heading, element('p', {}, say(again ? 'review_again' : 'review_text')), element('div', { class: 'scroll' }, element('table', { id: 'response' }, head, ...rows)),
+    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })}`), button, status);
+  heading.focus();
+  window.scrollTo(0, 0);
+}
+
+async function send(made, button, status) {
+  button.disabled = true;
+  status.className = '';
+  status.textContent = say('sending');
+  const body = JSON.stringify({ id: made.id, ...(invitation && { invitation }), response: made.response });
+  const failed = (text) => {
+    status.className = 'wrong';
+    status.textContent = text;
+    button.disabled = false;
+    button.textContent = say('retry');
+  };
+  try {
+    const reply = await fetch(`${address}/responses`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, credentials: 'omit', signal: AbortSignal.timeout(30000) });
+    if (!reply.ok) return failed(say('refused', { reason: (await reply.json().catch(() => ({}))).detail ?? reply.status }));
+    const heading = element('h1', { tabindex: '-1' }, say(reply.status === 200 ? 'done_before' : 'done'));
+    show(heading, element('p', {}, say(survey.shared_devices ? 'forget' : 'kept')));
+    return heading.focus();
+  } catch {
+    return failed(say('offline'));
+  }
+}
+
+await ask();

@@ -1,0 +1,256 @@
+//! `candor-collect`: a survey at an address, whose respondents' browsers randomize before anything is sent.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store, write_lines};
+use candor_collect::demo;
+use candor_collect::random::secret;
+use candor_collect::survey::Survey;
+use candor_tables::output::Target;
+use candor_tables::responses::Format;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+#[derive(Parser)]
+#[command(
+    name = "candor-collect",
+    version,
+    about = "Collect randomized responses: each respondent's browser randomizes, nobody ever holds the truth"
+)]
+struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Begin a survey: a folder with the plan and a survey.toml to be edited
+    New {
+        /// The folder of the survey
+        survey: PathBuf,
+        /// The plan (JSON)
+        #[arg(long)]
+        plan: PathBuf,
+    },
+    /// Serve a survey over HTTP until it is stopped
+    Serve(ServeArgs),
+    /// Make single-use links, as CSV on standard output
+    Invite {
+        #[command(flatten)]
+        at: At,
+        /// How many
+        #[arg(long)]
+        count: usize,
+        /// Where the survey is found, such as https://survey.example
+        #[arg(long, default_value = "http://localhost:8080")]
+        address: String,
+    },
+    /// Say how many responses there are
+    Status(At),
+    /// Close a survey: no further response is accepted
+    Close(At),
+    /// Write all responses, in random order, with the plan's fingerprint
+    Export {
+        #[command(flatten)]
+        at: At,
+        /// Where to: .parquet, .csv, .tsv or .jsonl; - for standard output, as JSON lines unless --format says otherwise
+        #[arg(short, long)]
+        output: String,
+        /// The format, if the name does not tell
+        #[arg(long, value_enum)]
+        format: Option<FormatArg>,
+    },
+    /// A survey on this machine, with simulated respondents who answer over HTTP, and a dashboard
+    Demo {
+        /// How many respondents
+        #[arg(long, default_value_t = 5_000)]
+        respondents: usize,
+        /// Address and port
+        #[arg(long, default_value = "127.0.0.1:8080")]
+        listen: SocketAddr,
+        /// Stop when all have answered
+        #[arg(long)]
+        once: bool,
+    },
+}
+
+#[derive(Args)]
+struct At {
+    /// The folder of the survey
+    survey: PathBuf,
+    /// A SQLite file, or the url of a PostgreSQL database; responses.sqlite in the folder by default
+    #[arg(long)]
+    database: Option<String>,
+}
+
+#[derive(Args)]
+struct ServeArgs {
+    #[command(flatten)]
+    at: At,
+    /// Address and port
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// A proxy in front speaks TLS, so that others than this machine may be served
+    #[arg(long)]
+    behind_proxy: bool,
+    /// Show results to whoever has the token in the file "token" of the folder, which is made if it is missing
+    #[arg(long)]
+    results: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    Csv,
+    Parquet,
+    Jsonl,
+}
+
+fn main() -> ExitCode {
+    let command = Command::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error.to_string()),
+    };
+    match runtime.block_on(run(command.verb)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error.to_string()),
+    }
+}
+
+fn failed(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::FAILURE
+}
+
+async fn run(verb: Verb) -> Result<(), CollectError> {
+    match verb {
+        Verb::New { survey, plan } => {
+            let (made, notes) = Survey::create(&survey, &plan)?;
+            notes.iter().for_each(|note| eprintln!("note: {note}"));
+            say(&format!(
+                "Edit {}, then: candor-collect serve {}\n",
+                made.folder.join("survey.toml").display(),
+                survey.display()
+            ))
+        }
+        Verb::Serve(args) => serve(args).await,
+        Verb::Invite { at, count, address } => {
+            let survey = Survey::read(&at.survey)?;
+            if !survey.wording.invitations {
+                return Err(CollectError::Other(
+                    "survey.toml: invitations is not true, so the survey is open to everybody".to_owned(),
+                ));
+            }
+            let codes = invite(&open_store(&survey, at.database.as_deref()).await?, count).await?;
+            let lines: String =
+                codes.iter().map(|code| format!("{}/#{code}\n", address.trim_end_matches('/'))).collect();
+            say(&format!("link\n{lines}"))
+        }
+        Verb::Status(at) => status(&at).await,
+        Verb::Close(at) => {
+            let survey = Survey::read(&at.survey)?;
+            open_store(&survey, at.database.as_deref()).await?.close().await?;
+            say("The survey is closed.\n")
+        }
+        Verb::Export { at, output, format } => write_out(&at, &output, format).await,
+        Verb::Demo { respondents, listen, once } => demo::run(listen, respondents, once, |text| drop(say(text))).await,
+    }
+}
+
+/// Writes to standard output.
+fn say(text: &str) -> Result<(), CollectError> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| CollectError::Other(format!("cannot write to standard output: {error}")))
+}
+
+async fn serve(args: ServeArgs) -> Result<(), CollectError> {
+    let token = if args.results { Some(token(&args.at.survey)?) } else { None };
+    let shown = token.clone();
+    let serving = Serving { address: args.listen, database: args.at.database, behind_proxy: args.behind_proxy, token };
+    let ready = |bound: SocketAddr, survey: &Survey| {
+        let results = shown.map_or(String::new(), |token| format!("Results: http://{bound}/results#{token}\n"));
+        let _ = say(&format!("Survey:  http://{bound}/  (plan {})\n{results}", survey.plan.fingerprint()));
+    };
+    collect(&args.at.survey, serving, ready, stopped()).await?;
+    say("Stopped; everything is stored.\n")
+}
+
+/// The token of a survey; it is made if it is missing, and only its owner may read it.
+fn token(folder: &Path) -> Result<String, CollectError> {
+    let path = folder.join("token");
+    let failed = |error: std::io::Error| CollectError::Other(format!("cannot use {}: {error}", path.display()));
+    if !path.exists() {
+        let mut options = std::fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).and_then(|mut file| file.write_all(secret().as_bytes())).map_err(failed)?;
+    }
+    let token = std::fs::read_to_string(&path).map_err(failed)?.trim().to_owned();
+    match token.len() >= 32 {
+        true => Ok(token),
+        false => Err(CollectError::Other(format!(
+            "{} holds less than 32 signs; remove it, and another is made",
+            path.display()
+        ))),
+    }
+}
+
+/// When the program is told to stop.
+async fn stopped() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+        else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+async fn status(at: &At) -> Result<(), CollectError> {
+    let survey = Survey::read(&at.survey)?;
+    let store = open_store(&survey, at.database.as_deref()).await?;
+    let (invited, used) = store.invitations().await?;
+    let mut text = format!("plan {}\n", survey.plan.fingerprint());
+    for (day, responses) in store.days().await? {
+        text.push_str(&format!("{day}  {responses}\n"));
+    }
+    text.push_str(&format!("{} responses", store.responses().await?));
+    if survey.wording.invitations {
+        text.push_str(&format!("; {used} of {invited} invitations used"));
+    }
+    text.push_str(if store.is_closed().await? { "; closed\n" } else { "; open\n" });
+    say(&text)
+}
+
+async fn write_out(at: &At, output: &str, format: Option<FormatArg>) -> Result<(), CollectError> {
+    let survey = Survey::read(&at.survey)?;
+    let store = open_store(&survey, at.database.as_deref()).await?;
+    let target = Target::new(output);
+    let by_name = if output == "-" || output.ends_with(".jsonl") { FormatArg::Jsonl } else { FormatArg::Csv };
+    let format = match format.unwrap_or(by_name) {
+        FormatArg::Jsonl if output == "-" => return write_lines(&store, std::io::stdout().lock()).await.map(drop),
+        FormatArg::Jsonl => {
+            let file = std::fs::File::create(output)
+                .map_err(|error| CollectError::Other(format!("cannot write {output}: {error}")))?;
+            let written = write_lines(&store, std::io::BufWriter::new(file)).await?;
+            eprintln!("{written} responses in {output}");
+            return Ok(());
+        }
+        FormatArg::Parquet => Format::Parquet,
+        FormatArg::Csv => Format::of(&target),
+    };
+    let written = export(&survey, &store, target, format).await?;
+    eprintln!("{written} responses in {output}");
+    Ok(())
+}

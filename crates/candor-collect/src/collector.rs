@@ -1,0 +1,151 @@
+//! A survey that is being collected: database, writer and server together.
+
+use std::future::Future;
+use std::io::{BufReader, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use candor_tables::TableError;
+use candor_tables::input::{Input, Inputs};
+use candor_tables::output::Target;
+use candor_tables::responses::{Format, copy_to};
+use tokio::net::TcpListener;
+
+use crate::http::{Service, router};
+use crate::random::{hash, secret};
+use crate::server;
+use crate::store::{Store, StoreError, hold};
+use crate::survey::{Survey, SurveyError};
+use crate::writer::Writer;
+
+/// Where and how to serve.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// Address and port; port 0 for any that is free.
+    pub address: SocketAddr,
+    /// A SQLite file, or the url of a PostgreSQL database; the file in the survey's folder if it is left out.
+    pub database: Option<String>,
+    /// Whether a proxy in front speaks TLS.
+    pub behind_proxy: bool,
+    /// Who knows it sees the results.
+    pub token: Option<String>,
+}
+
+/// Why a survey is not collected.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectError {
+    /// The survey.
+    #[error(transparent)]
+    Survey(#[from] SurveyError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Responses that cannot be written.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The port.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// Plain HTTP for the world.
+    #[error(
+        "{0} is not this machine alone, and plain HTTP can be altered on the way: put a proxy that speaks TLS in front, and say --behind-proxy"
+    )]
+    NotSecure(SocketAddr),
+    /// Something else that cannot be read or written.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// The database of a survey: the one that is named, or the file in its folder.
+///
+/// # Errors
+/// If it cannot be opened, or holds another survey.
+pub async fn open_store(survey: &Survey, database: Option<&str>) -> Result<Store, StoreError> {
+    let own = survey.folder.join("responses.sqlite").display().to_string();
+    Store::open(database.unwrap_or(&own), survey.plan.fingerprint().as_str()).await
+}
+
+/// Collects until `stop`; `ready` is told where, once it is.
+///
+/// # Errors
+/// If the survey cannot be served, or at the end its counts not be kept. Whatever was acknowledged is stored.
+pub async fn collect(
+    folder: &Path,
+    serving: Serving,
+    ready: impl FnOnce(SocketAddr, &Survey),
+    stop: impl Future<Output = ()>,
+) -> Result<(), CollectError> {
+    let Serving { address, database, behind_proxy, token } = serving;
+    if !address.ip().is_loopback() && !behind_proxy {
+        return Err(CollectError::NotSecure(address));
+    }
+    let survey = Arc::new(Survey::read(folder)?);
+    let _held = hold(folder)?;
+    let listener = TcpListener::bind(address).await.map_err(|error| CollectError::Listen { address, error })?;
+    let bound = listener.local_addr().map_err(|error| CollectError::Listen { address, error })?;
+    let store = open_store(&survey, database.as_deref()).await?;
+    let (desk, writer) = Writer::start(Arc::clone(&survey), store.clone()).await?;
+    let writing = tokio::spawn(writer.run());
+    let router = router(Service::new(Arc::clone(&survey), desk, store, token, behind_proxy));
+    ready(bound, &survey);
+    server::serve(listener, router, stop).await;
+    writing.await.map_err(|error| CollectError::Other(error.to_string()))??;
+    Ok(())
+}
+
+/// Makes so many invitations and gives their codes; the database keeps hashes of them only.
+///
+/// # Errors
+/// If they cannot be stored.
+pub async fn invite(store: &Store, count: usize) -> Result<Vec<String>, StoreError> {
+    let codes: Vec<String> = (0..count).map(|_| secret()).collect();
+    let hashes: Vec<String> = codes.iter().map(|code| hash(code)).collect();
+    store.invite(&hashes).await?;
+    Ok(codes)
+}
+
+/// How many responses are read from the database at once.
+const PAGE: i64 = 10_000;
+
+/// Hands all responses on as lines of JSON, in the order of their random places. Gives their number.
+///
+/// # Errors
+/// If the database cannot be read, or the lines not be written.
+pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, CollectError> {
+    let (mut after, mut written) = (0, 0);
+    loop {
+        let page = store.page(after, PAGE).await?;
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        for (_, line) in &page {
+            writeln!(output, "{line}").map_err(|error| CollectError::Other(error.to_string()))?;
+        }
+        written += page.len() as u64;
+    }
+    output.flush().map_err(|error| CollectError::Other(error.to_string()))?;
+    Ok(written)
+}
+
+/// Writes all responses to a table, in the order of their random places, with the plan's fingerprint. Gives their number.
+///
+/// # Errors
+/// If there are none, or they cannot be written.
+pub async fn export(survey: &Survey, store: &Store, output: Target, format: Format) -> Result<u64, CollectError> {
+    let (reader, writer) = std::io::pipe().map_err(|error| CollectError::Other(error.to_string()))?;
+    let plan = survey.plan.clone();
+    let copying = tokio::task::spawn_blocking(move || {
+        let input = Input::from_reader("the database", BufReader::new(reader), None)?;
+        copy_to(&plan, Inputs::from(input), &output, format)
+    });
+    let written = write_lines(store, std::io::BufWriter::new(writer)).await;
+    // What the copy says is why the pipe broke, if it did.
+    let copied = copying.await.map_err(|error| CollectError::Other(error.to_string()))??;
+    written?;
+    Ok(copied)
+}

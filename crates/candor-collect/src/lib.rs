@@ -1,0 +1,23 @@
+//! A survey service: each respondent's browser randomizes under a plan, the service stores what arrives and estimates from it.
+//! It never holds a true answer.
+//!
+//! [`survey::Survey`] is a folder with a plan and its wording; [`store::Store`] the database; [`writer::Writer`] the one who
+//! writes into it, many requests in one commit; [`http`] what browsers see. The binary only wires.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod random;
+pub mod day;
+pub mod survey;
+pub mod simulate;
+pub mod tallies;
+pub mod store;
+pub mod writer;
+pub mod problem;
+pub mod results;
+pub mod pages;
+pub mod http;
+pub mod server;
+pub mod collector;
+pub mod demo;

@@ -1,0 +1,136 @@
+//! The pages, their script and their style.
+
+use serde_json::{Value, json};
+
+use crate::random::hash;
+use crate::survey::Survey;
+
+/// The client, as it stands in the repository.
+pub const CLIENT: &str = include_str!("../../../clients/javascript/candor.js");
+/// The script of the survey page.
+pub const SURVEY_SCRIPT: &str = include_str!("../assets/survey.js");
+/// The script of the dashboard.
+pub const RESULTS_SCRIPT: &str = include_str!("../assets/results.js");
+/// The style of all pages.
+pub const STYLE: &str = include_str!("../assets/style.css");
+
+/// Text within HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Puts values into a page. Each place is filled once, so that no value can hold another's place.
+fn filled(page: &str, values: &[(&str, &str)]) -> String {
+    let mut parts = page.split('{');
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let value = part.split_once('}').and_then(|(name, rest)| {
+            values.iter().find(|(known, _)| *known == name).map(|(_, value)| format!("{value}{rest}"))
+        });
+        filled.push_str(&value.unwrap_or_else(|| format!("{{{part}")));
+    }
+    filled
+}
+
+/// What the survey page says, in all its languages.
+pub fn survey_json(survey: &Survey) -> Value {
+    let wording = &survey.wording;
+    let words = wording.languages.iter().filter_map(|language| {
+        let (words, texts) = survey.words(language)?;
+        let shown = json!({
+            "title": words.title, "introduction": words.introduction, "consent": words.consent,
+            "contact": words.contact, "questions": words.questions, "texts": texts,
+        });
+        Some((language.clone(), shown))
+    });
+    let order: Vec<&str> = match wording.order.is_empty() {
+        true => survey.plan.schema().attributes().iter().map(|attribute| attribute.name()).collect(),
+        false => wording.order.iter().map(String::as_str).collect(),
+    };
+    json!({
+        "languages": wording.languages,
+        "words": words.collect::<serde_json::Map<String, Value>>(),
+        "order": order,
+        "invitations": wording.invitations,
+        "shared_devices": wording.shared_devices,
+        "client_sha256": hash(CLIENT),
+    })
+}
+
+fn page(survey: &Survey, style: &str, script: &str) -> String {
+    let languages = &survey.wording.languages;
+    let why = languages.iter().filter_map(|language| {
+        let (_, texts) = survey.words(language)?;
+        Some(format!(
+            "<noscript><p lang=\"{}\">{}</p></noscript>",
+            escaped(language),
+            escaped(texts.get("why_script")?)
+        ))
+    });
+    filled(
+        include_str!("../assets/survey.html"),
+        &[
+            ("lang", &escaped(languages.first().map_or("en", String::as_str))),
+            ("title", &escaped(&survey.wording.first.title)),
+            ("style", style),
+            ("noscript", &why.collect::<String>()),
+            ("script", script),
+        ],
+    )
+}
+
+/// The survey page.
+pub fn survey_page(survey: &Survey) -> String {
+    page(
+        survey,
+        "<link rel=\"stylesheet\" href=\"/style.css\">",
+        "<script type=\"module\" src=\"/survey.js\"></script>",
+    )
+}
+
+/// The survey page as one file that works wherever it is opened, and sends to this address.
+pub fn offline_page(survey: &Survey, address: &str) -> String {
+    let data = json!({"survey": survey_json(survey), "plan": survey.plan_text, "address": address});
+    // Within a script nothing may look like its end.
+    let data = data.to_string().replace('<', "\\u003c");
+    let client = CLIENT.replace("\nexport ", "\n");
+    let (_, script) = SURVEY_SCRIPT.split_once("'./client.js';\n").unwrap_or_default();
+    let style = format!("<style>\n{STYLE}</style>");
+    let script = format!(
+        "<script type=\"application/json\" id=\"candor-survey\">{data}</script>\n<script>\n(async () => {{\n{client}\n{script}}})();\n</script>"
+    );
+    page(survey, &style, &script)
+}
+
+/// The dashboard.
+pub fn results_page(survey: &Survey) -> String {
+    filled(include_str!("../assets/results.html"), &[("title", &escaped(&survey.wording.first.title))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_filled_once() {
+        assert_eq!(filled("{a} {b} {c}", &[("a", "{b}"), ("b", "x")]), "{b} x {c}");
+        assert_eq!(escaped("<b a=\"x\">&"), "&lt;b a=&quot;x&quot;&gt;&amp;");
+    }
+
+    #[test]
+    fn the_guide_states_the_hash_of_the_client() {
+        assert!(include_str!("../../../docs/guide/collect.md").contains(&hash(CLIENT)), "{}", hash(CLIENT));
+    }
+
+    #[test]
+    fn the_offline_page_has_no_module_left() {
+        let client = CLIENT.replace("\nexport ", "\n");
+        assert!(!client.contains("\nexport") && !client.contains("\nimport"));
+        assert_eq!(SURVEY_SCRIPT.matches("import ").count(), 1);
+        assert!(
+            SURVEY_SCRIPT.contains("'./client.js';\n")
+                && !CLIENT.contains("</script")
+                && !SURVEY_SCRIPT.contains("</script")
+        );
+    }
+}

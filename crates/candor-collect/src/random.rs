@@ -1,0 +1,58 @@
+//! Random names, codes and places, from the operating system.
+
+use rand_core::Rng;
+use sha2::{Digest, Sha256};
+
+use candor::randomness::Source;
+
+/// Fresh random bytes.
+///
+/// # Panics
+/// If the operating system gives none: nothing may go on then.
+fn fresh() -> [u8; 24] {
+    let source = Source::from_os().expect("the operating system gives randomness");
+    let mut bytes = [0; 24];
+    source.stream(0).fill_bytes(&mut bytes);
+    bytes
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A secret of 192 bits, in hexadecimal digits.
+pub fn secret() -> String {
+    hex(&fresh())
+}
+
+/// A random place for a response.
+pub fn place() -> i64 {
+    let [a, b, c, d, e, f, g, h, ..] = fresh();
+    // Places are positive, so that pages begin after 0.
+    (i64::from_be_bytes([a, b, c, d, e, f, g, h]) & i64::MAX).max(1)
+}
+
+/// The SHA-256 of a text, in hexadecimal digits.
+pub fn hash(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+/// Whether two secrets are the same, in a time that does not tell where they differ.
+pub fn same_secret(one: &str, other: &str) -> bool {
+    let (one, other) = (Sha256::digest(one.as_bytes()), Sha256::digest(other.as_bytes()));
+    one.iter().zip(other.iter()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_differ_and_are_compared() {
+        let (one, other) = (secret(), secret());
+        assert_eq!(one.len(), 48);
+        assert!(one != other && place() != place() && place() > 0);
+        assert!(same_secret(&one, &one.clone()) && !same_secret(&one, &other) && !same_secret(&one, ""));
+        assert_eq!(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -1,0 +1,366 @@
+//! What is kept: responses, and apart from them which invitations and ids were used, totals by day, and counts.
+//!
+//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions, AnyRow};
+use sqlx::pool::PoolConnection;
+use sqlx::{Any, AnyPool, Row, Transaction};
+
+use crate::random::{place, secret};
+
+/// The version of the tables; each step of [`steps`] leads to the next.
+const VERSION: usize = 1;
+
+/// Why something could not be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database does not do what it should.
+    #[error("the database: {0}")]
+    Database(#[from] sqlx::Error),
+    /// A database that holds another survey.
+    #[error("the database holds another survey: it was begun under the plan {found}, not {expected}")]
+    OtherSurvey {
+        /// The fingerprint in the database.
+        found: String,
+        /// That of this survey's plan.
+        expected: String,
+    },
+    /// A database of a later candor.
+    #[error("the database is of version {0}, which a later candor made; this one knows {VERSION}")]
+    Version(usize),
+    /// Another server uses the database.
+    #[error("another server is collecting for this survey")]
+    TakenOver,
+    /// Another server holds the file.
+    #[error("{} is in use: another server is collecting for this survey", .0.display())]
+    InUse(PathBuf),
+    /// A file that cannot be made or locked.
+    #[error("cannot use {}: {error}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// What the database holds is not what was written.
+    #[error("the database holds {0}, which candor-collect never wrote")]
+    Damaged(String),
+}
+
+/// The database of a survey.
+#[derive(Clone)]
+pub struct Store {
+    pool: AnyPool,
+    postgres: bool,
+}
+
+/// The statements that lead from nothing to the tables of today.
+fn steps(postgres: bool) -> [Vec<String>; VERSION] {
+    // A place is random. In SQLite it is the key of the file itself, so that no hidden number tells the order.
+    let (place, no_order) = if postgres { ("BIGINT", "") } else { ("INTEGER", " WITHOUT ROWID") };
+    [vec![
+        format!("CREATE TABLE responses (place {place} PRIMARY KEY, response TEXT NOT NULL)"),
+        format!("CREATE TABLE spent (hash TEXT PRIMARY KEY){no_order}"),
+        format!("CREATE TABLE invitations (hash TEXT PRIMARY KEY, used BIGINT NOT NULL){no_order}"),
+        "CREATE TABLE days (day TEXT PRIMARY KEY, responses BIGINT NOT NULL)".to_owned(),
+        "CREATE TABLE tallies (number BIGINT, tags TEXT, total BIGINT NOT NULL, counts TEXT NOT NULL, PRIMARY KEY (number, tags))".to_owned(),
+    ]]
+}
+
+impl Store {
+    /// Opens the database of a survey, and makes its tables if there are none: a SQLite file, or PostgreSQL by its url.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or holds another survey.
+    pub async fn open(database: &str, fingerprint: &str) -> Result<Store, StoreError> {
+        sqlx::any::install_default_drivers();
+        let postgres = database.starts_with("postgres:") || database.starts_with("postgresql:");
+        let url = if postgres { database.to_owned() } else { format!("sqlite://{database}?mode=rwc") };
+        let options: AnyConnectOptions = url.parse()?;
+        let pool = AnyPoolOptions::new().max_connections(4).after_connect(move |connection, _| {
+            Box::pin(async move {
+                // What is acknowledged is on the disk.
+                let pragmas = ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA busy_timeout = 10000"];
+                for pragma in pragmas.iter().filter(|_| !postgres) {
+                    sqlx::query(pragma).execute(&mut *connection).await?;
+                }
+                Ok(())
+            })
+        });
+        let pool = pool.connect_with(options).await?;
+        let store = Store { pool, postgres };
+        store.migrate(fingerprint).await?;
+        Ok(store)
+    }
+
+    async fn migrate(&self, fingerprint: &str) -> Result<(), StoreError> {
+        sqlx::query("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            .execute(&self.pool)
+            .await?;
+        let mut transaction = self.pool.begin().await?;
+        let version = meta(&mut transaction, "version").await?.and_then(|text| text.parse().ok()).unwrap_or(0);
+        if version > VERSION {
+            return Err(StoreError::Version(version));
+        }
+        for statement in steps(self.postgres).iter().skip(version).flatten() {
+            sqlx::query(statement).execute(&mut *transaction).await?;
+        }
+        set_meta(&mut transaction, "version", &VERSION.to_string()).await?;
+        match meta(&mut transaction, "fingerprint").await? {
+            Some(found) if found != fingerprint => {
+                return Err(StoreError::OtherSurvey { found, expected: fingerprint.to_owned() });
+            }
+            Some(_) => {}
+            None => {
+                set_meta(&mut transaction, "fingerprint", fingerprint).await?;
+                set_meta(&mut transaction, "server", "nobody").await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// A transaction.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(self.pool.begin().await?)
+    }
+
+    /// A connection. What a failed transaction leaves behind goes with it: [detach](PoolConnection::detach) and drop it then.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub(crate) async fn connection(&self) -> Result<PoolConnection<Any>, StoreError> {
+        Ok(self.pool.acquire().await?)
+    }
+
+    /// Makes this server the one that collects; what another one begins from now on is refused. Gives its name.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn take_over(&self) -> Result<String, StoreError> {
+        let server = secret();
+        let mut transaction = self.begin().await?;
+        set_meta(&mut transaction, "server", &server).await?;
+        transaction.commit().await?;
+        Ok(server)
+    }
+
+    /// Whether the survey is closed.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn is_closed(&self) -> Result<bool, StoreError> {
+        Ok(meta(&mut self.begin().await?, "closed").await?.is_some())
+    }
+
+    /// Closes the survey: no further response is accepted.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        set_meta(&mut transaction, "closed", "yes").await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Adds invitations, by the hashes of their codes.
+    ///
+    /// # Errors
+    /// If they cannot be stored; then none is.
+    pub async fn invite(&self, hashes: &[String]) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        for hash in hashes {
+            let insert = sqlx::query("INSERT INTO invitations (hash, used) VALUES ($1, 0)").bind(hash.clone());
+            insert.execute(&mut *transaction).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// How many invitations there are, and how many of them were used.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn invitations(&self) -> Result<(u64, u64), StoreError> {
+        let query = "SELECT CAST(COUNT(*) AS BIGINT), CAST(COALESCE(SUM(used), 0) AS BIGINT) FROM invitations";
+        let row = sqlx::query(query).fetch_one(&self.pool).await?;
+        Ok((row.get::<i64, _>(0) as u64, row.get::<i64, _>(1) as u64))
+    }
+
+    /// The number of responses of each day that had any.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn days(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        let rows = sqlx::query("SELECT day, responses FROM days ORDER BY day").fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get::<i64, _>(1) as u64)).collect())
+    }
+
+    /// The number of responses.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn responses(&self) -> Result<u64, StoreError> {
+        Ok(self.days().await?.iter().map(|(_, responses)| responses).sum())
+    }
+
+    /// The next responses after a place, in the order of their random places.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn page(&self, after: i64, length: i64) -> Result<Vec<(i64, String)>, StoreError> {
+        let query = "SELECT place, response FROM responses WHERE place > $1 ORDER BY place LIMIT $2";
+        let rows = sqlx::query(query).bind(after).bind(length).fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(|row: &AnyRow| (row.get(0), row.get(1))).collect())
+    }
+
+    /// The counts that were kept, and for how many responses: number of the table, tags, total and counts as they were written.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn tallies(&self) -> Result<(u64, Vec<(usize, String, u64, String)>), StoreError> {
+        let mut transaction = self.begin().await?;
+        let counted = meta(&mut transaction, "tallied").await?.and_then(|text| text.parse().ok()).unwrap_or(0);
+        let rows = sqlx::query("SELECT number, tags, total, counts FROM tallies").fetch_all(&mut *transaction).await?;
+        let row = |row: &AnyRow| (row.get::<i64, _>(0) as usize, row.get(1), row.get::<i64, _>(2) as u64, row.get(3));
+        Ok((counted, rows.iter().map(row).collect()))
+    }
+
+    /// Ends all connections.
+    pub async fn end(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// A value that is kept beside the tables.
+pub(crate) async fn meta(transaction: &mut Transaction<'_, Any>, name: &str) -> Result<Option<String>, StoreError> {
+    let query = sqlx::query("SELECT value FROM meta WHERE name = $1").bind(name.to_owned());
+    Ok(query.fetch_optional(&mut **transaction).await?.map(|row| row.get(0)))
+}
+
+pub(crate) async fn set_meta(
+    transaction: &mut Transaction<'_, Any>,
+    name: &str,
+    value: &str,
+) -> Result<(), StoreError> {
+    let query =
+        "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    sqlx::query(query).bind(name.to_owned()).bind(value.to_owned()).execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Makes sure, with a lock on what follows, that this server is the one that collects.
+pub(crate) async fn stay(transaction: &mut Transaction<'_, Any>, server: &str) -> Result<(), StoreError> {
+    let update =
+        sqlx::query("UPDATE meta SET value = value WHERE name = 'server' AND value = $1").bind(server.to_owned());
+    match update.execute(&mut **transaction).await?.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StoreError::TakenOver),
+    }
+}
+
+/// Which of these hashes are there, with what stands beside them.
+pub(crate) async fn find(
+    transaction: &mut Transaction<'_, Any>,
+    select: &str,
+    hashes: &[&str],
+) -> Result<Vec<AnyRow>, StoreError> {
+    if hashes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let statement = format!("{select} WHERE hash IN {}", places(1, hashes.len()));
+    let mut query = sqlx::query(&statement);
+    for hash in hashes {
+        query = query.bind((*hash).to_owned());
+    }
+    Ok(query.fetch_all(&mut **transaction).await?)
+}
+
+/// Stores responses, each at a random place.
+pub(crate) async fn insert_responses(
+    transaction: &mut Transaction<'_, Any>,
+    responses: &[&str],
+) -> Result<(), StoreError> {
+    let statement = format!("INSERT INTO responses (place, response) VALUES {}", places(responses.len(), 2));
+    let mut query = sqlx::query(&statement);
+    for response in responses {
+        query = query.bind(place()).bind((*response).to_owned());
+    }
+    query.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Notes that these ids are spent.
+pub(crate) async fn insert_spent(transaction: &mut Transaction<'_, Any>, hashes: &[&str]) -> Result<(), StoreError> {
+    let statement = format!("INSERT INTO spent (hash) VALUES {}", places(hashes.len(), 1));
+    let mut query = sqlx::query(&statement);
+    for hash in hashes {
+        query = query.bind((*hash).to_owned());
+    }
+    query.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Notes that these invitations are used.
+pub(crate) async fn use_invitations(transaction: &mut Transaction<'_, Any>, hashes: &[&str]) -> Result<(), StoreError> {
+    let statement = format!("UPDATE invitations SET used = 1 WHERE hash IN {}", places(1, hashes.len()));
+    let mut query = sqlx::query(&statement);
+    for hash in hashes {
+        query = query.bind((*hash).to_owned());
+    }
+    query.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Adds to the responses of a day.
+pub(crate) async fn count_day(
+    transaction: &mut Transaction<'_, Any>,
+    day: &str,
+    responses: usize,
+) -> Result<(), StoreError> {
+    let statement = "INSERT INTO days (day, responses) VALUES ($1, $2) \
+                     ON CONFLICT (day) DO UPDATE SET responses = days.responses + excluded.responses";
+    sqlx::query(statement).bind(day.to_owned()).bind(responses as i64).execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Keeps the counts of a table for one combination of tags.
+pub(crate) async fn keep_tally(
+    transaction: &mut Transaction<'_, Any>,
+    (number, tags, total, counts): (usize, &str, u64, &str),
+) -> Result<(), StoreError> {
+    let statement = "INSERT INTO tallies (number, tags, total, counts) VALUES ($1, $2, $3, $4) \
+                     ON CONFLICT (number, tags) DO UPDATE SET total = excluded.total, counts = excluded.counts";
+    let query = sqlx::query(statement).bind(number as i64).bind(tags.to_owned());
+    query.bind(total as i64).bind(counts.to_owned()).execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// `($1, $2), ($3, $4)`: rows of places for values; one row for a list.
+fn places(rows: usize, columns: usize) -> String {
+    let row = |row: usize| {
+        let places: Vec<String> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
+        format!("({})", places.join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<String>>().join(", ")
+}
+
+/// Holds the file of a database for one server; it is free again when this is dropped.
+///
+/// # Errors
+/// If another server holds it.
+pub fn hold(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join("lock");
+    let failed = |error| StoreError::File { path: path.clone(), error };
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(StoreError::File { path, error }),
+    }
+}

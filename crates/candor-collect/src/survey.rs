@@ -1,0 +1,392 @@
+//! A survey: a plan, and the words around it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use candor::plan::Plan;
+use candor::schema::Attribute;
+use candor_study::texts::{Texts, names, texts};
+use serde::{Deserialize, Serialize};
+
+/// What survey.toml says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wording {
+    /// The languages of the page, by their codes; the words outside `translations` are in the first.
+    pub languages: Vec<String>,
+    /// The words in the first language.
+    #[serde(flatten)]
+    pub first: Words,
+    /// The order of the questions; that of the plan's schema if it is empty.
+    #[serde(default)]
+    pub order: Vec<String>,
+    /// The last day on which answers are accepted, such as `2026-12-31` (UTC).
+    #[serde(default)]
+    pub closes: Option<String>,
+    /// How many responses are accepted at most.
+    #[serde(default)]
+    pub quota: Option<u64>,
+    /// Whether only those answer who have an invitation.
+    #[serde(default)]
+    pub invitations: bool,
+    /// Whether several people share a device: then nothing is kept in the browser.
+    #[serde(default)]
+    pub shared_devices: bool,
+    /// The margin of error that the number of respondents is measured by.
+    #[serde(default = "margin")]
+    pub margin: f64,
+    /// How many responses are accepted in a second, at most.
+    #[serde(default = "per_second")]
+    pub per_second: u32,
+    /// The words in the other languages, by their codes.
+    #[serde(default)]
+    pub translations: BTreeMap<String, Words>,
+}
+
+fn margin() -> f64 {
+    0.03
+}
+
+fn per_second() -> u32 {
+    5_000
+}
+
+/// What is written on the page in one language.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Words {
+    /// The title of the survey.
+    pub title: String,
+    /// What it is about.
+    pub introduction: String,
+    /// What respondents consent to, if they must say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<String>,
+    /// Whom to ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
+    /// The questions, by the names of attributes.
+    pub questions: BTreeMap<String, Question>,
+    /// Texts of the page that are to be others, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: Texts,
+}
+
+/// How an attribute is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// What helps to answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// What categories are called, where that is not their label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, String>,
+}
+
+/// Why a survey cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyError {
+    /// A file that cannot be read or written.
+    #[error("cannot use {}: {error}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A plan that cannot be read.
+    #[error("{}: {message}", path.display())]
+    Plan {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A survey.toml that is none, or does not fit the plan.
+    #[error("survey.toml: {0}")]
+    Wording(String),
+    /// A folder that holds a survey already.
+    #[error("{} holds a survey already; its answers would be lost", .0.display())]
+    Exists(PathBuf),
+}
+
+/// A survey, ready to be asked: what can be read is whole.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Where it is.
+    pub folder: PathBuf,
+    /// The plan.
+    pub plan: Plan,
+    /// The plan as it is published.
+    pub plan_text: String,
+    /// The words.
+    pub wording: Wording,
+}
+
+/// A plan whose draws take longer than this many steps for a respondent is told about.
+const SLOW_CATEGORIES: usize = 10_000;
+
+impl Survey {
+    /// Reads a survey's folder.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or the wording does not fit the plan.
+    pub fn read(folder: &Path) -> Result<Survey, SurveyError> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read_to_string(&path).map_err(|error| SurveyError::File { path, error })
+        };
+        let (plan_text, wording) = (read("plan.json")?, read("survey.toml")?);
+        let wording = toml::from_str(&wording).map_err(|error| SurveyError::Wording(error.to_string()))?;
+        Survey::new(folder, plan_text, wording)
+    }
+
+    /// Begins a survey in a folder: copies the plan, and writes a survey.toml to be edited. Gives what should be known of it.
+    ///
+    /// # Errors
+    /// If the plan cannot be read, there is a survey already, or files cannot be written.
+    pub fn create(folder: &Path, plan: &Path) -> Result<(Survey, Vec<String>), SurveyError> {
+        let path = plan.to_owned();
+        let text = std::fs::read_to_string(plan).map_err(|error| SurveyError::File { path, error })?;
+        let read = Plan::from_json(&text)
+            .map_err(|error| SurveyError::Plan { path: plan.to_owned(), message: error.to_string() })?;
+        let survey = Survey::new(folder, text, Wording::of(&read))?;
+        if folder.join("survey.toml").exists() {
+            return Err(SurveyError::Exists(folder.to_owned()));
+        }
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(|error| SurveyError::File { path, error })
+        };
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| SurveyError::File { path: folder.to_owned(), error })?;
+        write("plan.json", &survey.plan_text)?;
+        let wording = toml::to_string(&survey.wording).map_err(|error| SurveyError::Wording(error.to_string()))?;
+        write("survey.toml", &wording)?;
+        let notes = survey.notes();
+        Ok((survey, notes))
+    }
+
+    /// A plan with its words.
+    ///
+    /// # Errors
+    /// If the plan cannot be read, or the wording does not fit it.
+    pub fn new(folder: &Path, plan_text: String, wording: Wording) -> Result<Survey, SurveyError> {
+        let plan = Plan::from_json(&plan_text)
+            .map_err(|error| SurveyError::Plan { path: folder.join("plan.json"), message: error.to_string() })?;
+        wording.check(&plan).map_err(SurveyError::Wording)?;
+        Ok(Survey { folder: folder.to_owned(), plan, plan_text, wording })
+    }
+
+    /// What should be known before people are asked.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let attributes = self.plan.schema().attributes();
+        let public: Vec<&str> = attributes.iter().filter(|a| a.is_public()).map(Attribute::name).collect();
+        if !public.is_empty() {
+            notes.push(format!("{} will be sent as it is given, and the page says so", public.join(", ")));
+        }
+        if self.plan.guarantee().epsilon().value().is_none() {
+            notes.push("this plan has no finite epsilon: answers can rule truths out, and the page says so".to_owned());
+        }
+        let sizes = attributes.iter().map(|a| a.categories().len());
+        if attributes.len() > 100 || sizes.clone().sum::<usize>() > SLOW_CATEGORIES {
+            notes.push(format!(
+                "{} questions with {} categories take long to ask, and to answer for by chance in a browser",
+                attributes.len(),
+                sizes.sum::<usize>()
+            ));
+        }
+        notes
+    }
+
+    /// The words in a language, those of the page among them.
+    pub fn words(&self, language: &str) -> Option<(&Words, Texts)> {
+        let words = self.wording.words(language)?;
+        let mut page = texts(language).cloned().unwrap_or_default();
+        page.extend(words.texts.clone());
+        Some((words, page))
+    }
+}
+
+impl Wording {
+    /// Names and categories as they are, to be edited.
+    fn of(plan: &Plan) -> Wording {
+        let question = |attribute: &Attribute| {
+            let asked = Question { text: format!("{}?", attribute.name()), ..Question::default() };
+            (attribute.name().to_owned(), asked)
+        };
+        let first = Words {
+            title: "A survey".to_owned(),
+            introduction: "Please say here who asks, what for, and how long it takes.".to_owned(),
+            contact: Some("Please say here whom to ask.".to_owned()),
+            questions: plan.schema().attributes().iter().map(question).collect(),
+            ..Words::default()
+        };
+        Wording {
+            languages: vec!["en".to_owned()],
+            first,
+            order: plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect(),
+            closes: None,
+            quota: None,
+            invitations: false,
+            shared_devices: false,
+            margin: margin(),
+            per_second: per_second(),
+            translations: BTreeMap::new(),
+        }
+    }
+
+    fn words(&self, language: &str) -> Option<&Words> {
+        match self.languages.first().is_some_and(|first| first == language) {
+            true => Some(&self.first),
+            false => self.translations.get(language),
+        }
+    }
+
+    /// Whether the words fit the plan; what is wrong, if not.
+    fn check(&self, plan: &Plan) -> Result<(), String> {
+        if self.languages.is_empty() {
+            return Err("languages: name at least one, such as \"en\"".to_owned());
+        }
+        for language in &self.languages {
+            let words = self.words(language).ok_or_else(|| format!("[translations.{language}] is missing"))?;
+            words.check(plan, language, &self.first).map_err(|wrong| format!("language {language}: {wrong}"))?;
+        }
+        if let Some(other) = self.translations.keys().find(|code| !self.languages.contains(code)) {
+            return Err(format!("[translations.{other}]: \"{other}\" is not among the languages"));
+        }
+        let asked: BTreeSet<&str> = plan.schema().attributes().iter().map(Attribute::name).collect();
+        let listed: BTreeSet<&str> = self.order.iter().map(String::as_str).collect();
+        if !self.order.is_empty() && (listed != asked || listed.len() != self.order.len()) {
+            return Err("order: name every attribute of the plan once".to_owned());
+        }
+        if self.closes.as_ref().is_some_and(|day| !is_day(day)) {
+            return Err("closes: a day such as \"2026-12-31\"".to_owned());
+        }
+        match self.margin > 0.0 && self.margin < 1.0 {
+            true => Ok(()),
+            false => Err("margin: a share above 0 and below 1, such as 0.03".to_owned()),
+        }
+    }
+}
+
+impl Words {
+    fn check(&self, plan: &Plan, language: &str, first: &Words) -> Result<(), String> {
+        let empty = |text: &str| text.trim().is_empty();
+        if empty(&self.title) || empty(&self.introduction) {
+            return Err("title or introduction is empty".to_owned());
+        }
+        if (first.consent.is_some(), first.contact.is_some()) != (self.consent.is_some(), self.contact.is_some()) {
+            return Err("consent or contact is there in one language and not in another".to_owned());
+        }
+        for attribute in plan.schema().attributes() {
+            let name = attribute.name();
+            let question = self.questions.get(name).filter(|question| !empty(&question.text));
+            let question = question.ok_or_else(|| format!("[questions.\"{name}\"] has no text"))?;
+            if let Some(label) = question.answers.keys().find(|label| !attribute.categories().contains(label)) {
+                return Err(format!("[questions.\"{name}\"]: the plan has no category \"{label}\""));
+            }
+            let told = first.questions.get(name).map(|question| &question.answers);
+            if let Some(label) = told.and_then(|told| told.keys().find(|label| !question.answers.contains_key(*label)))
+            {
+                return Err(format!("[questions.\"{name}\"]: the answer \"{label}\" is not translated"));
+            }
+        }
+        if let Some(name) = self.questions.keys().find(|name| plan.schema().position(name).is_err()) {
+            return Err(format!("[questions.\"{name}\"]: the plan has no such attribute"));
+        }
+        if let Some(name) = self.texts.keys().find(|name| !names().any(|known| known == name.as_str())) {
+            return Err(format!("[texts]: the page has no text \"{name}\""));
+        }
+        let own = texts(language);
+        match names().find(|name| own.is_none_or(|own| !own.contains_key(*name)) && !self.texts.contains_key(*name)) {
+            Some(name) => Err(format!("[texts]: candor does not come with this language, and \"{name}\" is missing")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether this is a day, as far as its signs tell.
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let numbers = |part: &&str, length: usize| part.len() == length && part.bytes().all(|b| b.is_ascii_digit());
+    matches!(&parts[..], [y, m, d] if numbers(y, 4) && numbers(m, 2) && numbers(d, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan_text() -> String {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    fn with(change: impl Fn(&mut Wording)) -> String {
+        let text = plan_text();
+        let mut wording = Wording::of(&Plan::from_json(&text).unwrap());
+        change(&mut wording);
+        let written = toml::to_string(&wording).unwrap();
+        assert_eq!(toml::from_str::<Wording>(&written).unwrap(), wording, "survey.toml reads back");
+        Survey::new(Path::new("."), text, wording).err().map_or(String::new(), |error| error.to_string())
+    }
+
+    #[test]
+    fn a_new_survey_fits_and_every_mistake_is_told() {
+        assert_eq!(with(|_| {}), "");
+        assert!(with(|w| drop(w.first.questions.remove("answer"))).contains("[questions.\"answer\"] has no text"));
+        assert!(
+            with(|w| drop(
+                w.first.questions.insert("age".into(), Question { text: "?".into(), ..Question::default() })
+            ))
+            .contains("no such attribute")
+        );
+        let answer = |w: &mut Wording, label: &str| {
+            w.first.questions.get_mut("answer").unwrap().answers.insert(label.to_owned(), "x".to_owned());
+        };
+        assert!(with(|w| answer(w, "maybe")).contains("no category \"maybe\""));
+        assert!(with(|w| w.languages.push("de".into())).contains("[translations.de] is missing"));
+        let german = |w: &mut Wording| {
+            w.languages.push("de".into());
+            w.translations.insert("de".into(), w.first.clone());
+        };
+        assert_eq!(with(german), "");
+        assert!(
+            with(|w| {
+                german(w);
+                answer(w, "yes")
+            })
+            .contains("language de: [questions.\"answer\"]: the answer \"yes\" is not translated")
+        );
+        assert!(
+            with(|w| {
+                german(w);
+                w.first.consent = Some("I agree".into())
+            })
+            .contains("one language and not in another")
+        );
+        assert!(with(|w| w.languages = vec!["eo".into()]).contains("does not come with this language"));
+        assert!(with(|w| drop(w.first.texts.insert("hello".into(), "x".into()))).contains("no text \"hello\""));
+        assert!(with(|w| drop(w.order.pop())).contains("every attribute"));
+        assert!(with(|w| w.closes = Some("soon".into())).contains("closes"));
+        assert!(with(|w| w.margin = 0.0).contains("margin"));
+        assert!(with(|w| w.languages.clear()).contains("at least one"));
+    }
+
+    #[test]
+    fn a_survey_is_begun_once_and_says_what_is_public() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = folder.path().join("plan.json");
+        std::fs::write(&plan, plan_text()).unwrap();
+        let survey = folder.path().join("survey");
+        let (_, notes) = Survey::create(&survey, &plan).unwrap();
+        assert_eq!(notes, ["region will be sent as it is given, and the page says so"]);
+        assert!(Survey::read(&survey).is_ok());
+        assert!(
+            Survey::create(&survey, &plan).is_err_and(|error| error.to_string().contains("holds a survey already"))
+        );
+    }
+}

@@ -1,0 +1,329 @@
+//! The one who writes: requests that wait at the same time share one commit.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::{AnyConnection, Connection, Row};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::day::today;
+use crate::store::{
+    Store, StoreError, count_day, find, insert_responses, insert_spent, keep_tally, meta, set_meta, stay,
+    use_invitations,
+};
+use crate::survey::Survey;
+use crate::tallies::Tallies;
+
+/// How many requests share a commit at most.
+const MOST_TOGETHER: usize = 400;
+
+/// How many requests wait at most; further ones are told to come again.
+const MOST_WAITING: usize = 4_000;
+
+/// How long counts in memory may be ahead of those in the database.
+const KEEP_EVERY: Duration = Duration::from_secs(2);
+
+/// A response that was checked, to be stored.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The hash of the id that the client made.
+    pub id: String,
+    /// The hash of the invitation's code, if one was given.
+    pub invitation: Option<String>,
+    /// The response, as it is stored.
+    pub line: String,
+}
+
+/// What became of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is stored.
+    Stored,
+    /// Its id had been stored before; nothing was added.
+    Again,
+    /// The survey is closed.
+    Closed,
+    /// There are as many responses as were asked for.
+    Full,
+    /// Only the invited answer, and there was no invitation.
+    NoInvitation,
+    /// There is no such invitation.
+    UnknownInvitation,
+    /// The invitation was used before.
+    UsedInvitation,
+}
+
+/// The state of a survey.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The counts.
+    pub tallies: Tallies,
+    /// The number of responses by day.
+    pub days: Vec<(String, u64)>,
+    /// Whether the survey is closed.
+    pub closed: bool,
+}
+
+enum Message {
+    Submit(Submission, oneshot::Sender<Result<Outcome, String>>),
+    Snapshot(oneshot::Sender<Result<Snapshot, String>>),
+}
+
+/// What the rest of the server knows of the writer.
+#[derive(Clone)]
+pub struct Desk(mpsc::Sender<Message>);
+
+/// Why there is no outcome.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeskError {
+    /// Too many wait already, or the server is stopping.
+    #[error("too many answers at once, or the server is stopping; nothing was stored")]
+    Busy,
+    /// The database failed.
+    #[error("it may not have been stored ({0}); sending the same again is safe")]
+    Failed(String),
+}
+
+impl Desk {
+    /// Stores a response; when this returns, it is on the disk.
+    ///
+    /// # Errors
+    /// If it is not known to be stored.
+    pub async fn submit(&self, submission: Submission) -> Result<Outcome, DeskError> {
+        let (answer, outcome) = oneshot::channel();
+        self.0.try_send(Message::Submit(submission, answer)).map_err(|_| DeskError::Busy)?;
+        outcome.await.map_err(|_| DeskError::Busy)?.map_err(DeskError::Failed)
+    }
+
+    /// The state of the survey, all acknowledged responses counted.
+    ///
+    /// # Errors
+    /// If it is not to be had.
+    pub async fn snapshot(&self) -> Result<Snapshot, DeskError> {
+        let (answer, state) = oneshot::channel();
+        self.0.send(Message::Snapshot(answer)).await.map_err(|_| DeskError::Busy)?;
+        state.await.map_err(|_| DeskError::Busy)?.map_err(DeskError::Failed)
+    }
+}
+
+/// The one who writes.
+pub struct Writer {
+    survey: Arc<Survey>,
+    store: Store,
+    server: String,
+    inbox: mpsc::Receiver<Message>,
+    tallies: Tallies,
+    /// Stored, but not counted yet.
+    uncounted: Vec<String>,
+    /// When counts were last kept, and of how many responses.
+    kept: (Instant, u64),
+}
+
+impl Writer {
+    /// Takes a survey's database over and counts what is not counted.
+    ///
+    /// # Errors
+    /// If the database is not to be had, or damaged.
+    pub async fn start(survey: Arc<Survey>, store: Store) -> Result<(Desk, Writer), StoreError> {
+        let server = store.take_over().await?;
+        let tallies = counted(&survey, &store).await?;
+        let (desk, inbox) = mpsc::channel(MOST_WAITING);
+        let kept = (Instant::now(), 0);
+        let writer = Writer { survey, store, server, inbox, tallies, uncounted: Vec::new(), kept };
+        Ok((Desk(desk), writer))
+    }
+
+    /// Writes until nobody asks any more, then keeps the counts.
+    ///
+    /// # Errors
+    /// If the counts could not be kept; every response that was acknowledged is stored all the same.
+    pub async fn run(mut self) -> Result<(), StoreError> {
+        loop {
+            let first = match timeout(KEEP_EVERY, self.inbox.recv()).await {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                Err(_) => {
+                    self.keep_if_due().await;
+                    continue;
+                }
+            };
+            self.serve(first).await;
+            if self.kept.0.elapsed() > KEEP_EVERY {
+                self.keep_if_due().await;
+            }
+        }
+        self.keep().await?;
+        self.store.end().await;
+        Ok(())
+    }
+
+    /// Serves a message, and the submissions that wait behind it.
+    async fn serve(&mut self, first: Message) {
+        let (mut submissions, mut answers, mut askers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut next = Some(first);
+        while let Some(message) = next {
+            match message {
+                Message::Submit(submission, answer) => {
+                    submissions.push(submission);
+                    answers.push(answer);
+                }
+                Message::Snapshot(asker) => askers.push(asker),
+            }
+            next = if submissions.len() < MOST_TOGETHER { self.inbox.try_recv().ok() } else { None };
+        }
+        if !submissions.is_empty() {
+            match self.store_all(&submissions).await {
+                Ok(outcomes) => {
+                    answers.into_iter().zip(outcomes).for_each(|(answer, outcome)| drop(answer.send(Ok(outcome))))
+                }
+                Err(error) => {
+                    eprintln!("nothing stored of {} answers: {error}", answers.len());
+                    answers.into_iter().for_each(|answer| drop(answer.send(Err(error.to_string()))));
+                }
+            }
+        }
+        for asker in askers {
+            let snapshot = self.snapshot().await.map_err(|error| error.to_string());
+            drop(asker.send(snapshot));
+        }
+    }
+
+    /// Stores what is new and admitted, in one transaction.
+    async fn store_all(&mut self, submissions: &[Submission]) -> Result<Vec<Outcome>, StoreError> {
+        let mut connection = self.store.connection().await?;
+        let stored = self.store_with(&mut connection, submissions).await;
+        if stored.is_err() {
+            drop(connection.detach());
+        }
+        stored
+    }
+
+    async fn store_with(
+        &mut self,
+        connection: &mut AnyConnection,
+        submissions: &[Submission],
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let mut transaction = connection.begin().await?;
+        stay(&mut transaction, &self.server).await?;
+        let day = today();
+        let over = self.survey.wording.closes.as_ref().is_some_and(|last| day > *last);
+        let closed = over || meta(&mut transaction, "closed").await?.is_some();
+        let ids: Vec<&str> = submissions.iter().map(|submission| submission.id.as_str()).collect();
+        let spent = find(&mut transaction, "SELECT hash FROM spent", &ids).await?;
+        let mut spent: HashSet<String> = spent.iter().map(|row| row.get(0)).collect();
+        let codes: Vec<&str> = submissions.iter().filter_map(|submission| submission.invitation.as_deref()).collect();
+        let invited = find(&mut transaction, "SELECT hash, used FROM invitations", &codes).await?;
+        let known: HashSet<String> = invited.iter().map(|row| row.get(0)).collect();
+        let used = invited.iter().filter(|row| row.get::<i64, _>(1) != 0);
+        let mut used: HashSet<String> = used.map(|row| row.get(0)).collect();
+        let room = self.survey.wording.quota.map_or(u64::MAX, |quota| quota.saturating_sub(self.stored()));
+        let (mut outcomes, mut new) = (Vec::with_capacity(submissions.len()), Vec::new());
+        for submission in submissions {
+            let invitation = submission.invitation.as_ref().filter(|_| self.survey.wording.invitations);
+            let outcome = match invitation {
+                _ if spent.contains(&submission.id) => Outcome::Again,
+                _ if closed => Outcome::Closed,
+                None if self.survey.wording.invitations => Outcome::NoInvitation,
+                Some(code) if !known.contains(code) => Outcome::UnknownInvitation,
+                Some(code) if used.contains(code) => Outcome::UsedInvitation,
+                _ if new.len() as u64 >= room => Outcome::Full,
+                _ => Outcome::Stored,
+            };
+            if outcome == Outcome::Stored {
+                spent.insert(submission.id.clone());
+                used.extend(invitation.cloned());
+                new.push(submission);
+            }
+            outcomes.push(outcome);
+        }
+        if !new.is_empty() {
+            let field =
+                |of: fn(&Submission) -> Option<&str>| new.iter().filter_map(|new| of(new)).collect::<Vec<&str>>();
+            insert_spent(&mut transaction, &field(|new| Some(&new.id))).await?;
+            insert_responses(&mut transaction, &field(|new| Some(&new.line))).await?;
+            count_day(&mut transaction, &day, new.len()).await?;
+            let codes = field(|new| new.invitation.as_deref());
+            if self.survey.wording.invitations && !codes.is_empty() {
+                use_invitations(&mut transaction, &codes).await?;
+            }
+        }
+        transaction.commit().await?;
+        self.uncounted.extend(new.into_iter().map(|new| new.line.clone()));
+        Ok(outcomes)
+    }
+
+    /// How many responses are stored.
+    fn stored(&self) -> u64 {
+        self.tallies.responses() + self.uncounted.len() as u64
+    }
+
+    fn count(&mut self) -> Result<(), StoreError> {
+        let lines = std::mem::take(&mut self.uncounted);
+        self.tallies.add(&self.survey.plan, &lines).map_err(|error| StoreError::Damaged(error.to_string()))
+    }
+
+    async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
+        self.count()?;
+        let over = self.survey.wording.closes.as_ref().is_some_and(|last| today() > *last);
+        let closed = over || self.store.is_closed().await?;
+        Ok(Snapshot { tallies: self.tallies.clone(), days: self.store.days().await?, closed })
+    }
+
+    async fn keep_if_due(&mut self) {
+        if self.stored() != self.kept.1
+            && let Err(error) = self.keep().await
+        {
+            eprintln!("counts are not kept yet: {error}");
+        }
+        self.kept.0 = Instant::now();
+    }
+
+    /// Keeps the counts in the database.
+    async fn keep(&mut self) -> Result<(), StoreError> {
+        self.count()?;
+        let mut connection = self.store.connection().await?;
+        let kept = self.keep_with(&mut connection).await;
+        if kept.is_err() {
+            drop(connection.detach());
+        }
+        kept
+    }
+
+    async fn keep_with(&mut self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        let mut transaction = connection.begin().await?;
+        stay(&mut transaction, &self.server).await?;
+        for (number, tags, total, counts) in self.tallies.rows() {
+            keep_tally(&mut transaction, (number, &tags, total, &counts)).await?;
+        }
+        set_meta(&mut transaction, "tallied", &self.tallies.responses().to_string()).await?;
+        transaction.commit().await?;
+        self.kept = (Instant::now(), self.tallies.responses());
+        Ok(())
+    }
+}
+
+/// The counts of all responses: those that were kept, or, if a server was killed before it kept them, all counted again.
+async fn counted(survey: &Survey, store: &Store) -> Result<Tallies, StoreError> {
+    let stored = store.responses().await?;
+    let (kept, rows) = store.tallies().await?;
+    if kept == stored
+        && let Some(tallies) = Tallies::from_rows(&survey.plan, kept, &rows)
+    {
+        return Ok(tallies);
+    }
+    let mut tallies = Tallies::new(&survey.plan);
+    let mut after = 0;
+    loop {
+        let page = store.page(after, 20_000).await?;
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        let lines: Vec<String> = page.into_iter().map(|(_, line)| line).collect();
+        tallies.add(&survey.plan, &lines).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    }
+    match tallies.responses() == stored {
+        true => Ok(tallies),
+        false => Err(StoreError::Damaged(format!("{} responses, but {stored} by day", tallies.responses()))),
+    }
+}

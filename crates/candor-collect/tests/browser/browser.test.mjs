@@ -1,0 +1,284 @@
+// The survey in a real browser: what is shown is what is sent, once, and nothing else.
+// CANDOR_COLLECT: the binary; CHROMIUM: the browser; SCREENSHOTS: a folder for pictures, if wanted.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { chromium } from 'playwright-core';
+
+const repository = new URL('../../../../', import.meta.url);
+let server, browser, address, results;
+
+before(async () => {
+  server = spawn(process.env.CANDOR_COLLECT, ['demo', '--respondents', '300', '--listen', '127.0.0.1:0']);
+  const said = await new Promise((resolve, reject) => {
+    let text = '';
+    server.stdout.on('data', (piece) => { text += piece; if (text.includes('have answered')) resolve(text); });
+    server.on('exit', () => reject(new Error(text)));
+  });
+  address = /The survey: +(\S+)\//.exec(said)[1];
+  results = /The results: +(\S+)/.exec(said)[1];
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.kill('SIGINT');
+});
+
+const picture = (page, name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
+const token = () => results.split('#')[1];
+const stored = async () => (await (await fetch(`${address}/results.json`, { headers: { authorization: `Bearer ${token()}` } })).json()).responses;
+
+/** A page with a fresh storage, and all it asks for. */
+async function open(options = {}, path = '/') {
+  const context = await browser.newContext({ locale: 'en-US', ...options });
+  const page = await context.newPage();
+  const requests = [];
+  page.on('request', (request) => requests.push(request));
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(error));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  await page.goto(address + path);
+  return { context, page, requests, errors };
+}
+
+const posts = (requests) => requests.filter((request) => request.method() === 'POST');
+
+async function fill(page) {
+  await page.getByLabel('In the south').check();
+  await page.getByLabel('How old are you, in years?').fill('41');
+  await page.getByRole('group', { name: 'Do you smoke?' }).getByLabel('Every day').check();
+  await page.getByRole('group', { name: 'Do you drink alcohol?' }).getByLabel('No answer').check();
+  await page.getByLabel('I am of age').check();
+}
+
+/** The response as the table shows it, in the words of the page. */
+const shown = (page) => page.$$eval('#response tr', (rows) => rows.slice(1).map((row) => row.lastElementChild.textContent));
+
+const WORDS = { no: 'No', sometimes: 'Sometimes', daily: 'Every day', '': 'No answer', north: 'In the north', south: 'In the south', 'below 30': 'Below 30' };
+
+for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }], ['dark', { colorScheme: 'dark' }]]) {
+  test(`what is shown is what is sent, once: ${name}`, async () => {
+    const before = await stored();
+    const { page, requests, errors, context } = await open(options);
+    await page.getByRole('heading', { name: 'What happens to your answers' }).waitFor();
+    await picture(page, `${name}-questions`);
+    assert.equal(await page.locator('form').count(), 0, 'nothing can be submitted');
+    await page.locator('#next').click();
+    assert.equal(await page.getByText('Please tick the box').isVisible(), true);
+    await fill(page);
+    await page.locator('#next').click();
+    await page.locator('#send').waitFor();
+    await picture(page, `${name}-review`);
+    const table = await shown(page);
+    assert.equal(posts(requests).length, 0, 'nothing is sent before it is shown');
+    await page.locator('#send').click();
+    await page.getByText('Thank you. What you saw was stored.').waitFor();
+    await picture(page, `${name}-done`);
+    assert.equal(posts(requests).length, 1);
+    const body = posts(requests)[0].postDataJSON();
+    assert.deepEqual(Object.keys(body), ['id', 'response']);
+    assert.deepEqual(Object.keys(body.response), ['candor_fingerprint', 'Region', 'Smokes', 'Drinks', 'Age']);
+    assert.deepEqual(table, Object.values(body.response).slice(1).map((value) => WORDS[value] ?? value));
+    assert.ok(requests.every((request) => request.url().startsWith(address) && !request.url().includes('41')), 'nothing from or to elsewhere');
+    assert.deepEqual(await context.cookies(), []);
+    const kept = await page.evaluate(() => Object.values({ ...localStorage }));
+    assert.deepEqual(kept.map((text) => JSON.parse(text)), [{ id: body.id, response: body.response }], 'only the response is kept');
+    assert.deepEqual(errors, []);
+    assert.equal(await stored(), before + 1);
+    await context.close();
+  });
+}
+
+test('by keyboard alone', async () => {
+  const before = await stored();
+  const { page, context } = await open();
+  await page.locator('#next').waitFor();
+  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+  const reach = async (what) => {
+    for (let i = 0; i < 30; i++) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate((what) => document.activeElement.matches(what), what)) return;
+    }
+    assert.fail(`${what} is not reached by the keyboard`);
+  };
+  await reach('input[type=radio]');
+  await press('ArrowDown');
+  await reach('input[type=text]');
+  await page.keyboard.type('33');
+  await reach('input[type=radio]');
+  await press('Space');
+  await reach('input[type=radio]');
+  await press('Space');
+  await reach('input[type=checkbox]');
+  await press('Space');
+  await reach('#next');
+  await press('Enter');
+  await page.locator('#send').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'a screen reader hears what comes next');
+  await reach('#send');
+  await press('Enter');
+  await page.getByText('Thank you.').waitFor();
+  assert.equal(await stored(), before + 1);
+  await context.close();
+});
+
+test('reload, back and a second visit send the same again', async () => {
+  const before = await stored();
+  const { page, requests, context } = await open();
+  await page.locator('#next').waitFor();
+  await fill(page);
+  await page.locator('#next').click();
+  const first = await page.locator('#send').waitFor().then(() => shown(page));
+  await page.reload();
+  await page.getByText('You have answered on this device before').waitFor();
+  assert.deepEqual(await shown(page), first);
+  await page.goto('about:blank');
+  await page.goBack();
+  await page.locator('#send').dblclick();
+  await page.getByText('Thank you.').waitFor();
+  assert.equal(posts(requests).length, 1, 'a double click sends once');
+  await page.goto(address);
+  await page.locator('#send').click();
+  await page.getByText('It had been stored already.').waitFor();
+  assert.equal(await stored(), before + 1);
+  await context.close();
+});
+
+test('two tabs give one response', async () => {
+  const before = await stored();
+  const { page, context } = await open();
+  const other = await context.newPage();
+  await other.goto(address);
+  for (const tab of [page, other]) await tab.locator('#next').waitFor();
+  for (const tab of [page, other]) {
+    await fill(tab);
+    await tab.locator('#next').click();
+  }
+  assert.deepEqual(await shown(page), await shown(other));
+  await Promise.all([page, other].map((tab) => tab.locator('#send').click()));
+  await Promise.all([page, other].map((tab) => tab.getByText('Thank you.').waitFor()));
+  assert.equal(await stored(), before + 1);
+  await context.close();
+});
+
+test('without a connection nothing is lost', async () => {
+  const before = await stored();
+  const { page, context } = await open();
+  await page.locator('#next').waitFor();
+  await fill(page);
+  await context.setOffline(true);
+  await page.locator('#next').click();
+  await page.locator('#send').click();
+  await page.getByText('There is no connection').waitFor();
+  await picture(page, 'offline');
+  await context.setOffline(false);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Thank you.').waitFor();
+  assert.equal(await stored(), before + 1);
+  await context.close();
+});
+
+test('in German, and without a script', async () => {
+  const { page, context } = await open({ locale: 'de-DE' });
+  await page.getByRole('heading', { name: 'Was mit Ihren Antworten geschieht' }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'de');
+  await picture(page, 'german');
+  await page.getByRole('combobox').selectOption('en');
+  await page.getByRole('heading', { name: 'What happens to your answers' }).waitFor();
+  await context.close();
+  const bare = await open({ javaScriptEnabled: false });
+  assert.match(await bare.page.locator('noscript').first().innerText(), /This page needs JavaScript/);
+  assert.equal(await bare.page.locator('input, button').count(), 0);
+  await picture(bare.page, 'no-script');
+  await bare.context.close();
+});
+
+test('a saved copy of the page works from a file', async () => {
+  const before = await stored();
+  const file = join(mkdtempSync(join(tmpdir(), 'candor-')), 'survey.html');
+  writeFileSync(file, await (await fetch(`${address}/offline.html`)).text());
+  const { page, context, requests, errors } = await open();
+  requests.length = 0;
+  await page.goto(`file://${file}`);
+  await page.locator('#next').waitFor();
+  await fill(page);
+  await page.locator('#next').click();
+  await page.locator('#send').click();
+  await page.getByText('Thank you.').waitFor();
+  assert.equal(posts(requests).length, 1);
+  assert.ok(requests.every((request) => request.url().startsWith('file://') || request.url() === `${address}/responses`));
+  assert.deepEqual(errors, []);
+  assert.equal(await stored(), before + 1);
+  await context.close();
+});
+
+test('all test vectors pass in the browser', async () => {
+  const { page, context } = await open();
+  const folder = new URL('crates/candor/tests/vectors/', repository);
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  assert.ok(files.length >= 13);
+  for (const file of files) {
+    const vectors = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+    const plan = readFileSync(new URL(vectors.plan, folder), 'utf8');
+    const wrong = await page.evaluate(async ({ plan, cases }) => {
+      const { readPlan, drawBlocks } = await import('/client.js');
+      const ready = await readPlan(plan);
+      return cases.filter(({ record, bytes, blocks }) => {
+        const given = Uint8Array.from(bytes.match(/../g) ?? [], (byte) => parseInt(byte, 16));
+        let used = 0;
+        const drawn = drawBlocks(ready, record, (out) => out.set(given.subarray(used, (used += out.length))));
+        const text = (blocks) => JSON.stringify(blocks.map(({ tag, answers }) => [tag, answers]));
+        return text(drawn) !== text(blocks) || used !== given.length;
+      }).length;
+    }, { plan, cases: vectors.cases });
+    assert.equal(wrong, 0, file);
+  }
+  await context.close();
+});
+
+test('2,000 answers of a browser give estimates within their intervals', async () => {
+  const get = async () => (await fetch(`${address}/results.json`, { headers: { authorization: `Bearer ${token()}` } })).json();
+  const share = (data, n) => data.estimates.tables.find(({ attributes }) => String(attributes) === 'Smokes').cells.map(({ estimate, standard_error: se }) => [estimate * n, se * n]);
+  const first = await get();
+  const { page, context } = await open();
+  await page.evaluate(async () => {
+    const { answer, hex, readPlan } = await import('/client.js');
+    const plan = await readPlan(await (await fetch('/plan.json')).text());
+    const one = async (n) => {
+      // Seven in ten smoke every day, the others not.
+      const response = answer(plan, { Region: 'north', Age: 20, Drinks: '', Smokes: n % 10 < 7 ? 'daily' : 'no' });
+      const body = JSON.stringify({ id: hex(crypto.getRandomValues(new Uint8Array(16))), response });
+      const reply = await fetch('/responses', { method: 'POST', body });
+      if (reply.status !== 201) throw new Error(`${reply.status}`);
+    };
+    for (let start = 0; start < 2000; start += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => one(start + i)));
+  });
+  const then = await get();
+  assert.equal(then.responses, first.responses + 2000);
+  const [old, now] = [share(first, first.responses), share(then, then.responses)];
+  // 5.3 standard errors: a false alarm below one in a million, for all three together.
+  [0.3, 0, 0.7].forEach((truth, i) => {
+    const error = Math.hypot(old[i][1], now[i][1]);
+    assert.ok(Math.abs(now[i][0] - old[i][0] - 2000 * truth) < 5.3 * error, `${now[i][0] - old[i][0]} of ${2000 * truth} +- ${error}`);
+  });
+  await context.close();
+});
+
+test('the dashboard shows what is there to who has the token', async () => {
+  const { page, context, errors } = await open();
+  await page.goto(results);
+  await page.getByText('This page updates by itself').waitFor();
+  await page.getByRole('heading', { name: 'Estimates' }).waitFor();
+  assert.equal(await page.locator('.interval').count() > 10, true);
+  await page.getByText('Dependences').click();
+  await picture(page, 'results');
+  assert.deepEqual(errors, []);
+  await page.goto('about:blank');
+  await page.goto(`${address}/results#wrong`);
+  await page.getByText('No results: the token').waitFor();
+  await context.close();
+});

@@ -1,0 +1,358 @@
+//! The service as its clients see it, on SQLite in a temporary folder, and on the PostgreSQL database that
+//! `CANDOR_TEST_POSTGRES` names, if it does.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use candor::plan::Plan;
+use candor::randomize::Client;
+use candor::randomness::Source;
+use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store};
+use candor_collect::random::secret;
+use candor_collect::simulate::{body_of, post, responses};
+use candor_collect::survey::{Survey, Wording};
+use candor_study::estimate::{EstimateOptions, estimate};
+use candor_tables::output::Target;
+use candor_tables::responses::Format;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+const TOKEN: &str = "a token that is long enough for a test";
+
+/// A survey that is being served.
+struct Running {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<Result<(), CollectError>>,
+}
+
+/// A folder with a survey, and the database it is collected in.
+struct Place {
+    folder: tempfile::TempDir,
+    database: Option<String>,
+}
+
+fn plan() -> (String, Plan) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let plan = Plan::from_json(&text).unwrap();
+    (text, plan)
+}
+
+impl Place {
+    fn new(database: Option<String>, change: impl Fn(&mut Wording)) -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { folder, database };
+        let given = place.folder.path().join("given.json");
+        std::fs::write(&given, plan().0).unwrap();
+        let (mut survey, _) = Survey::create(&place.survey(), &given).unwrap();
+        change(&mut survey.wording);
+        std::fs::write(place.survey().join("survey.toml"), toml::to_string(&survey.wording).unwrap()).unwrap();
+        place
+    }
+
+    fn survey(&self) -> PathBuf {
+        self.folder.path().join("survey")
+    }
+
+    async fn start(&self) -> Result<Running, CollectError> {
+        start(&self.survey(), self.database.clone()).await
+    }
+}
+
+async fn start(folder: &Path, database: Option<String>) -> Result<Running, CollectError> {
+    let (ready, bound) = oneshot::channel();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let address = "127.0.0.1:0".parse().unwrap();
+    let serving = Serving { address, database, behind_proxy: false, token: Some(TOKEN.to_owned()) };
+    let folder = folder.to_owned();
+    let server = tokio::spawn(async move {
+        collect(&folder, serving, |bound, _| ready.send(bound).unwrap(), async { drop(stopped.await) }).await
+    });
+    match bound.await {
+        Ok(address) => Ok(Running { address, stop, server }),
+        Err(_) => Err(server.await.unwrap().unwrap_err()),
+    }
+}
+
+impl Running {
+    async fn post(&self, body: &str) -> (u16, String) {
+        post(&mut TcpStream::connect(self.address).await.unwrap(), body).await.unwrap()
+    }
+
+    async fn send(&self, id: &str, invitation: Option<&str>, response: &str) -> (u16, String) {
+        self.post(&body_of(id, invitation, response)).await
+    }
+
+    /// Head and body of what is at a path.
+    async fn get(&self, path: &str, token: &str) -> (String, String) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: survey\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
+    }
+
+    async fn results(&self) -> serde_json::Value {
+        serde_json::from_str(&self.get("/results.json", TOKEN).await.1).unwrap()
+    }
+
+    async fn stop(self) {
+        drop(self.stop);
+        self.server.await.unwrap().unwrap();
+    }
+}
+
+fn lines(count: usize) -> Vec<String> {
+    let plan = plan().1;
+    responses(&plan, &Client::new(&plan), &mut Source::from_seed(11).stream(0), count)
+}
+
+fn id(number: usize) -> String {
+    format!("{number:032x}")
+}
+
+/// The databases to test with: each a fresh one.
+async fn databases() -> Vec<Option<String>> {
+    let mut all = vec![None];
+    if let Ok(server) = std::env::var("CANDOR_TEST_POSTGRES") {
+        let name = format!("candor_{}", &secret()[..12]);
+        sqlx::any::install_default_drivers();
+        let pool = sqlx::AnyPool::connect(&format!("{server}/postgres")).await.unwrap();
+        sqlx::query(&format!("CREATE DATABASE {name}")).execute(&pool).await.unwrap();
+        all.push(Some(format!("{server}/{name}")));
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn responses_are_stored_once_counted_and_exported() {
+    for database in databases().await {
+        let place = Place::new(database, |_| {});
+        let running = place.start().await.unwrap();
+        let given = lines(40);
+        for (number, line) in given.iter().enumerate() {
+            assert_eq!(running.send(&id(number), None, line).await, (201, "{\"stored\":true}".to_owned()));
+        }
+        for number in [0, 7, 39] {
+            // The same id again, even with another response, adds nothing.
+            assert_eq!(running.send(&id(number), None, &given[1]).await.0, 200);
+        }
+        let found = running.results().await;
+        assert_eq!((&found["responses"], &found["closed"]), (&40.into(), &false.into()));
+        running.stop().await;
+
+        // Counts come back without being counted again, and go on.
+        let running = place.start().await.unwrap();
+        assert_eq!(running.results().await["estimates"], found["estimates"]);
+        assert_eq!(running.send(&id(99), None, &given[0]).await.0, 201);
+        assert_eq!(running.results().await["responses"], 41);
+        running.stop().await;
+
+        let survey = Survey::read(&place.survey()).unwrap();
+        let store = open_store(&survey, place.database.as_deref()).await.unwrap();
+        for name in ["all.csv", "all.parquet"] {
+            let target = Target::new(&place.folder.path().join(name).display().to_string());
+            let format = Format::of(&target);
+            assert_eq!(export(&survey, &store, target, format).await.unwrap(), 41);
+        }
+        let page: Vec<String> = store.page(0, 100).await.unwrap().into_iter().map(|(_, line)| line).collect();
+        let (mut sorted, mut expected) = (page.clone(), [&given[..], &given[..1]].concat());
+        assert_ne!(page, expected, "the order is random");
+        sorted.sort();
+        expected.sort();
+        assert_eq!(sorted, expected);
+        store.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn estimates_are_those_of_the_study() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    for (number, line) in lines(60).iter().enumerate() {
+        running.send(&id(number), None, line).await;
+    }
+    let shown = running.results().await;
+    running.stop().await;
+    let survey = Survey::read(&place.survey()).unwrap();
+    let mut tallies = candor_collect::tallies::Tallies::new(&survey.plan);
+    tallies.add(&survey.plan, &lines(60)).unwrap();
+    let counts = tallies.counts(&survey.plan).unwrap();
+    let expected =
+        estimate(&survey.plan, &counts, &EstimateOptions { confidence: 0.95, ..EstimateOptions::default() }).unwrap();
+    // Through text, as the page gets it.
+    let expected: serde_json::Value = serde_json::from_str(&serde_json::to_string(&expected).unwrap()).unwrap();
+    assert_eq!(shown["estimates"], expected);
+    assert!(shown["needed"][0]["respondents"].as_f64().unwrap() > 60.0);
+    assert_eq!(shown["dependences"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fault_is_a_problem_of_its_own_and_stores_nothing() {
+    let place = Place::new(None, |wording| wording.quota = Some(1));
+    let running = place.start().await.unwrap();
+    let good = lines(1).remove(0);
+    let kind = |(status, body): (u16, String)| {
+        let problem: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(problem["status"], status);
+        assert!(!problem["detail"].as_str().unwrap().is_empty());
+        (status, problem["type"].as_str().unwrap().trim_start_matches("urn:candor:problem:").to_owned())
+    };
+    let fingerprint = plan().1.fingerprint().to_string();
+    let cases = [
+        (good.replace(&fingerprint, "sha256:0"), 422, "fingerprint"),
+        (good.replace("\"answer\":", "\"reply\":"), 422, "missing-column"),
+        (good.replace("\"answer\":", "\"more\":1,\"answer\":"), 422, "unknown-column"),
+        (good.replace("\"answer\":\"", "\"answer\":\"perhaps "), 422, "category"),
+        (good.replace("\"answer\":\"", "\"answer\":{\"x\":\"").replace("\"}", "\"}}"), 422, "response"),
+    ];
+    for (response, status, expected) in cases {
+        assert_eq!(kind(running.send(&id(0), None, &response).await), (status, expected.to_owned()));
+    }
+    for body in ["", "{}", "[1]", "{\"id\":1}", &body_of("short", None, &good), &body_of(&id(0), None, "[]")] {
+        assert_eq!(kind(running.post(body).await), (400, "body".to_owned()), "{body}");
+    }
+    let long = format!("{{\"id\":\"{}\"}}", "x".repeat(2 << 20));
+    assert_eq!(kind(running.post(&long).await), (413, "too-large".to_owned()));
+    assert_eq!(running.results().await["responses"], 0);
+    assert_eq!(running.send(&id(0), None, &good).await.0, 201);
+    assert_eq!(kind(running.send(&id(1), None, &good).await), (403, "full".to_owned()));
+    assert_eq!(running.send(&id(0), None, &good).await.0, 200, "a retry is answered all the same");
+    let survey = Survey::read(&place.survey()).unwrap();
+    open_store(&survey, None).await.unwrap().close().await.unwrap();
+    assert_eq!(kind(running.send(&id(2), None, &good).await), (403, "closed".to_owned()));
+    assert_eq!(running.send(&id(0), None, &good).await.0, 200);
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invitations_are_used_once() {
+    for database in databases().await {
+        let place = Place::new(database, |wording| wording.invitations = true);
+        let survey = Survey::read(&place.survey()).unwrap();
+        let store = open_store(&survey, place.database.as_deref()).await.unwrap();
+        let codes = invite(&store, 3).await.unwrap();
+        let running = place.start().await.unwrap();
+        let good = lines(1).remove(0);
+        let kind = |(status, body): (u16, String)| (status, body.contains("-invitation"));
+        assert_eq!(kind(running.send(&id(0), None, &good).await), (403, true));
+        assert_eq!(kind(running.send(&id(0), Some("guessed"), &good).await), (403, true));
+        assert_eq!(running.send(&id(0), Some(&codes[0]), &good).await.0, 201);
+        assert_eq!(running.send(&id(0), Some(&codes[0]), &good).await.0, 200, "the same again");
+        assert_eq!(kind(running.send(&id(1), Some(&codes[0]), &good).await), (403, true), "used");
+        assert_eq!(running.send(&id(1), Some(&codes[1]), &good).await.0, 201);
+        assert_eq!(store.invitations().await.unwrap(), (3, 2));
+        assert_eq!(store.responses().await.unwrap(), 2);
+        running.stop().await;
+        store.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_guarded_and_results_need_the_token() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    for path in [
+        "/",
+        "/survey.json",
+        "/plan.json",
+        "/client.js",
+        "/survey.js",
+        "/style.css",
+        "/results",
+        "/offline.html",
+        "/nowhere",
+    ] {
+        let (head, _) = running.get(path, "").await;
+        assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self'"), "{path}");
+        assert!(head.contains("referrer-policy: no-referrer") && !head.to_lowercase().contains("set-cookie"), "{path}");
+    }
+    assert_eq!(running.get("/plan.json", "").await.1, plan().0, "the plan as it is");
+    let client = running.get("/client.js", "").await.1;
+    let words: serde_json::Value = serde_json::from_str(&running.get("/survey.json", "").await.1).unwrap();
+    assert_eq!(words["client_sha256"], candor_collect::random::hash(&client));
+    for path in ["/results.json", "/responses.jsonl"] {
+        for token in ["", "guess", &TOKEN[1..]] {
+            assert!(running.get(path, token).await.0.starts_with("HTTP/1.1 401"), "{path}");
+        }
+        assert!(running.get(path, TOKEN).await.0.starts_with("HTTP/1.1 200"), "{path}");
+    }
+    assert!(running.get("/offline.html", "").await.1.contains("http://survey"), "it sends to where it came from");
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_served_says_why() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    let said = |result: Result<Running, CollectError>| result.err().map(|error| error.to_string()).unwrap();
+    assert!(said(place.start().await).contains("another server is collecting"));
+    let other = Place::new(None, |_| {});
+    let serving = Serving { address: running.address, database: None, behind_proxy: false, token: None };
+    let taken = collect(&other.survey(), serving.clone(), |_, _| {}, std::future::pending()).await;
+    assert!(taken.unwrap_err().to_string().contains("cannot listen"));
+    let open = Serving { address: "0.0.0.0:0".parse().unwrap(), ..serving };
+    let refused = collect(&other.survey(), open, |_, _| {}, std::future::pending()).await;
+    assert!(refused.unwrap_err().to_string().contains("--behind-proxy"));
+    running.stop().await;
+
+    // A database of another survey.
+    let lotteries = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+    let folder = tempfile::tempdir().unwrap();
+    Survey::create(&folder.path().join("s"), Path::new(lotteries)).unwrap();
+    let database = place.survey().join("responses.sqlite").display().to_string();
+    assert!(said(start(&folder.path().join("s"), Some(database)).await).contains("holds another survey"));
+    let toml = place.survey().join("survey.toml");
+    let text = std::fs::read_to_string(&toml).unwrap();
+    std::fs::write(&toml, format!("tilte = \"x\"\n{text}")).unwrap();
+    assert!(said(place.start().await).contains("survey.toml"), "unknown settings are refused");
+}
+
+/// A server that another one took over from stores nothing more, and says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_on_one_database_do_not_mix() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("both.sqlite").display().to_string();
+    for database in databases().await {
+        let database = database.unwrap_or_else(|| file.clone());
+        let (one, other) = (Place::new(Some(database.clone()), |_| {}), Place::new(Some(database), |_| {}));
+        let first = one.start().await.unwrap();
+        let good = lines(1).remove(0);
+        assert_eq!(first.send(&id(0), None, &good).await.0, 201);
+        let second = other.start().await.unwrap();
+        let (status, body) = first.send(&id(1), None, &good).await;
+        assert!(status == 503 && body.contains("another server"), "{body}");
+        assert_eq!(second.send(&id(1), None, &good).await.0, 201);
+        assert_eq!(second.results().await["responses"], 2);
+        second.stop().await;
+        drop(first.stop);
+        assert!(first.server.await.unwrap().is_err());
+    }
+}
+
+/// Requests that come slowly, or never end, keep nobody else from answering.
+#[tokio::test(flavor = "multi_thread")]
+async fn half_sent_requests_harm_nobody() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    let mut idle = Vec::new();
+    for part in ["", "POST /resp", "POST /responses HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{\"id\""]
+        .iter()
+        .cycle()
+        .take(300)
+    {
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        stream.write_all(part.as_bytes()).await.unwrap();
+        idle.push(stream);
+    }
+    assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201);
+    drop(idle);
+    running.stop().await;
+}

@@ -1,0 +1,90 @@
+//! How many respondents tell about each component: a table that hardly anybody is asked about gets nothing.
+
+use super::balance::Gives;
+
+/// So many respondents must tell about each component.
+const ENOUGH: f64 = 30.0;
+
+/// For each component the share of respondents who tell about it, as if all of these told the same: `(sum w I)^2 / sum w I^2`,
+/// one over the relative variance of the information, by the draw of the channels, times the number of respondents.
+fn shares(gives: &[Gives], weights: &[f64], components: usize) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); components];
+    for (gives, weight) in gives.iter().zip(weights) {
+        for &(u, give) in gives {
+            sums[u].0 += weight * give;
+            sums[u].1 += weight * give * give;
+        }
+    }
+    sums.into_iter().map(|(once, twice)| if twice > 0.0 { once * once / twice } else { 0.0 }).collect()
+}
+
+/// The weights as they are if enough of so many respondents tell about each component; else with the tickets raised that tell
+/// most of those that lack. `None` if there are too few respondents for that.
+pub fn raised(gives: &[Gives], weights: &[f64], components: usize, respondents: f64) -> Option<Vec<f64>> {
+    let share = ENOUGH / respondents;
+    let mut floors = vec![0.0; weights.len()];
+    let mut raised = weights.to_vec();
+    loop {
+        let shares = shares(gives, &raised, components);
+        if shares.iter().all(|told| *told >= share) {
+            return Some(raised);
+        }
+        // The ticket that tells most of each component that lacks.
+        let mut main: Vec<Option<(f64, usize)>> = vec![None; components];
+        for (ticket, gives) in gives.iter().enumerate() {
+            for &(u, give) in gives.iter().filter(|(u, _)| shares[*u] < share) {
+                let tells = raised[ticket] * give;
+                if main[u].is_none_or(|(most, _)| tells > most) {
+                    main[u] = Some((tells, ticket));
+                }
+            }
+        }
+        if (0..components).any(|u| shares[u] < share && main[u].is_none()) {
+            return None;
+        }
+        for (_, ticket) in main.into_iter().flatten() {
+            floors[ticket] = (1.1 * raised[ticket]).max(share);
+        }
+        let held: f64 = floors.iter().sum();
+        let free: f64 = weights.iter().zip(&floors).filter(|(_, floor)| **floor == 0.0).map(|(weight, _)| weight).sum();
+        if held >= 1.0 || free <= 0.0 {
+            return None;
+        }
+        let weight = |(weight, floor): (&f64, &f64)| if *floor > 0.0 { *floor } else { weight * (1.0 - held) / free };
+        raised = weights.iter().zip(&floors).map(weight).collect();
+    }
+}
+
+/// About how many respondents would do, to two digits.
+pub fn needed(gives: &[Gives], weights: &[f64], components: usize) -> f64 {
+    let would_do = |respondents: &f64| raised(gives, weights, components, *respondents).is_some();
+    let candidates = (2..16).flat_map(|power| (10..100).map(move |digits| f64::from(digits) * 10f64.powi(power - 1)));
+    let candidates: Vec<f64> = candidates.collect();
+    candidates[candidates.partition_point(|respondents| !would_do(respondents)).min(candidates.len() - 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn light_tickets_are_raised() {
+        let gives = [vec![(0, 0.5)], vec![(1, 0.2)], vec![(2, 0.1)]];
+        let weights = [0.9, 0.099, 0.001];
+        assert_eq!(raised(&gives, &weights, 3, 1e6).unwrap(), weights, "30 of a million are enough");
+        let found = raised(&gives, &weights, 3, 1e3).unwrap();
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((found[2] - 0.03).abs() < 1e-12 && (found[0] / found[1] - 0.9 / 0.099).abs() < 1e-9, "{found:?}");
+        assert_eq!(raised(&gives, &weights, 3, 89.0), None, "three groups of 30");
+        let least = needed(&gives, &weights, 3);
+        assert!((90.0..=130.0).contains(&least), "{least}");
+    }
+
+    #[test]
+    fn who_tells_little_counts_little() {
+        // Everybody tells a trace of it, one in a thousand nearly all there is.
+        let gives = [vec![(0, 1.0), (1, 1e-9)], vec![(1, 1.0)]];
+        let told = shares(&gives, &[0.999, 0.001], 2);
+        assert!((told[0] - 0.999).abs() < 1e-12 && (told[1] - 0.001).abs() < 1e-6, "{told:?}");
+    }
+}

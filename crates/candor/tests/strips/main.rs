@@ -1,0 +1,25 @@
+//! Strip channels: the set, its law by enumeration, what plans with strips guarantee, how they are drawn and written.
+
+#[path = "../strip_definition/mod.rs"]
+mod strip_definition;
+
+mod files;
+mod law;
+mod order;
+mod samplers;
+
+use candor::channel::{Channel, Strip};
+use candor::plan::{Block, Plan};
+use candor::schema::Schema;
+
+fn strip(places: &[usize], sizes: &[usize], cells: usize, weights: [u64; 2]) -> Strip {
+    Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
+}
+
+fn ticket(weight: u64, channel: impl Into<Channel>) -> (u64, Channel) {
+    (weight, channel.into())
+}
+
+fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
+    Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+}
