@@ -2,6 +2,7 @@
 //! (docs/architecture.md).
 
 mod crates;
+mod links;
 mod modules;
 mod source;
 
@@ -83,4 +84,17 @@ fn functions_fit_on_a_screen_and_files_have_one_subject() {
     let gone: Vec<&String> = known.difference(&long).collect();
     assert!(new.is_empty(), "over {FUNCTION_LINES} lines, or {FILE_LINES} of a file; split by subject: {new:#?}");
     assert!(gone.is_empty(), "no longer too long; take them off the list: {gone:#?}");
+}
+
+#[test]
+fn links_of_documents_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut broken = Vec::new();
+    for folder in ["docs", "benches", "data", "crates", "clients", "fuzz"] {
+        links::broken(&root.join(folder), &mut broken);
+    }
+    for name in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        broken.extend(links::broken_in(&root.join(name)));
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
 }
