@@ -26,6 +26,8 @@ pub mod compare;
 
 pub mod shuffled;
 
+pub mod composition;
+
 pub mod audit;
 
 pub mod explain;
