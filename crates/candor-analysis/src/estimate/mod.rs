@@ -25,8 +25,10 @@ mod bootstrap;
 mod independence;
 mod linear;
 mod plausible;
+mod constrained;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub use constrained::constrained;
 pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
@@ -214,6 +216,23 @@ impl<'a> TableEstimator<'a> {
         GroupLaw::new(self.plan, &self.layout, &self.blocks, &self.dims[..self.attributes.len()], key)
     }
 
+    /// What groups of so many responses tell about each component: `D = sum n I`.
+    fn information_of<'g>(&self, groups: impl Iterator<Item = (&'g GroupLaw, f64)>) -> Vec<f64> {
+        let mut information = vec![0.0; 1 << self.attributes.len()];
+        for (law, n) in groups {
+            for (sum, (eigenvalue, entry)) in information.iter_mut().zip(law.eigenvalues.iter().zip(&law.entries)) {
+                *sum += n * eigenvalue * entry;
+            }
+        }
+        information
+    }
+
+    /// What these responses tell about each component; bit `i` stands for attribute `i` of [`TableEstimator::held`].
+    fn information(&self, tally: &TableTally) -> Vec<f64> {
+        let groups = self.group_laws(tally);
+        self.information_of(groups.iter().map(|(law, group)| (law, group.total)))
+    }
+
     /// For each group and component the factor by which its observed component enters the estimate:
     /// `n_g lambda_g / sum n lambda^2` (for strips with what they enter by in place of one `lambda`), unbiased whatever tags were
     /// drawn.
@@ -222,12 +241,7 @@ impl<'a> TableEstimator<'a> {
         groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
     ) -> Result<Vec<Vec<f64>>, EstimateError> {
         let respondents: f64 = groups.clone().map(|(_, n)| n).sum();
-        let mut information = vec![0.0; 1 << self.attributes.len()];
-        for (law, n) in groups.clone() {
-            for (sum, (eigenvalue, entry)) in information.iter_mut().zip(law.eigenvalues.iter().zip(&law.entries)) {
-                *sum += n * eigenvalue * entry;
-            }
-        }
+        let information = self.information_of(groups.clone());
         let erased = |&u: &usize| information[u] <= respondents * NO_INFORMATION * NO_INFORMATION;
         if let Some(component) = (0..information.len()).filter(erased).min_by_key(|u| u.count_ones()) {
             let inside = self.attributes.iter().enumerate().filter(|(i, _)| component >> i & 1 == 1);
