@@ -11,6 +11,7 @@ pub mod expectation;
 pub mod pairs;
 pub mod cross;
 pub mod k_ary;
+pub mod mirrored;
 pub mod independent;
 pub mod device;
 pub mod minimax;
