@@ -14,6 +14,10 @@ pub mod tally;
 
 pub mod estimate;
 
+pub mod comply;
+
+pub mod power;
+
 pub mod adjust;
 
 pub mod synthesize;

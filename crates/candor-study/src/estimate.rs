@@ -10,6 +10,7 @@ use candor_analysis::tally::TableTally;
 use serde::{Serialize, Serializer};
 
 use crate::choice::Choice;
+use crate::comply::{ComplyOptions, Followed, followed};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 
@@ -70,6 +71,20 @@ pub struct Estimates {
     pub confidence: f64,
     /// The tables, group by group.
     pub tables: Vec<Table>,
+    /// Whether people followed their cards: for each question that was asked for by itself and has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compliance: Vec<QuestionTest>,
+}
+
+/// The test that everybody followed the cards of a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionTest {
+    /// The question.
+    pub attribute: String,
+    /// The test.
+    #[serde(flatten)]
+    pub test: Followed,
 }
 
 /// One table, of one group.
@@ -139,8 +154,13 @@ pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Resu
             tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
         }
     }
+    let compliance = counts.groups().get(&Vec::new()).into_iter().flatten().filter_map(|tally| {
+        let attribute = plan.schema().name(*tally.layout().attributes.first()?).to_owned();
+        Some(QuestionTest { attribute, test: followed(plan, tally)? })
+    });
     let (method, target, interval) = (method.called(), target.called(), interval.called());
-    Ok(Estimates { respondents: counts.responses(), method, target, interval, confidence, tables })
+    let (respondents, compliance) = (counts.responses(), compliance.collect());
+    Ok(Estimates { respondents, method, target, interval, confidence, tables, compliance })
 }
 
 /// A table of everybody.
@@ -198,6 +218,12 @@ impl Estimates {
             }
             biased => format!("{biased} estimate (not unbiased; without standard errors)"),
         }
+    }
+
+    /// Whether people followed their cards, in sentences.
+    pub fn compliance_sentences(&self) -> Vec<String> {
+        let alpha = ComplyOptions::default().alpha;
+        self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
     }
 
     /// What should be known before believing these tables; each begins with `warning:` or `note:`.

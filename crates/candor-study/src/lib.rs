@@ -34,6 +34,8 @@ pub mod explain;
 
 pub mod randomize;
 
+pub mod comply;
+
 pub mod estimate;
 
 pub mod test;
@@ -50,9 +52,17 @@ pub mod synthesize;
 
 pub mod size;
 
+pub mod power;
+
 pub mod sql;
 
 pub mod texts;
+
+pub mod device;
+
+pub mod card;
+
+pub mod enter;
 
 pub mod front;
 
@@ -84,13 +94,17 @@ pub mod prelude {
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
+    pub use crate::comply::{ComplyOptions, Compliance, comply};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
+    pub use crate::device::{DeviceOptions, Devices, devices};
+    pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
     pub use crate::explain::explain;
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
     pub use crate::page::Page;
     pub use crate::plot::Plot;
+    pub use crate::power::{PowerOptions, Powers, powers};
     pub use crate::query::{Answers, QueryOptions, Question, query};
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
     pub use crate::refine::{RefineOptions, Refinement, refine};

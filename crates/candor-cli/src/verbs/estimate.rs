@@ -229,6 +229,9 @@ fn describe(estimates: &Estimates, weights: Option<&str>) -> String {
     if let Some(summary) = summary {
         let _ = write!(text, "\n{}", paragraph(&summary));
     }
+    for sentence in estimates.compliance_sentences() {
+        let _ = write!(text, "\n{}", paragraph(&sentence));
+    }
     text
 }
 
