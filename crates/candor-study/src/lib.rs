@@ -14,6 +14,8 @@ pub mod choice;
 
 pub mod counts;
 
+mod partial;
+
 pub mod guarantee;
 
 pub mod schema;
