@@ -4,6 +4,8 @@
 
 pub mod watch;
 
+pub mod names;
+
 pub mod condition;
 
 pub mod table_list;
@@ -11,6 +13,14 @@ pub mod table_list;
 pub mod tally;
 
 pub mod estimate;
+
+mod ratio;
+
+pub mod among;
+
+pub mod difference;
+
+pub mod numbers;
 
 pub mod adjust;
 

@@ -59,8 +59,12 @@ impl Choice for Target {
 
 impl Choice for Interval {
     const PARAMETER: &'static str = "interval";
-    const ALL: &'static [(&'static str, Interval)] =
-        &[("wald", Interval::Wald), ("simultaneous", Interval::Simultaneous), ("bootstrap", Interval::Bootstrap)];
+    const ALL: &'static [(&'static str, Interval)] = &[
+        ("binomial", Interval::Binomial),
+        ("wald", Interval::Wald),
+        ("simultaneous", Interval::Simultaneous),
+        ("bootstrap", Interval::Bootstrap),
+    ];
 }
 
 impl Choice for Measure {

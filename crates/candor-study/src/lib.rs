@@ -32,6 +32,12 @@ pub mod explain;
 
 pub mod randomize;
 
+pub mod asked;
+
+pub mod comparison;
+
+pub mod numbers;
+
 pub mod estimate;
 
 pub mod test;
@@ -79,14 +85,16 @@ pub mod prelude {
 
     pub use crate::StudyError;
     pub use crate::adjust::{Adjustment, adjust};
+    pub use crate::asked::Asked;
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
-    pub use crate::estimate::{EstimateOptions, Estimates, estimate};
+    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
     pub use crate::explain::explain;
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::numbers::NumbersAsked;
     pub use crate::page::Page;
     pub use crate::plot::Plot;
     pub use crate::query::{Answers, QueryOptions, Question, query};

@@ -155,7 +155,18 @@ fn cells(
         (_, Target::Population) => population,
     };
     let reach = options.interval.reach(options.confidence, estimate.shares.len());
-    if estimate.standard_errors.iter().all(|se| 2.0 * reach * se >= 1.0) {
+    let intervals: Vec<(f64, f64)> = match options.interval {
+        Interval::Binomial => estimator.binomial(tally, &estimate, options),
+        Interval::Bootstrap | Interval::Wald | Interval::Simultaneous => {
+            let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
+            estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
+        }
+    };
+    let whole = match options.interval {
+        Interval::Binomial => intervals.iter().all(|(low, high)| *low <= 0.0 && *high >= 1.0),
+        _ => intervals.iter().all(|(low, high)| high - low >= 1.0),
+    };
+    if whole {
         let least = estimate.standard_errors.iter().copied().fold(f64::INFINITY, f64::min);
         let respondents = estimate.respondents;
         return Err(NoAnswer::Uninformative {
@@ -163,17 +174,11 @@ fn cells(
             needed: (respondents * (4.0 * reach * least).powi(2)).ceil(),
         });
     }
-    match options.method {
-        Method::Projected => return Ok(bare(simplex::project(&estimate.shares))),
-        Method::Clipped => return Ok(bare(simplex::clip(&estimate.shares))),
-        Method::Unbiased | Method::PlugIn | Method::Iterative => {}
-    }
-    let intervals: Vec<(f64, f64)> = match options.interval {
-        Interval::Bootstrap => estimator.bootstrap(tally, options)?,
-        Interval::Wald | Interval::Simultaneous => {
-            let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
-            estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
-        }
+    let intervals = match (options.method, options.interval) {
+        (Method::Projected, _) => return Ok(bare(simplex::project(&estimate.shares))),
+        (Method::Clipped, _) => return Ok(bare(simplex::clip(&estimate.shares))),
+        (_, Interval::Bootstrap) => estimator.bootstrap(tally, options)?,
+        _ => intervals,
     };
     let cell = |((&estimate, &standard_error), (low, high)): ((&f64, &f64), (f64, f64))| Cell {
         estimate,
