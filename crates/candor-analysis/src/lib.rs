@@ -6,6 +6,8 @@ pub mod watch;
 
 pub mod exclusion;
 
+pub mod names;
+
 pub mod condition;
 
 pub mod table_list;
@@ -17,6 +19,14 @@ pub mod estimate;
 pub mod comply;
 
 pub mod power;
+
+mod ratio;
+
+pub mod among;
+
+pub mod difference;
+
+pub mod numbers;
 
 pub mod adjust;
 

@@ -38,6 +38,12 @@ pub mod randomize;
 
 pub mod comply;
 
+pub mod asked;
+
+pub mod comparison;
+
+pub mod numbers;
+
 pub mod estimate;
 
 pub mod test;
@@ -93,6 +99,7 @@ pub mod prelude {
 
     pub use crate::StudyError;
     pub use crate::adjust::{Adjustment, adjust};
+    pub use crate::asked::Asked;
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
@@ -102,8 +109,11 @@ pub mod prelude {
     pub use crate::device::{DeviceOptions, Devices, devices};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate};
+
+    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
     pub use crate::explain::explain;
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::numbers::NumbersAsked;
     pub use crate::page::Page;
     pub use crate::plot::Plot;
     pub use crate::power::{PowerOptions, Powers, powers};

@@ -15,6 +15,7 @@ use candor_design::front::evolve::Parameters;
 use candor_design::front::prior::Prior;
 use candor_design::front::search::Search;
 use candor_study::adjust::{adjust, margins};
+use candor_study::asked::Asked;
 use candor_study::audit::{AuditOptions, audit, audit_together, compare_plans};
 use candor_study::cluster::cluster;
 use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
@@ -22,9 +23,10 @@ use candor_study::comply::{ComplyOptions, comply};
 use candor_study::counts::Counts;
 use candor_study::design::{DesignOptions, design};
 use candor_study::device::{DeviceOptions, devices};
-use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::estimate::{EstimateOptions, estimate, estimate_asked};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::from_responses;
+use candor_study::numbers::NumbersAsked;
 use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::refine::{RefineOptions, refine};
@@ -72,7 +74,13 @@ fn estimates() {
     let survey = Survey::independent();
     let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
     let found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
-    is_documented("estimate", &found, &["region"]);
+    let schema = survey.plan.schema();
+    let asked = Asked::parse("smokes", schema, false, Some("school")).unwrap();
+    let wanted = NumbersAsked::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
+    let counts = survey.counts("school,smokes;smokes", &[]);
+    let compared = estimate_asked(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
+    assert!(compared.comparisons[0].cells[0].ratio.is_some() && compared.numbers[0].mean.is_some());
+    is_documented("estimate", &[found, compared], &["region"]);
 }
 
 #[test]

@@ -20,14 +20,17 @@ mod likelihood;
 mod matrix;
 mod sets;
 mod iterative;
+mod constrained;
 mod analysis;
 mod bootstrap;
 mod independence;
 mod linear;
 mod plausible;
-mod constrained;
+pub(crate) mod moments;
+pub(crate) mod binomial;
+mod predict;
 
-pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
 pub use constrained::constrained;
 pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
@@ -36,8 +39,6 @@ pub use interval::Interval;
 pub use iterative::Iterated;
 pub use linear::Linear;
 pub use table::{Estimate, EstimateError, Target};
-
-use std::collections::BTreeMap;
 
 use candor::plan::Plan;
 use candor::shape::Shape;
@@ -158,48 +159,6 @@ impl<'a> TableEstimator<'a> {
         let largest = |error: fn(f64) -> f64| shares.iter().map(|&s| error(s)).fold(0.0, f64::max);
         let scale = bound / respondents.sqrt();
         (!sets).then(|| (scale * largest(|s| (s * (1.0 - s)).sqrt()), scale * largest(|s| ((1.0 - s) / s).sqrt())))
-    }
-
-    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform.
-    ///
-    /// # Errors
-    /// If the plan erases what the table asks for.
-    pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
-        let mut draws: BTreeMap<Vec<u16>, f64> = BTreeMap::from([(Vec::new(), 1.0)]);
-        for &block in &self.layout.tagged {
-            let channels = self.plan.blocks()[block].channels();
-            let total: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
-            let mut longer = BTreeMap::new();
-            for (tag, (weight, _)) in channels.iter().enumerate() {
-                for (tags, p) in &draws {
-                    let tags = [&tags[..], &[tag as u16]].concat();
-                    *longer.entry(self.layout.key(self.plan, &tags)).or_insert(0.0) += p * *weight as f64 / total;
-                }
-            }
-            draws = longer;
-        }
-        let uniform = 1.0 / self.cells() as f64;
-        let groups: Vec<(GroupLaw, Group)> = draws
-            .iter()
-            .map(|(tags, p)| {
-                let law = self.law(tags);
-                let total = respondents * p;
-                let inclusion: f64 = law.observed[0];
-                let mut counts = vec![total * inclusion];
-                for axis in &self.matrices {
-                    counts = counts.iter().flat_map(|c| axis.outputs_of_uniform().map(move |p| c * p)).collect();
-                }
-                let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
-                let counts = counts.repeat(attribute_cells);
-                (law, Group { total, squares: total, counts, square_counts: Vec::new() })
-            })
-            .collect();
-        let groups: Vec<(GroupLaw, &Group)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
-        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
-        let shares = vec![uniform; self.cells()];
-        let variances = self.variances(&groups, &weights, &shares, target);
-        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
-        Ok(self.in_order(shares, standard_errors, respondents))
     }
 
     fn cells(&self) -> usize {
@@ -428,20 +387,28 @@ impl<'a> TableEstimator<'a> {
 
     /// The same where strips were drawn, at a table of true shares: both moments are sums of its components.
     fn spread_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
-        let contribution = self.estimate_coefficients(weights);
-        let outside = self.product_outside(|i| self.dims[i] as f64);
-        let of_components = |table: Vec<f64>, coefficients: &[f64]| {
-            let factors: Vec<f64> = coefficients.iter().zip(&outside).map(|(c, outside)| c * outside).collect();
-            let (mut table, k) = (table, self.attributes.len());
-            split(&mut table, &self.dims, k);
-            scale(&mut table, &self.dims, k, &factors);
-            join(&mut table, &self.dims, k);
-            table
-        };
-        let square = of_components(self.invert(&self.forward(shares), true), &second_moment(law, &contribution));
-        let mean: Vec<f64> = contribution.iter().zip(&law.eigenvalues).map(|(c, eigenvalue)| c * eigenvalue).collect();
-        let mean = of_components(shares.to_vec(), &mean);
+        let second = second_moment(law, &self.estimate_coefficients(weights));
+        let square = self.of_components(self.invert(&self.forward(shares), true), &second);
+        let mean = self.mean_of_strips(shares, law, weights);
         square.into_iter().zip(mean).map(|(square, mean)| square - mean * mean).collect()
+    }
+
+    /// The mean of one response's contribution to each cell where strips were drawn.
+    fn mean_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
+        let contribution = self.estimate_coefficients(weights);
+        let mean: Vec<f64> = contribution.iter().zip(&law.eigenvalues).map(|(c, eigenvalue)| c * eigenvalue).collect();
+        self.of_components(shares.to_vec(), &mean)
+    }
+
+    /// The table whose components are those of this one times these coefficients, as sums over the other attributes.
+    fn of_components(&self, mut table: Vec<f64>, coefficients: &[f64]) -> Vec<f64> {
+        let outside = self.product_outside(|i| self.dims[i] as f64);
+        let factors: Vec<f64> = coefficients.iter().zip(&outside).map(|(c, outside)| c * outside).collect();
+        let k = self.attributes.len();
+        split(&mut table, &self.dims, k);
+        scale(&mut table, &self.dims, k, &factors);
+        join(&mut table, &self.dims, k);
+        table
     }
 
     /// The share of responses in each cell, or what they show there on average: along axes that the channels drawn do not ask
