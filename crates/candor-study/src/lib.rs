@@ -103,13 +103,11 @@ pub mod prelude {
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
-    pub use crate::comply::{ComplyOptions, Compliance, comply};
+    pub use crate::comply::{Compliance, ComplyOptions, comply};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};
     pub use crate::enter::{Entered, enter};
-    pub use crate::estimate::{EstimateOptions, Estimates, estimate};
-
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
     pub use crate::explain::explain;
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};

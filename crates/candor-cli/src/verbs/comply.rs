@@ -1,6 +1,6 @@
 //! `candor comply`: did people follow their cards?
 
-use candor_study::comply::{ComplyOptions, Compliance, QuestionCompliance, UNSEEN, comply, tables};
+use candor_study::comply::{Compliance, ComplyOptions, QuestionCompliance, UNSEEN, comply, tables};
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
@@ -51,7 +51,8 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         None => None,
     };
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan))?;
-    let (says, ComplyArgs { ignoring, alpha, confidence, .. }) = (args.says.as_deref(), args);
+    let (says, ComplyArgs { ignoring, alpha, confidence, .. }) = (args.says.as_deref(), &args);
+    let (ignoring, alpha, confidence) = (*ignoring, *alpha, *confidence);
     let found = comply(&plan, &counts, &ComplyOptions { says, anchor, ignoring, alpha, confidence })?;
     match args.json {
         true => emit_json(&found),
