@@ -104,8 +104,7 @@ impl<'a> Drawers<'a> {
         row: usize,
         bytes: &mut Bytes<'_, R>,
     ) {
-        let ready =
-            || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when the plan was prepared");
+        let ready = || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when prepared");
         self.ready[channel].get_or_init(ready).draw(draws, row, bytes);
     }
 
@@ -132,8 +131,8 @@ fn is_rejectable(pattern: &&Pattern) -> bool {
         PatternSet::Bitmap(_) => false,
         PatternSet::All | PatternSet::Only(_) | PatternSet::Hits(_) => true,
     };
-    let bits = |axis: &Axis| u64::from(axis.categories.ilog2() + 1);
-    let fits = |chunk: &[Axis]| chunk.iter().map(bits).sum::<u64>() <= MAX_BITS;
+    let fits =
+        |chunk: &[Axis]| chunk.iter().map(|axis| u64::from(axis.categories.ilog2()) + 1).sum::<u64>() <= MAX_BITS;
     pattern.parts().iter().enumerate().all(common) && pattern.axes().chunks(CHUNK).all(fits)
 }
 
@@ -151,18 +150,16 @@ impl PatternDrawer {
     /// `None` if some part does not fit dice or masks.
     fn new(pattern: &Pattern, wide: bool) -> Option<PatternDrawer> {
         let weights: Vec<u128> = pattern.parts().iter().map(|part| u128::from(part.weight)).collect();
-        let draws =
-            pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern, wide)).collect::<Option<_>>()?;
+        let draws = pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern, wide));
+        let draws: Vec<PartDraw> = draws.collect::<Option<_>>()?;
         let resampled = |(i, &weight): (usize, &u64)| {
             let weights = [u128::from(weight), FULL_WEIGHT - u128::from(weight)];
             Some((i, Die::new(&weights, false)?))
         };
         let resampling = pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0);
         let resampling = resampling.map(resampled).collect::<Option<_>>()?;
-        let draws: Vec<PartDraw> = draws;
         let needed = draws.iter().any(|draw| matches!(draw, PartDraw::Rejected { .. }));
-        let odds = pattern.odds();
-        let chunk = |odds: &[Choices]| Die::new(&all_ways(odds)?, true);
+        let (odds, chunk) = (pattern.odds(), |odds: &[Choices]| Die::new(&all_ways(odds)?, true));
         let chunks = if needed { odds.chunks(CHUNK).map(chunk).collect::<Option<_>>()? } else { Vec::new() };
         Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, chunks, resampling })
     }
@@ -194,8 +191,7 @@ impl PatternDrawer {
         bytes: &mut Bytes<'_, R>,
     ) -> bool {
         let mut sum = 0u64;
-        let chunks = || self.chunks.chunks(WORD / CHUNK).zip(sums.chunks(WORD / CHUNK));
-        for (draws, (dice, sums)) in draws.iter_mut().zip(chunks()) {
+        for ((dice, sums), draws) in self.chunks.chunks(WORD / CHUNK).zip(sums.chunks(WORD / CHUNK)).zip(draws) {
             let mut miss = 0;
             for (place, (die, sums)) in dice.iter().zip(sums).enumerate() {
                 let pattern = die.roll(bytes);
