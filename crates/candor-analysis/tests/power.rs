@@ -27,7 +27,10 @@ fn two_groups_of_the_golden_file() {
             let needed = two_groups([v(slope, first), v(slope, second)], first - second, 0.05, 0.8);
             let expected = row[name].as_f64().unwrap();
             assert!((needed / expected - 1.0).abs() < 1e-6, "{needed}, not {expected}");
-            assert!((two_groups_power([v(slope, first), v(slope, second)], first - second, 0.05, needed) - 0.8).abs() < 1e-9);
+            assert!(
+                (two_groups_power([v(slope, first), v(slope, second)], first - second, 0.05, needed) - 0.8).abs()
+                    < 1e-9
+            );
         }
     }
 }

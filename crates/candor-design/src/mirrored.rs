@@ -43,10 +43,10 @@ pub fn both_ways(attributes: usize, epsilon: f64) -> Result<Vec<(u64, Channel)>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_analysis::comply::Lottery;
-    use candor_analysis::estimate::{TableEstimator, Target};
     use candor::plan::{Block, Plan};
     use candor::schema::Schema;
+    use candor_analysis::comply::Lottery;
+    use candor_analysis::estimate::{TableEstimator, Target};
     use proptest::prelude::*;
 
     proptest! {

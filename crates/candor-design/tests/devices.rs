@@ -113,7 +113,10 @@ fn other_questions_and_crosswise() {
     let channel = device::channel(&device).unwrap();
     assert!(matches!(&channel, Channel::Matrix(matrix) if matrix.total() == 72));
     assert!((channel.record_epsilon().get() - row["epsilon"].as_f64().unwrap()).abs() < 1e-12);
-    assert!((device.efficiency(channel.record_epsilon().get()).unwrap() - row["own_efficiency"].as_f64().unwrap()).abs() < 1e-9);
+    assert!(
+        (device.efficiency(channel.record_epsilon().get()).unwrap() - row["own_efficiency"].as_f64().unwrap()).abs()
+            < 1e-9
+    );
     assert!(!device.is_secret());
     for row in golden["crosswise"].as_array().unwrap() {
         let share = row["p"].as_f64().unwrap();
@@ -142,7 +145,9 @@ fn plans_are_exact_and_old_where_they_can_be() {
     let plan = device::plan(&schema, &[dice], false).unwrap();
     assert_eq!((plan.version(), plan.guarantee().epsilon()), (2, Epsilon::of_parity(Some(&ratio("10")))));
     let crosswise = device::plan(&schema, &[parse("crosswise: 1/4", &yes_no()).unwrap()], false).unwrap();
-    assert!(matches!(&crosswise.blocks()[0].channels()[0].1, Channel::Matrix(m) if m.labels() == ["different", "the same"]));
+    assert!(
+        matches!(&crosswise.blocks()[0].channels()[0].1, Channel::Matrix(m) if m.labels() == ["different", "the same"])
+    );
     // Of three categories the labels are shifted, one card for each; every card certifies the same.
     let schema = Schema::of_sizes(&[3]).unwrap();
     let three = Device::symmetric(3, Gadget::Die(6), 1).unwrap();

@@ -48,7 +48,8 @@ pub fn cards(plan: &Plan, devices: &[Device], language: &str) -> Result<String, 
             body += &card.html();
         }
     }
-    let title = attribute(&plan.schema().private().iter().map(|&a| plan.schema().name(a)).collect::<Vec<_>>().join(", "));
+    let title =
+        attribute(&plan.schema().private().iter().map(|&a| plan.schema().name(a)).collect::<Vec<_>>().join(", "));
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}</body>\n</html>\n"

@@ -175,7 +175,11 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
         questions.push(question(plan, attribute, tally, options, attended)?);
     }
     if let Some(says) = options.says.filter(|_| questions.iter().all(|q| q.test.is_none() && q.ignoring.is_none()))
-        && !plan.schema().private().iter().any(|&a| answers(plan, a).is_some_and(|labels| labels.contains(&says.to_owned())))
+        && !plan
+            .schema()
+            .private()
+            .iter()
+            .any(|&a| answers(plan, a).is_some_and(|labels| labels.contains(&says.to_owned())))
     {
         return Err(StudyError::Refused(format!("`says`: no question can be answered with \"{says}\"")));
     }

@@ -94,7 +94,7 @@ pub mod prelude {
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
-    pub use crate::comply::{ComplyOptions, Compliance, comply};
+    pub use crate::comply::{Compliance, ComplyOptions, comply};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};

@@ -131,7 +131,9 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     share("detect", first)?;
     share("detect", second)?;
     match first == second {
-        true => Err(StudyError::Needs("`detect` takes two different shares: there is nothing to find between equal ones")),
+        true => {
+            Err(StudyError::Needs("`detect` takes two different shares: there is nothing to find between equal ones"))
+        }
         false => Ok(()),
     }
 }

@@ -104,7 +104,8 @@ impl Entry<'_> {
             }
         }
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
-        batch.columns = RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), arrays).expect("as many rows as before");
+        batch.columns =
+            RecordBatch::try_new(Arc::new(ArrowSchema::new(fields)), arrays).expect("as many rows as before");
         batch
     }
 

@@ -95,7 +95,8 @@ fn devices() -> Vec<(&'static str, Plan)> {
         (1, matrix(&[2], 8, &[&[7, 1], &[1, 7]])),
     ];
     let large = (1u64 << 60) + 1;
-    let crossed: Vec<Vec<u64>> = (0..4).map(|x| (0..4).map(|z| if x == z { 3 * large } else { large }).collect()).collect();
+    let crossed: Vec<Vec<u64>> =
+        (0..4).map(|x| (0..4).map(|z| if x == z { 3 * large } else { large }).collect()).collect();
     let crossed: Vec<&[u64]> = crossed.iter().map(Vec::as_slice).collect();
     let blocks = vec![
         Block::lottery(vec![1], lottery),

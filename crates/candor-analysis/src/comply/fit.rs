@@ -71,7 +71,13 @@ fn pearson(channels: &[&DMatrix<f64>], counts: &[Vec<f64>], totals: &[f64], shar
         let cell = |(count, &expected): (&f64, &f64)| match expected > total * LEAST {
             true => (count - expected).powi(2) / expected,
             // An answer that cannot occur, or is not expected at all.
-            false => if *count > 0.0 { count * count / (total * LEAST) } else { 0.0 },
+            false => {
+                if *count > 0.0 {
+                    count * count / (total * LEAST)
+                } else {
+                    0.0
+                }
+            }
         };
         counts.iter().zip(expected.iter()).map(cell).sum()
     };

@@ -87,9 +87,11 @@ impl Lottery {
             }
             done.push(number);
             let factors = of_block(&plan.blocks()[number], table)?;
-            let entries: usize = tags.iter().map(|tag| tag.channel.len()).sum::<usize>().saturating_mul(
-                factors.iter().map(|(_, channel)| channel.len()).sum::<usize>(),
-            );
+            let entries: usize = tags
+                .iter()
+                .map(|tag| tag.channel.len())
+                .sum::<usize>()
+                .saturating_mul(factors.iter().map(|(_, channel)| channel.len()).sum::<usize>());
             if entries > MAX_ENTRIES {
                 return Err(Inapplicable::TooLarge);
             }
@@ -183,8 +185,7 @@ fn axis_order(plan: &Plan, axes: &[CountAxis]) -> Vec<usize> {
 
 /// The channels of one block for the attributes of a table, each with its share.
 fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, Inapplicable> {
-    let places: Vec<usize> =
-        table.iter().filter_map(|a| block.attributes().iter().position(|own| own == a)).collect();
+    let places: Vec<usize> = table.iter().filter_map(|a| block.attributes().iter().position(|own| own == a)).collect();
     let one = |(share, channel): (f64, &Channel)| match channel {
         Channel::Strip(_) => Err(Inapplicable::Sets),
         Channel::Matrix(matrix) if places.len() == block.attributes().len() => {

@@ -98,7 +98,8 @@ fn describe(found: &Devices, args: &DeviceArgs) -> String {
     }
     if found.questions.len() > 1 {
         let together = found.record_epsilon.map_or("no bound".to_owned(), |epsilon| format!("epsilon {epsilon:.4}"));
-        text += &paragraph(&format!("All answers of a person together: {together}; each question takes its own throw."));
+        text +=
+            &paragraph(&format!("All answers of a person together: {together}; each question takes its own throw."));
     }
     for (path, what) in [(&args.output, "The plan"), (&args.card, "The cards")] {
         if let Some(path) = path {

@@ -47,7 +47,10 @@ pub fn run(args: EnterArgs) -> Result<(), Failure> {
     refuse_overwriting(&args.output, &inputs)?;
     let needed = lotteries(&plan);
     if !args.cards.is_empty() && args.cards.len() != needed {
-        return Err(Failure::Usage(format!("--cards names {} columns, but the plan has {needed} lotteries", args.cards.len())));
+        return Err(Failure::Usage(format!(
+            "--cards names {} columns, but the plan has {needed} lotteries",
+            args.cards.len()
+        )));
     }
     let target = Target::new(&args.output);
     let tables = Inputs::new(&args.answers, args.delimiter)?;

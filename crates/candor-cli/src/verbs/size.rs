@@ -96,7 +96,8 @@ fn finding(args: &SizeArgs) -> Result<Finding, Failure> {
         (None, Some(null), &[share]) => Ok(Finding::Null { null, share }),
         (None, None, &[first, second]) => Ok(Finding::Groups { first, second }),
         _ => Err(Failure::Usage(
-            "--detect takes the shares of two groups, such as 0.1,0.2; or one share beside --null or --ignoring".to_owned(),
+            "--detect takes the shares of two groups, such as 0.1,0.2; or one share beside --null or --ignoring"
+                .to_owned(),
         )),
     }
 }

@@ -2,9 +2,8 @@
 
 use candor::channel::Epsilon;
 
-use super::{Device, Gadget, best_slope};
+use super::{Device, Gadget, best_slope, channel};
 use crate::DesignError;
-use crate::device::channel;
 
 /// The gadgets that are looked at, beside wheels.
 const GADGETS: [Gadget; 10] = [
@@ -57,7 +56,11 @@ pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError
         return Err(DesignError::Parameter { name: "categories", value: categories as f64, range });
     }
     if !(epsilon.is_finite() && epsilon > 0.0) {
-        return Err(DesignError::Parameter { name: "epsilon", value: epsilon, range: "it is a number above 0".to_owned() });
+        return Err(DesignError::Parameter {
+            name: "epsilon",
+            value: epsilon,
+            range: "it is a number above 0".to_owned(),
+        });
     }
     let wheels = (3..=LARGEST_WHEEL).filter_map(|sectors| offer(categories, epsilon, Gadget::Wheel(sectors)));
     // Of wheels that are as good the one with the fewest sectors.

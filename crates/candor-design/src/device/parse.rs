@@ -48,7 +48,9 @@ pub enum DeviceError {
     #[error("\"{0}\" is for questions with two answers")]
     TwoCategories(&'static str),
     /// A prevalence that is none.
-    #[error("\"{0}\" is no prevalence: it is a share above 0 and below 1 such as 1/4 or 0.2412, out of at most {MAX_OF}")]
+    #[error(
+        "\"{0}\" is no prevalence: it is a share above 0 and below 1 such as 1/4 or 0.2412, out of at most {MAX_OF}"
+    )]
     Prevalence(String),
 }
 

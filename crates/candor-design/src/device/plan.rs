@@ -80,7 +80,8 @@ fn pattern(device: &Device) -> Option<Result<Pattern, ChannelError>> {
     if device.is_crosswise() || said.iter().any(|&ways| ways != said[0]) {
         return None;
     }
-    let parts = [(PatternSet::no_miss(), told), (PatternSet::Only(vec![0]), opposite), (PatternSet::All, said.iter().sum())];
+    let parts =
+        [(PatternSet::no_miss(), told), (PatternSet::Only(vec![0]), opposite), (PatternSet::All, said.iter().sum())];
     let parts = parts.into_iter().filter(|&(_, weight)| weight > 0).map(|(set, weight)| Part { set, weight });
     Some(Pattern::new(vec![Axis::single(device.categories())], parts.collect()))
 }
