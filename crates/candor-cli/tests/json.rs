@@ -33,6 +33,9 @@ fn what_is_documented_is_there() {
         ("schema check", "schema check schema.toml people.csv"),
         ("design", "design schema.toml --epsilon 6 --tables pairs -o plan.json"),
         ("size", "size plan.json --margin 0.1"),
+        ("device", "device schema.toml --epsilon 2 --mirrored -o cards.json"),
+        ("size --detect", "size plan.json --detect 0.1,0.2"),
+        ("--ignoring", "size cards.json --ignoring 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),
         ("--l", "compare --categories 20 --l 5"),
@@ -40,6 +43,8 @@ fn what_is_documented_is_there() {
         ("audit --compare", "audit plan.json --compare other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
         ("estimate", "estimate plan.json responses.csv --covariance"),
+        ("enter", "enter plan.json written.csv -o entered.csv"),
+        ("comply", "comply cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
         ("query", "query plan.json responses.csv --where a=0"),
         ("cluster", "cluster schema.toml people.csv"),
@@ -55,6 +60,10 @@ fn what_is_documented_is_there() {
         let out = sandbox.run(&format!("{command} --json")).fine().out;
         let found = said.entry(name).or_default();
         fields(&serde_json::from_str(&out).unwrap(), found);
+        if name == "randomize" {
+            sandbox.write("written.csv", sandbox.read("responses.csv"));
+            sandbox.run("randomize cards.json people.csv --seed 1 -o drawn.csv").fine();
+        }
         if name == "design" {
             sandbox.run("design schema.toml --epsilon 4 -o other.json").fine();
         }
