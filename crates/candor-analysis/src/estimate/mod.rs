@@ -28,6 +28,7 @@ mod plausible;
 pub(crate) mod moments;
 pub(crate) mod binomial;
 mod predict;
+mod influence;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
 pub(crate) use inclusion::MAX_DENSE;
