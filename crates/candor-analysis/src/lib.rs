@@ -28,6 +28,8 @@ pub mod difference;
 
 pub mod numbers;
 
+pub mod sampling;
+
 pub mod adjust;
 
 pub mod synthesize;

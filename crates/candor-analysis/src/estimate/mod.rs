@@ -29,6 +29,7 @@ mod plausible;
 pub(crate) mod moments;
 pub(crate) mod binomial;
 mod predict;
+mod influence;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
 pub use constrained::constrained;
