@@ -77,10 +77,10 @@ function prepare(channel, sizes, block) {
   const fit = (categories, own = sizes) => String(categories) === String(own) || wrong(`block ${block}: categories differ from the schema's`);
   if (kind === 'matrix') {
     fit(content.categories);
-    const total = 1n << BigInt(content.bits);
+    const total = content.total ? integer(content.total) : 1n << BigInt(content.bits);
     const columns = content.columns.map((column) => column.map(integer));
     if (columns.length !== sizes.reduce((a, b) => a * b, 1)) wrong(`block ${block}: not one column for each input`);
-    if (columns.some((column) => column.length !== content.outputs.length || sum(column) !== total)) wrong(`block ${block}: a column does not sum to 2^bits`);
+    if (columns.some((column) => column.length !== content.outputs.length || sum(column) !== total)) wrong(`block ${block}: a column has the wrong sum`);
     return { kind, sizes, total, columns, outputs: content.outputs };
   }
   if (kind === 'pattern') {

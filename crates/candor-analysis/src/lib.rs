@@ -4,6 +4,8 @@
 
 pub mod watch;
 
+pub mod exclusion;
+
 pub mod condition;
 
 pub mod table_list;

@@ -28,6 +28,8 @@ pub mod compare;
 
 pub mod shuffled;
 
+pub mod composition;
+
 pub mod audit;
 
 pub mod explain;

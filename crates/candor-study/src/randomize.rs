@@ -1,7 +1,7 @@
 //! Randomizing: tables as record batches or files, and records one by one.
 
 use candor::plan::Plan;
-use candor::privacy::{Exclusion, exclusion};
+use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor::randomize::Client;
 use candor::randomness::Source;
 use candor::schema::{Attribute, CROSS, parts};

@@ -81,6 +81,30 @@ fn strips() -> Vec<(&'static str, Plan)> {
     ]
 }
 
+/// Devices whose outcomes are no power of two: a die of three categories, a lottery of unequal ones, and one beyond 2^53.
+fn devices() -> Vec<(&'static str, Plan)> {
+    let labels = |n: usize| (0..n).map(|z| format!("z{z}")).collect::<Vec<String>>();
+    let matrix = |sizes: &[usize], total: u128, columns: &[&[u64]]| -> Channel {
+        let columns: Vec<Vec<u64>> = columns.iter().map(|column| column.to_vec()).collect();
+        Matrix::of_total(sizes.to_vec(), labels(columns[0].len()), total, columns).unwrap().into()
+    };
+    let die = matrix(&[3], 6, &[&[4, 1, 1], &[1, 4, 1], &[1, 1, 4]]);
+    let lottery = vec![
+        (2, matrix(&[2], 36, &[&[30, 6], &[3, 33]])),
+        (1, matrix(&[2], 100, &[&[20, 80], &[65, 35]])),
+        (1, matrix(&[2], 8, &[&[7, 1], &[1, 7]])),
+    ];
+    let large = (1u64 << 60) + 1;
+    let crossed: Vec<Vec<u64>> = (0..4).map(|x| (0..4).map(|z| if x == z { 3 * large } else { large }).collect()).collect();
+    let crossed: Vec<&[u64]> = crossed.iter().map(Vec::as_slice).collect();
+    let blocks = vec![
+        Block::lottery(vec![1], lottery),
+        Block::lottery(vec![0], vec![(1, die)]),
+        Block::lottery(vec![2, 3], vec![(1, matrix(&[2, 2], 6 * u128::from(large), &crossed))]),
+    ];
+    vec![("totals", plan(&[3, 2, 2, 2], blocks))]
+}
+
 /// The plans of the vectors, by name: every kind of channel and set, blocks and a lottery.
 fn plans() -> Vec<(&'static str, Plan)> {
     let k_ary =
@@ -207,7 +231,7 @@ fn write(name: &str, plan: &Plan) {
 
 #[test]
 fn the_sampler_reproduces_its_vectors() {
-    for (name, made) in plans().into_iter().chain(strips()) {
+    for (name, made) in plans().into_iter().chain(strips()).chain(devices()) {
         if std::env::var_os("CANDOR_WRITE_VECTORS").is_some() {
             write(name, &made);
         }

@@ -241,6 +241,9 @@ pub enum ChannelError {
     /// The power of two is out of range.
     #[error("columns of a matrix sum to 2^bits with bits from 1 to 64, not {0}")]
     Bits(u32),
+    /// The total is out of range.
+    #[error("columns of a matrix sum to a whole number from 2 to 2^64, not {0}")]
+    Total(u128),
     /// A column of integers has the wrong sum.
     #[error("column {column} of the matrix sums to {sum}, not to {expected}")]
     ColumnSum {
@@ -248,7 +251,7 @@ pub enum ChannelError {
         column: usize,
         /// Its sum.
         sum: u128,
-        /// The power of two it should be.
+        /// What it should be.
         expected: u128,
     },
     /// A column of probabilities has the wrong sum.
