@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import shown
 from .result import Result
@@ -156,8 +155,7 @@ class PlanComparison(Result):
     blocks: list[Any]
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """A page for people: as text, and as HTML."""
 
     text: str

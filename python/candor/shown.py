@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Grid", "Line", "cell", "html", "listed", "text"]
 
@@ -13,16 +12,14 @@ __all__ = ["Grid", "Line", "cell", "html", "listed", "text"]
 MOST_ROWS = 40
 
 
-@dataclass
-class Line:
+class Line(NamedTuple):
     """A sentence, or a heading."""
 
     words: str
     heading: bool = False
 
 
-@dataclass
-class Grid:
+class Grid(NamedTuple):
     """A table; its first column is text, the others are numbers."""
 
     header: Sequence[str]
@@ -41,15 +38,17 @@ def listed(rows: Sequence[dict[str, Any]]) -> Iterator[Part]:
       y  -
     y: nobody asked
     """
-    plain = lambda value: not isinstance(value, dict) and not (isinstance(value, list) and any(isinstance(one, dict) for one in value))  # noqa: E731
-    columns = [
-        name for name in rows[0] if name != "reason" and all(plain(row.get(name)) for row in rows)
-        and any(row.get(name) is not None for row in rows)
-    ]  # fmt: skip
+    told = [name for name in rows[0] if name != "reason" and any(row.get(name) is not None for row in rows)]
+    columns = [name for name in told if not any(_nested(row.get(name)) for row in rows)]
     yield Grid([name.replace("_", " ") for name in columns], [[row.get(name) for name in columns] for row in rows])
     for row in rows:
         if row.get("reason") is not None:
             yield Line(f"{cell(row[columns[0]])}: {row['reason']}")
+
+
+def _nested(value: Any) -> bool:
+    """Whether it has parts of its own, which no cell can show."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value))
 
 
 def cell(value: Any) -> str:

@@ -18,7 +18,7 @@ use crate::error::BadValue;
 use crate::input::{Batch, Batches, Inputs, Table};
 use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
-use crate::types::{lists, cast, for_each_text, text_dictionary, text_dictionary_type};
+use crate::types::{cast, for_each_text, lists, text_dictionary, text_dictionary_type};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
