@@ -41,6 +41,8 @@ class Attribute(Result):
     kind: str
     #: Whether it is published unchanged.
     public: bool
+    #: The edges of its bins; empty if its values are no numbers.
+    edges: list[float]
 
 
 class Column(Result):

@@ -37,11 +37,12 @@ impl Schema {
 
     /// The attributes, as JSON.
     fn describe(&self) -> String {
-        let attributes = described(&self.0);
-        let with_labels = attributes.iter().zip(self.0.attributes()).map(|(described, attribute)| {
-            let mut described = json!(described);
-            described["categories"] = json!(attribute.categories());
-            described
+        let with_labels = described(&self.0).into_iter().map(|attribute| {
+            let mut fields = json!(attribute);
+            let labels = fields["labels"].take();
+            fields["categories"] = labels;
+            fields.as_object_mut().expect("a struct").remove("labels");
+            fields
         });
         Value::Array(with_labels.collect()).to_string()
     }
