@@ -18,7 +18,7 @@ use crate::error::BadValue;
 use crate::input::{Batch, Batches, Inputs, Table};
 use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
-use crate::types::{cast, for_each_text, text_dictionary, text_dictionary_type};
+use crate::types::{cast, for_each_text, lists, text_dictionary, text_dictionary_type};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
@@ -157,8 +157,8 @@ impl Decoder {
         let labels = self.cells[at].as_ref().expect("made with the decoder");
         let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
         let code = |row: usize, place: i32| labels.cell(drawn.channel(row), place);
-        let sets = match array.as_list_opt::<i32>() {
-            Some(list) => sets_of_lists(list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
+        let sets = match lists(array) {
+            Some(list) => sets_of_lists(&list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
             None => {
                 let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
                 let of_label = |row: usize, label: &str| code(row, labels.place(label)?);
@@ -280,8 +280,8 @@ impl Decoder {
             labels.iter().zip(0..).map(|(label, code)| (label.as_str(), code)).collect();
         if let Content::Answer { set: true, .. } = column.content {
             let code = |_: usize, label: &str| known.get(label).copied();
-            let sets = match array.as_list_opt::<i32>() {
-                Some(list) => sets_of_lists(list, |label| known.get(label).copied(), |_, code| Some(code), bad)
+            let sets = match lists(array) {
+                Some(list) => sets_of_lists(&list, |label| known.get(label).copied(), |_, code| Some(code), bad)
                     .ok_or_else(unsupported)?,
                 None => {
                     let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
