@@ -9,6 +9,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use serde::Serialize;
 
+use crate::comply::UNSEEN;
 use crate::counts::{Counts, Provenance};
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
@@ -283,6 +284,12 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
                 })
             }
         });
+    }
+    let followed = estimates.compliance_sentences();
+    if !followed.is_empty() {
+        parts.push(Part::Subheading("Did everybody follow the instructions?".to_owned()));
+        parts.extend(followed.into_iter().map(Part::Paragraph));
+        parts.push(Part::Paragraph(UNSEEN.to_owned()));
     }
     parts
 }

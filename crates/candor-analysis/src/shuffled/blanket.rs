@@ -65,7 +65,7 @@ fn of_block(block: &Block) -> Option<f64> {
 fn of_channel(channel: &Channel) -> Option<f64> {
     match channel {
         Channel::Matrix(matrix) => {
-            let scale = 2f64.powi(matrix.bits() as i32);
+            let scale = matrix.total() as f64;
             let least = |output: usize| matrix.columns().iter().map(|column| column[output]).min().unwrap_or(0);
             Some((0..matrix.labels().len()).map(|output| least(output) as f64).sum::<f64>() / scale)
         }

@@ -63,7 +63,7 @@ fn of_matrices(matrices: &[(f64, &Matrix)]) -> Option<Vec<Likelihoods>> {
     let pair = |x: usize, y: usize| {
         let levels = matrices.iter().map(|&(share, matrix)| {
             let columns = matrix.columns();
-            let scale = 2f64.powi(matrix.bits() as i32);
+            let scale = matrix.total() as f64;
             let level = |output: usize| {
                 let least = columns.iter().map(|column| column[output]).min().filter(|&least| least > 0)? as f64;
                 let [u, v] = [x, y].map(|input| columns[input][output] as f64 / least);
