@@ -56,7 +56,7 @@ function draw(data) {
     element('h2', {}, `Progress to intervals of ± ${percent(data.margin)}`),
     ...data.needed.map((size) => progress(size, data.responses))] : []),
     element('h2', {}, 'Estimates'), element('p', {}, data.summary), ...one.map(estimates),
-    fold('dependences', `Dependences (${dependences.length} pairs)`, table("Cramer's V, corrected for the randomization", ['pair', 'V', 'p'], dependences)),
+    fold('dependences', `Dependences (${dependences.length})`, table("Cramer's V, corrected for the randomization", ['pair', 'V', 'p'], dependences)),
     fold('pairs', `Cross-tabs (${pairs.length})`, ...pairs.map(estimates)),
     ...(token ? [element('section', { class: 'buttons' }, element('h2', {}, 'Report and data'), element('button', { type: 'button', click: () => download('/report.html', 'report.html') }, 'Download the report'),
       element('button', { type: 'button', click: () => download('/responses.jsonl', 'responses.jsonl') }, 'Download all responses (JSON lines)'))] : []));

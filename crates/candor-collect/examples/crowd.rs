@@ -98,7 +98,7 @@ async fn main() -> ExitCode {
     server.wait().expect("it ends");
     let stored = open_store(&survey, None).await.expect("the database").responses().await.expect("days");
     println!(
-        "{opened} connections opened and left; {RESPONDENTS} others answered meanwhile, the last after {longest:.1?}; {stored} responses stored"
+        "of {connections} connections {opened} were let in, and left; {RESPONDENTS} others answered meanwhile, the last after {longest:.1?}; {stored} responses stored"
     );
     drop(std::fs::remove_dir_all(&folder));
     if stored == RESPONDENTS as u64 + 1 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -47,7 +47,9 @@ async fn fill(survey: &Survey, lines: &[String], from: usize, to: usize) {
         query.bind(place).bind(line.clone()).execute(&mut *transaction).await.expect("stored");
     }
     // All of them again and again, each copy beside its original.
-    let copies = "INSERT INTO responses SELECT place + $1, response FROM responses WHERE place % 4294967296 = 1";
+    let originals = "CREATE TEMP TABLE originals AS SELECT place, response FROM responses WHERE place % 4294967296 = 1";
+    sqlx::query(originals).execute(&mut *transaction).await.expect("set apart");
+    let copies = "INSERT INTO responses SELECT place + $1, response FROM originals";
     for copy in (from / DIFFERENT).max(1)..to / DIFFERENT {
         sqlx::query(copies).bind(copy as i64).execute(&mut *transaction).await.expect("copied");
     }

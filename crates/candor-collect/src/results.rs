@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use candor::plan::Plan;
+use candor::privacy::times;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_study::StudyError;
@@ -73,10 +74,7 @@ pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Re
         }
     )];
     if *batches > 0 {
-        privacy.extend([
-            format!("In the smallest batch and group: {}", said.of(&survey.plan, *smallest)),
-            local(&survey.plan),
-        ]);
+        privacy.push(format!("In the smallest batch and group: {}", said.of(&survey.plan, *smallest)));
     }
     shown["privacy"] = json!(privacy);
     Ok(shown)
@@ -128,10 +126,10 @@ fn dependences(plan: &Plan, counts: &Counts) -> Value {
 
 /// What a response tells whoever collects, in a sentence.
 fn local(plan: &Plan) -> String {
-    match plan.guarantee().epsilon().value() {
-        Some(epsilon) => format!(
-            "Towards whoever sees responses arrive, each is at most {:.3} times as likely under one truth as under any other (epsilon {epsilon:.3}).",
-            epsilon.exp()
+    let epsilon = plan.guarantee().epsilon();
+    match times(epsilon) {
+        Some(times) => format!(
+            "Towards whoever sees responses arrive, each is at most {times} times as likely under one truth as under any other (epsilon {epsilon})."
         ),
         None => "This plan has no finite epsilon: responses can rule truths out.".to_owned(),
     }

@@ -99,25 +99,7 @@ pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, Stud
         ),
         None => format!("the {} responses as they are published, shuffled,", count(respondents)),
     };
-    let told = if colluding > 0 {
-        format!(", if at most {} of them tell", count(colluding))
-    } else {
-        ", if nobody tells".to_owned()
-    };
-    let sentence = match value.zip(own.value()) {
-        Some((central, own)) => format!(
-            "Somebody who sees only {what} and not how they arrived, learns at most a factor \
-             {:.3} about any one respondent, but for a chance of {delta:e}{told}; whoever collects could learn up to a factor {:.3}.",
-            up(central.exp()),
-            up(own.exp())
-        ),
-        None if value.is_some() => format!(
-            "Somebody who sees only {what} and not how they arrived, learns at most a factor {:.3} about any one respondent, but for a \
-             chance of {delta:e}{told}; towards whoever collects there is no bound.",
-            up(value.unwrap_or_default().exp())
-        ),
-        None => "Some answers are impossible under some records: shuffling does not help against that.".to_owned(),
-    };
+    let sentence = in_words(&what, value, own.value(), delta, colluding);
     let holds = required.map(|limit| value.is_some_and(|value| value <= limit));
     let warning = warning(plan);
     let by_pairs = parts.is_none() && whole.is_some_and(|whole| whole.by_pairs);
@@ -134,6 +116,26 @@ pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, Stud
         by_pairs,
         parts,
     })
+}
+
+/// What a reader of the publication learns, and what the collector can.
+fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, colluding: u64) -> String {
+    let Some(central) = value else {
+        return "Some answers are impossible under some records: shuffling does not help against that.".to_owned();
+    };
+    let told = match colluding {
+        0 => ", if nobody tells".to_owned(),
+        _ => format!(", if at most {} of them tell", count(colluding)),
+    };
+    let collector = match own {
+        Some(own) => format!("whoever collects could learn up to a factor {:.3}", up(own.exp())),
+        None => "towards whoever collects there is no bound".to_owned(),
+    };
+    format!(
+        "Somebody who sees only {what} and not how they arrived, learns at most a factor {:.3} about any one respondent, but for a \
+         chance of {delta:e}{told}; {collector}.",
+        up(central.exp())
+    )
 }
 
 /// What the counts of tables tell: blocks that some table uses together are one part, because overlapping tables reuse the same answers.
