@@ -14,6 +14,8 @@ pub mod estimate;
 
 pub mod adjust;
 
+pub mod regress;
+
 pub mod synthesize;
 
 pub mod query;
