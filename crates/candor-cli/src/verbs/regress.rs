@@ -21,7 +21,7 @@ A model is written as \"Response ~ One + Two + One:Two\"; One*Two is short for t
 stand in quotes. A name is an attribute of the plan, randomized or public, or a numeric column that was kept.
 
 Examples:
-  candor regress plan.json responses.parquet --model \"Income ~ Education + Sex\"
+  candor regress plan.json responses.parquet --model \"Income ~ Sex + Region\"
   candor regress plan.json responses.csv --model \"Income ~ Region\" --reference Region=south --weights weight --json
   candor regress plan.json responses.csv --model \"Education ~ Region\" --family multinomial --show-naive
   candor regress plan.json responses.csv --model \"Income ~ Sex\" --method ml")]
