@@ -32,6 +32,8 @@ pub mod sampling;
 
 pub mod adjust;
 
+pub mod regress;
+
 pub mod synthesize;
 
 pub mod query;

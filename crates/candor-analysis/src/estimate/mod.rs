@@ -10,7 +10,7 @@
 pub(crate) mod fitting;
 pub mod simplex;
 mod table;
-mod components;
+pub(crate) mod components;
 mod asked;
 mod law;
 mod strips;
