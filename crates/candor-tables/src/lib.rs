@@ -10,6 +10,7 @@
 pub mod visible;
 pub mod marks;
 mod types;
+mod bad_value;
 pub mod error;
 pub mod limits;
 mod cross;

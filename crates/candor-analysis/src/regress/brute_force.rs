@@ -39,68 +39,70 @@ fn holds(set: &PatternSet, missing: &[usize]) -> bool {
     }
 }
 
+/// Sets of categories and cells of strips that are answered, with their probability.
+type Law = Vec<(Vec<Vec<u16>>, Vec<u16>, f64)>;
+
 /// Every answer of a channel with its probability, given the truth.
-fn law(channel: &Channel, truth: &[usize]) -> Vec<(Vec<Vec<u16>>, Vec<u16>, f64)> {
+fn law(channel: &Channel, truth: &[usize]) -> Law {
     match channel {
-        Channel::Pattern(pattern) => {
-            let axes = pattern.axes();
-            let answers = axes.iter().fold(vec![Vec::new()], |all: Vec<Vec<Vec<u16>>>, axis| {
-                let sets = subsets(axis.categories, axis.answer);
-                all.iter()
-                    .flat_map(|one| sets.iter().map(move |set| [one.clone(), vec![set.clone()]].concat()))
-                    .collect()
-            });
-            let missing = |answer: &Vec<Vec<u16>>| -> Vec<usize> {
-                (0..axes.len()).filter(|&i| !answer[i].contains(&(truth[i] as u16))).collect()
-            };
-            let total: f64 = pattern.parts().iter().map(|part| part.weight as f64).sum();
-            let probability = |answer: &Vec<Vec<u16>>| -> f64 {
-                let own = pattern.parts().iter().filter(|part| holds(&part.set, &missing(answer)));
-                let share = |part: &Part| {
-                    let members = answers.iter().filter(|other| holds(&part.set, &missing(other))).count();
-                    part.weight as f64 / total / members as f64
-                };
-                own.map(share).sum()
-            };
-            answers.iter().map(|answer| (answer.clone(), Vec::new(), probability(answer))).collect()
-        }
+        Channel::Pattern(pattern) => law_of_pattern(pattern, truth),
         Channel::Matrix(matrix) => {
             let input = matrix.shape().cell(truth);
             let one = |output: usize| (vec![vec![output as u16]], Vec::new(), matrix.probability(output, input));
             (0..matrix.labels().len()).map(one).collect()
         }
-        Channel::Strip(strip) => {
-            let table = strip.table();
-            let own: Vec<usize> = strip.places().iter().map(|&place| truth[place]).collect();
-            let truth = table.cell(&own) as u16;
-            let orders = table.sizes().iter().map(|&size| permutations(size)).fold(vec![Vec::new()], |all, orders| {
-                all.iter()
-                    .flat_map(|one: &Vec<Vec<usize>>| {
-                        orders.iter().map(move |o| [one.clone(), vec![o.clone()]].concat())
-                    })
-                    .collect()
-            });
-            let mut sets: BTreeMap<Vec<u16>, f64> = BTreeMap::new();
-            let [hit, all] = strip.weights().map(|weight| weight as f64);
-            let relabelled = |order: &Vec<Vec<usize>>| {
-                let cell = |&cell: &u16| {
-                    let codes: Vec<usize> =
-                        table.codes(cell.into()).iter().zip(order).map(|(&code, order)| order[code]).collect();
-                    table.cell(&codes) as u16
-                };
-                let mut set: Vec<u16> = strip.members().iter().map(cell).collect();
-                set.sort_unstable();
-                set
-            };
-            let hits = orders.iter().filter(|order| relabelled(order).contains(&truth)).count() as f64;
-            for order in &orders {
-                let set = relabelled(order);
-                let in_hit = if set.contains(&truth) { hit / hits } else { 0.0 };
-                *sets.entry(set).or_insert(0.0) += (all / orders.len() as f64 + in_hit) / (hit + all);
-            }
-            sets.into_iter().map(|(set, p)| (Vec::new(), set, p)).collect()
-        }
+        Channel::Strip(strip) => law_of_strip(strip, truth),
     }
+}
+
+fn law_of_pattern(pattern: &Pattern, truth: &[usize]) -> Law {
+    let axes = pattern.axes();
+    let answers = axes.iter().fold(vec![Vec::new()], |all: Vec<Vec<Vec<u16>>>, axis| {
+        let sets = subsets(axis.categories, axis.answer);
+        all.iter().flat_map(|one| sets.iter().map(move |set| [one.clone(), vec![set.clone()]].concat())).collect()
+    });
+    let missing = |answer: &Vec<Vec<u16>>| -> Vec<usize> {
+        (0..axes.len()).filter(|&i| !answer[i].contains(&(truth[i] as u16))).collect()
+    };
+    let total: f64 = pattern.parts().iter().map(|part| part.weight as f64).sum();
+    let probability = |answer: &Vec<Vec<u16>>| -> f64 {
+        let own = pattern.parts().iter().filter(|part| holds(&part.set, &missing(answer)));
+        let share = |part: &Part| {
+            let members = answers.iter().filter(|other| holds(&part.set, &missing(other))).count();
+            part.weight as f64 / total / members as f64
+        };
+        own.map(share).sum()
+    };
+    answers.iter().map(|answer| (answer.clone(), Vec::new(), probability(answer))).collect()
+}
+
+fn law_of_strip(strip: &Strip, truth: &[usize]) -> Law {
+    let table = strip.table();
+    let own: Vec<usize> = strip.places().iter().map(|&place| truth[place]).collect();
+    let truth = table.cell(&own) as u16;
+    let orders = table.sizes().iter().map(|&size| permutations(size)).fold(vec![Vec::new()], |all, orders| {
+        let longer = |one: &Vec<Vec<usize>>| orders.iter().map(|o| [one.clone(), vec![o.clone()]].concat()).collect();
+        all.iter().flat_map(|one| -> Vec<_> { longer(one) }).collect()
+    });
+    let mut sets: BTreeMap<Vec<u16>, f64> = BTreeMap::new();
+    let [hit, all] = strip.weights().map(|weight| weight as f64);
+    let relabelled = |order: &Vec<Vec<usize>>| {
+        let cell = |&cell: &u16| {
+            let codes: Vec<usize> =
+                table.codes(cell.into()).iter().zip(order).map(|(&code, order)| order[code]).collect();
+            table.cell(&codes) as u16
+        };
+        let mut set: Vec<u16> = strip.members().iter().map(cell).collect();
+        set.sort_unstable();
+        set
+    };
+    let hits = orders.iter().filter(|order| relabelled(order).contains(&truth)).count() as f64;
+    for order in &orders {
+        let set = relabelled(order);
+        let in_hit = if set.contains(&truth) { hit / hits } else { 0.0 };
+        *sets.entry(set).or_insert(0.0) += (all / orders.len() as f64 + in_hit) / (hit + all);
+    }
+    sets.into_iter().map(|(set, p)| (Vec::new(), set, p)).collect()
 }
 
 fn everything(block: &Block, truth: &[usize]) -> Vec<(Sent, f64)> {
