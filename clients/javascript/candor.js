@@ -96,8 +96,10 @@ function prepare(channel, sizes, block) {
     const { attributes, categories, cells } = content;
     fit(categories, attributes.map((at) => sizes[at]));
     const order = stripOrder(categories);
-    if (!(cells >= 1 && cells < order.length)) wrong(`block ${block}: a strip of ${cells} of ${order.length} cells`);
-    return { kind, attributes, sizes: categories, strip: order.slice(0, cells), total: order.length, weights: [integer(content.hit), integer(content.all)] };
+    const box = Array.isArray(cells);
+    if (box ? cells.length !== categories.length || cells.some((q, i) => !(q >= 1 && q < categories[i])) : !(cells >= 1 && cells < order.length)) wrong(`block ${block}: a strip of ${cells} of ${order.length} cells`);
+    const strip = box ? order.map((_, cell) => cell).filter((cell) => digits(cell, categories).every((x, i) => x < cells[i])) : order.slice(0, cells);
+    return { kind, attributes, sizes: categories, strip, total: order.length, weights: [integer(content.hit), integer(content.all)] };
   }
   return wrong(`block ${block}: "${kind}" is a channel that this client does not know`);
 }

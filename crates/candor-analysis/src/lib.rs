@@ -6,6 +6,8 @@ pub mod watch;
 
 pub mod exclusion;
 
+pub mod names;
+
 pub mod condition;
 
 pub mod table_list;
@@ -18,7 +20,19 @@ pub mod comply;
 
 pub mod power;
 
+mod ratio;
+
+pub mod among;
+
+pub mod difference;
+
+pub mod numbers;
+
+pub mod sampling;
+
 pub mod adjust;
+
+pub mod regress;
 
 pub mod synthesize;
 

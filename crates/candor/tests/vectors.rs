@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use candor::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use candor::channel::{Answer, Axis, Bitmap, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
 use candor::randomize::{Client, RandomizeError};
 use candor::randomness::Source;
@@ -54,7 +54,7 @@ fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
     Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
 }
 
-fn strip(places: &[usize], sizes: &[usize], cells: usize, weights: [u64; 2]) -> Strip {
+fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Strip {
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
 }
 
@@ -76,6 +76,13 @@ fn strips() -> Vec<(&'static str, Plan)> {
         ("strip", plan(&[9], vec![Block::new(vec![0], Strip::within(vec![0], vec![9], 2, 1.0).unwrap())])),
         ("strip-pair", plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, [7, 5]))])),
         ("strip-triple", plan(&[4, 5, 3], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[4, 5, 3], 7, [3, 8]))])),
+        (
+            "box",
+            plan(
+                &[3, 4, 5],
+                vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[3, 4, 5], Cells::Box(vec![1, 3, 2]), [7, 5]))],
+            ),
+        ),
         ("strips-and-patterns", plan(&[4, 2, 7], vec![Block::lottery(vec![2, 0, 1], mixed)])),
         ("strips-in-blocks", plan(&[200, 3, 300], blocks)),
     ]

@@ -77,15 +77,16 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     }
     let row = |one: &Size| {
         let needed = one.respondents.map_or("not identifiable".to_owned(), |needed| count(needed as u64));
-        vec![one.attributes.join(","), needed]
+        let worst = one.worst_case.map_or("-".to_owned(), |needed| count(needed as u64));
+        vec![one.attributes.join(","), needed, worst]
     };
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "Respondents for a margin of {} in every cell ({each} with confidence {}), if the truth is uniform\n",
+        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, and whatever the truth is\n",
         margin, args.confidence
     );
-    emit(&(heading + &table(&["table", "respondents"], &rows)))
+    emit(&(heading + &table(&["table", "uniform truth", "any truth"], &rows)))
 }
 
 /// What is to be found, as the flags say it.

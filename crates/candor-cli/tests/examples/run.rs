@@ -76,6 +76,7 @@ pub fn with_files() -> Sandbox {
         "design --categories 4 --method warner --p 0.7 -o warner.json",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.csv",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.parquet",
+        "randomize first.json people.csv --keep weight --seed 2 -o earlier.parquet",
     ] {
         sandbox.run(command).fine();
     }

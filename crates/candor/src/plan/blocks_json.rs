@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Block, PlanError};
-use crate::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use crate::channel::{Axis, Bitmap, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use crate::schema::{Schema, SchemaError};
 
 #[derive(Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(super) enum ChannelJson {
     Strip {
         attributes: Vec<usize>,
         categories: Vec<usize>,
-        cells: usize,
+        cells: Cells,
         hit: Integer,
         all: Integer,
     },
@@ -143,7 +143,7 @@ fn channel_json(channel: &Channel) -> ChannelJson {
         Channel::Strip(strip) => {
             let [hit, all] = strip.weights().map(Integer);
             let (attributes, categories) = (strip.places().to_vec(), strip.table().sizes().to_vec());
-            ChannelJson::Strip { attributes, categories, cells: strip.members().len(), hit, all }
+            ChannelJson::Strip { attributes, categories, cells: strip.cells().clone(), hit, all }
         }
     }
 }
