@@ -68,6 +68,15 @@ fn every_device_of_the_golden_tables() {
     }
 }
 
+/// What is listed can be typed again.
+#[test]
+fn listed_devices_are_read_back() {
+    for offer in offers(2, 1.61).unwrap() {
+        let written = offer.device.written(&yes_no());
+        assert_eq!(parse(&written, &yes_no()).as_ref(), Ok(&offer.device), "{written}");
+    }
+}
+
 #[test]
 fn the_simplest_of_nearly_the_best() {
     let gadget = |k: usize, epsilon: f64| recommended(&offers(k, epsilon).unwrap()).unwrap().device.gadget();
@@ -84,7 +93,7 @@ fn devices_of_the_literature() {
         "sum of two dice: 2-4 yes, 5-10 truth, 11-12 no",
         "sum of two dice: 2-4 yes, 10-12 no, else truth",
         "sum of two dice: 5 yes, 9 no, else truth",
-        "two coins: heads-heads heads-tails truth, tails-heads yes, tails-tails no",
+        "two coins: heads+heads-heads+tails truth, tails+heads yes, tails+tails no",
         "die: 1 yes, 6 no, else truth",
     ];
     let golden = golden();

@@ -20,9 +20,11 @@ Examples:
   candor device schema.toml --epsilon 1.61 -o plan.json --card card.html
   candor device schema.toml --epsilon 1.61 --mirrored -o plan.json --card card.html --language de
 
-Devices for --device: what is thrown (coin, two coins, three coins, die, ten-sided die, twenty-sided die, two dice, two ten-sided dice,
-sum of two dice, card, suit, rank, wheel of 12), a colon, then outcomes and what to do: truth, opposite, a category, or \"other 1/2\" for
-a question without a secret that half of the people answer with the second category. \"crosswise: 1/4\" is the crosswise model.")]
+A device is what is thrown, a colon, then outcomes and what to do with them. Thrown are: coin, two coins,
+three coins, die, ten-sided die, twenty-sided die, two dice, two ten-sided dice, sum of two dice, card, suit,
+rank, wheel of 12. To do: truth, opposite, a category, or \"other 1/2\" for a question without a secret that
+half of the people answer with the second category. \"crosswise: 1/4\" is the crosswise model. Tosses are
+written heads+tails, playing cards C1 (the ace of clubs) to S13 (the king of spades).")]
 pub struct DeviceArgs {
     /// The schema (TOML): one device for each question that is not public
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]

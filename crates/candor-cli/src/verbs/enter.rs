@@ -15,8 +15,9 @@ use crate::show::{count, emit_json, remark};
 Example:
   candor enter plan.json answers.csv --keep weight -o entered.parquet
 
-The table has one row per respondent and one column per question, by its name, with the answer that was given; and, if the plan comes with
-several cards, a column with the letter (or number) of the card. Every other verb reads what is written.")]
+The table has one row per respondent and one column per question, by its name, with the answer that was
+given; and, if the plan comes with several cards, a column with the letter (or number) of the card. Every
+other verb reads what is written.")]
 pub struct EnterArgs {
     /// The plan that people answered under (JSON)
     plan: String,

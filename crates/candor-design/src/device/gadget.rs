@@ -113,14 +113,15 @@ impl Gadget {
         match self {
             Gadget::Coins(coins) => {
                 let side = |coin: u32| if n >> (coins - 1 - coin) & 1 == 0 { "heads" } else { "tails" };
-                (0..coins).map(side).collect::<Vec<&str>>().join("-")
+                (0..coins).map(side).collect::<Vec<&str>>().join("+")
             }
             Gadget::Die(_) | Gadget::Wheel(_) => (n + 1).to_string(),
             // Ten-sided dice are numbered from 0.
             Gadget::TwoDice(10) => format!("{n:02}"),
             Gadget::TwoDice(sides) => format!("{}{}", n / u64::from(sides) + 1, n % u64::from(sides) + 1),
             Gadget::Sum => (n + 2).to_string(),
-            Gadget::Card => format!("{} of {}", rank(n % 13 + 1), SUITS[outcome / 13]),
+            // C1 is the ace of clubs, S13 the king of spades.
+            Gadget::Card => format!("{}{}", ["C", "D", "H", "S"][outcome / 13], n % 13 + 1),
             Gadget::Suit => SUITS[outcome].to_owned(),
             Gadget::Rank => rank(n + 1),
             Gadget::Question { .. } => ["yes", "no"][outcome].to_owned(),
@@ -159,7 +160,7 @@ mod tests {
         }
         assert_eq!(Gadget::Sum.ways(), [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]);
         assert_eq!(Gadget::TwoDice(6).label(35), "66");
-        assert_eq!(Gadget::Card.label(51), "king of spades");
-        assert_eq!(Gadget::Coins(2).label(1), "heads-tails");
+        assert_eq!(Gadget::Card.label(51), "S13");
+        assert_eq!(Gadget::Coins(2).label(1), "heads+tails");
     }
 }
