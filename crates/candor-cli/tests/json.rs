@@ -39,7 +39,7 @@ fn what_is_documented_is_there() {
         ("audit", "audit plan.json --respondents 5000"),
         ("audit --compare", "audit plan.json --compare other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
-        ("estimate", "estimate plan.json responses.csv --covariance"),
+        ("estimate", "estimate plan.json responses.csv --tables a --compare b --mean c --quantile c:0.5"),
         ("test", "test plan.json responses.csv --independence b,c"),
         ("query", "query plan.json responses.csv --where a=0"),
         ("cluster", "cluster schema.toml people.csv"),
