@@ -67,7 +67,7 @@ fn population() -> Vec<f64> {
 
 fn people(n: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
     let shares = population();
-    let mut columns = vec![Vec::with_capacity(n); 3];
+    let mut columns = vec![Vec::new(); 3];
     for _ in 0..n {
         let mut left = rng.next_u64() as f64 / 2f64.powi(64);
         let cell = shares.iter().position(|share| {
