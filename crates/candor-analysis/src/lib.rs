@@ -4,6 +4,8 @@
 
 pub mod watch;
 
+pub mod exclusion;
+
 pub mod names;
 
 pub mod condition;
@@ -13,6 +15,10 @@ pub mod table_list;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod comply;
+
+pub mod power;
 
 mod ratio;
 
@@ -25,6 +31,8 @@ pub mod numbers;
 pub mod sampling;
 
 pub mod adjust;
+
+pub mod regress;
 
 pub mod synthesize;
 

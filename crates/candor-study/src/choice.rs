@@ -48,6 +48,7 @@ impl Choice for Method {
         ("plug-in", Method::PlugIn),
         ("iterative", Method::Iterative),
         ("projected", Method::Projected),
+        ("constrained", Method::Constrained),
         ("clipped", Method::Clipped),
     ];
 }

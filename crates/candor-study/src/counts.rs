@@ -202,6 +202,60 @@ impl Counts {
         Counts::new(plan, by, found.into_iter().map(group).collect(), responses as u64)
     }
 
+    /// The same counts, of responses that come from there.
+    pub(crate) fn with_provenance(self, provenance: Provenance) -> Counts {
+        Counts { provenance, ..self }
+    }
+
+    /// Adds the counts of other responses to the same plan: those of the same tables, in the same groups.
+    ///
+    /// # Errors
+    /// If they are of other tables, other groups or another plan.
+    pub fn merge(&mut self, other: Counts) -> Result<(), StudyError> {
+        let layouts = |counts: &Counts| -> Option<Vec<CountLayout>> {
+            Some(counts.groups.values().next()?.iter().map(|tally| tally.layout().clone()).collect())
+        };
+        let same = layouts(self).zip(layouts(&other)).is_none_or(|(here, there)| here == there);
+        if self.by != other.by || !same {
+            return Err(StudyError::Counts("they are of other tables or groups, and do not add up"));
+        }
+        if self.weighted().zip(other.weighted()).is_some_and(|(here, there)| here != there) {
+            return Err(StudyError::Counts("some are weighted and some are not, and do not add up"));
+        }
+        for (key, tallies) in other.groups {
+            match self.groups.get_mut(&key) {
+                Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+                None => drop(self.groups.insert(key, tallies)),
+            }
+        }
+        self.responses += other.responses;
+        self.provenance.simulation = self.provenance.simulation.or(other.provenance.simulation);
+        self.provenance.unmarked.extend(other.provenance.unmarked);
+        self.provenance.unmarked.sort();
+        self.provenance.unmarked.dedup();
+        Ok(())
+    }
+
+    /// The same counts, of these tables only.
+    ///
+    /// # Errors
+    /// If one of them was not counted.
+    pub fn only(&self, tables: &TableList) -> Result<Counts, StudyError> {
+        let mut counts = self.clone();
+        for tallies in counts.groups.values_mut() {
+            let own = |table: &Vec<usize>| tallies.iter().find(|tally| tally.layout().attributes == *table).cloned();
+            let picked: Option<Vec<TableTally>> = tables.lists().iter().map(own).collect();
+            *tallies = picked.ok_or(StudyError::Counts("a table that is needed was not counted"))?;
+        }
+        Ok(counts)
+    }
+
+    /// Whether the responses have weights; `None` if there are none.
+    fn weighted(&self) -> Option<bool> {
+        let mut groups = self.groups.values().flatten().flat_map(|tally| tally.groups().values());
+        groups.next().map(|group| !group.square_counts.is_empty())
+    }
+
     /// How many responses were counted.
     pub fn responses(&self) -> u64 {
         self.responses

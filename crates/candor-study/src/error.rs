@@ -6,6 +6,7 @@ use candor_analysis::adjust::AdjustError;
 use candor_analysis::condition::ConditionError;
 use candor_analysis::dependence::ProtocolError;
 use candor_analysis::estimate::EstimateError;
+use candor_analysis::regress::RegressError;
 use candor_analysis::table_list::TableListError;
 use candor_analysis::watch::Cancelled;
 use candor_design::DesignError;
@@ -32,6 +33,14 @@ pub enum StudyError {
     /// Counts that do not belong together.
     #[error("the counts are not those of this plan and these groups: {0}")]
     Counts(&'static str),
+    /// Counts of another plan.
+    #[error("these counts were made under another plan ({found}), not under this one ({expected})")]
+    OtherPlan {
+        /// The fingerprint of theirs.
+        found: String,
+        /// The fingerprint of the plan at hand.
+        expected: String,
+    },
     /// Tables that cannot be counted.
     #[error("`{parameter}`: {error}")]
     Tables {
@@ -131,6 +140,9 @@ pub enum StudyError {
     /// A table cannot be estimated.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
+    /// A model cannot be fitted.
+    #[error(transparent)]
+    Regress(#[from] RegressError),
     /// Answers cannot be given weights.
     #[error(transparent)]
     Adjust(#[from] AdjustError),

@@ -3,7 +3,7 @@
 use candor::plan::Plan;
 use candor_analysis::among::{SharesAmong, shares_among};
 use candor_analysis::estimate::{
-    Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse,
+    Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
 };
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::asked::Asked;
 use crate::choice::Choice;
 use crate::comparison::{self, Comparison};
+use crate::comply::{ComplyOptions, Followed, followed};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::numbers::{self, NumberRow, NumbersAsked};
@@ -63,7 +64,7 @@ impl EstimateOptions {
 pub struct Estimates {
     /// The number of responses.
     pub respondents: u64,
-    /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected` or `clipped`.
+    /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected`, `constrained` or `clipped`.
     pub method: &'static str,
     /// Whose table: `population` or `table`.
     pub target: &'static str,
@@ -79,6 +80,20 @@ pub struct Estimates {
     /// Means, variances and quantiles, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub numbers: Vec<NumberRow>,
+    /// Whether people followed their cards: for each question that was asked for by itself and has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compliance: Vec<QuestionTest>,
+}
+
+/// The test that everybody followed the cards of a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionTest {
+    /// The question.
+    pub attribute: String,
+    /// The test.
+    #[serde(flatten)]
+    pub test: Followed,
 }
 
 /// One table, of one group.
@@ -172,8 +187,7 @@ pub fn estimate_asked(
         };
         let group: Vec<(String, String)> = counts.by().iter().zip(key).map(category).collect();
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
-        for (number, tally) in plain.iter().enumerate() {
-            let analysis = analyse(plan, tally, &how);
+        for (number, (tally, analysis)) in plain.iter().zip(analyse_all(plan, plain, &how)).enumerate() {
             if asked.among(number).everybody() {
                 let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
                 tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
@@ -188,6 +202,10 @@ pub fn estimate_asked(
         }
         numbers.extend(numbers::of_group(plan, wanted, rest, &group, &how));
     }
+    let compliance = counts.groups().get(&Vec::new()).into_iter().flatten().filter_map(|tally| {
+        let attribute = plan.schema().name(*tally.layout().attributes.first()?).to_owned();
+        Some(QuestionTest { attribute, test: followed(plan, tally)? })
+    });
     let (method, target, interval) = (method.called(), target.called(), interval.called());
     Ok(Estimates {
         respondents: counts.responses(),
@@ -198,6 +216,7 @@ pub fn estimate_asked(
         tables,
         comparisons,
         numbers,
+        compliance: compliance.collect(),
     })
 }
 
@@ -314,6 +333,12 @@ impl Estimates {
             }
             biased => format!("{biased} estimate (not unbiased; without standard errors)"),
         }
+    }
+
+    /// Whether people followed their cards, in sentences.
+    pub fn compliance_sentences(&self) -> Vec<String> {
+        let alpha = ComplyOptions::default().alpha;
+        self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
     }
 
     /// What should be known before believing these tables; each begins with `warning:` or `note:`.

@@ -126,6 +126,7 @@ fn every_choice_has_its_name() {
         (Method::PlugIn, "plug-in"),
         (Method::Iterative, "iterative"),
         (Method::Projected, "projected"),
+        (Method::Constrained, "constrained"),
         (Method::Clipped, "clipped"),
     ];
     for (method, name) in methods {

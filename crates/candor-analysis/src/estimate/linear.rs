@@ -75,7 +75,7 @@ impl TableEstimator<'_> {
                 square - 2.0 * mean * other + mean * mean
             };
             let (first, second) = self.answer_shares(group, law, &held);
-            let mut largest = spread(&first, &second);
+            let mut largest = spread(&first, second.as_deref().unwrap_or(&first));
             if let Some(feasible) = &feasible {
                 let answers = self.expected(feasible, law);
                 largest = largest.max(spread(&answers, &answers));

@@ -127,7 +127,7 @@ impl TableEstimator<'_> {
                 true => self.spread_of_strips(&held, law, weights),
                 false => {
                     let answers = self.expected(&self.forward(&held), law);
-                    self.spread(&answers, &answers, law, weights)
+                    self.spread(&answers, None, law, weights)
                 }
             };
             let per_response = group.squares / (group.total * group.total);

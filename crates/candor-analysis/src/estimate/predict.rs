@@ -60,7 +60,7 @@ impl TableEstimator<'_> {
                 true => self.spread_of_strips(&held, law, weights),
                 false => {
                     let answers = self.expected(&self.forward(&held), law);
-                    self.spread(&answers, &answers, law, weights)
+                    self.spread(&answers, None, law, weights)
                 }
             };
             variances.iter_mut().zip(spread).for_each(|(sum, spread)| *sum += spread / (p * respondents));
@@ -127,7 +127,7 @@ impl TableEstimator<'_> {
                     let answers = self.expected(&self.forward(&certain), law);
                     let mut mean = self.invert(&answers, false);
                     self.apply(&mut mean, law, &self.estimate_coefficients(weights));
-                    (self.spread(&answers, &answers, law, weights), mean)
+                    (self.spread(&answers, None, law, weights), mean)
                 }
             };
             let square = |(sum, (spread, mean)): (&mut f64, (f64, f64))| *sum += (spread + mean * mean) / p;

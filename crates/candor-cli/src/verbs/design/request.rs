@@ -46,6 +46,7 @@ impl DesignArgs {
             ("--from-clusters", "clusters", self.from_clusters.is_some()),
             ("--inside", "inside", self.inside.is_some()),
             ("--single", "single", self.single),
+            ("--mirrored", "mirrored", self.mirrored),
             ("--order", "order", self.order.is_some()),
             ("--allow-weaker", "allow_weaker", self.allow_weaker),
             ("--time-limit", "time_limit", self.time_limit.is_some()),
@@ -116,6 +117,7 @@ impl DesignArgs {
         put("inside", self.inside.map(|inside| json!(inside)));
         put("inputs", self.inputs.map(|inputs| json!(inputs)));
         put("single", self.single.then_some(json!(true)));
+        put("mirrored", self.mirrored.then_some(json!(true)));
         put("allow_weaker", self.allow_weaker.then_some(json!(true)));
         put("matrix", self.file.as_deref().map(matrix).transpose()?);
         if let Some(Clusters { names, spent }) = self.asked_clusters()? {

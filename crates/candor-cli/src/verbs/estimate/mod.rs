@@ -123,6 +123,8 @@ enum MethodArg {
     Iterative,
     /// The distribution closest to the unbiased estimate; not unbiased
     Projected,
+    /// All tables together: distributions that agree with each other, closest to the unbiased estimates; not unbiased
+    Constrained,
     /// Negative cells cut off and the rest rescaled, as much of the literature does; not unbiased
     Clipped,
 }
@@ -299,6 +301,7 @@ fn options(args: &EstimateArgs) -> EstimateOptions {
             MethodArg::PlugIn => Method::PlugIn,
             MethodArg::Iterative => Method::Iterative,
             MethodArg::Projected => Method::Projected,
+            MethodArg::Constrained => Method::Constrained,
             MethodArg::Clipped => Method::Clipped,
         },
         target: args.target.into(),

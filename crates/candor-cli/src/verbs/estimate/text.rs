@@ -37,6 +37,9 @@ pub fn describe(estimates: &Estimates, weights: Option<&str>) -> String {
     if !estimates.numbers.is_empty() {
         let _ = write!(text, "\n{}", number_table(&estimates.numbers));
     }
+    for sentence in estimates.compliance_sentences() {
+        let _ = write!(text, "\n{}", paragraph(&sentence));
+    }
     text
 }
 
