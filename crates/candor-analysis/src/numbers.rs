@@ -192,6 +192,7 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     };
     let under = spread(&|_| 1.0);
     let Some((mean, _)) = ratios.share(&spread(&|u| u), &under) else { return of_nobody(codes, values, shares) };
+    let squares = spread(&|u| (u - mean.estimate) * (u - mean.estimate));
     let scaled = |cell: Cell, scale: f64, shift: f64| Cell {
         estimate: shift + scale * cell.estimate,
         uncertainty: cell.uncertainty.map(|u| Uncertainty {
@@ -210,16 +211,15 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     let distribution: Vec<Cell> = (0..order.len() - 1).filter_map(|k| at(k, &order)).collect();
     Numbers {
         codes,
-        variance: scaled(variance(ratios, mean.estimate, &spread, &under), (high - low).powi(2), 0.0),
+        variance: scaled(variance(ratios, &squares, &under), (high - low).powi(2), 0.0),
         mean: scaled(mean, high - low, low),
         quantiles: shares.iter().map(|&share| quantile(share, &distribution, &order)).collect(),
     }
 }
 
-/// The variance of numbers from 0 to 1 with this mean, by linearisation; it is at most 1/4.
-fn variance(ratios: &Ratios<'_>, mean: f64, spread: &dyn Fn(&dyn Fn(f64) -> f64) -> Vec<f64>, under: &[f64]) -> Cell {
-    let squares = spread(&|u| (u - mean) * (u - mean));
-    let (n, d) = (dot(&squares, &ratios.estimate.shares), dot(under, &ratios.estimate.shares));
+/// The variance of numbers from 0 to 1, from their squared distances from the mean, by linearisation; it is at most 1/4.
+fn variance(ratios: &Ratios<'_>, squares: &[f64], under: &[f64]) -> Cell {
+    let (n, d) = (dot(squares, &ratios.estimate.shares), dot(under, &ratios.estimate.shares));
     let estimate = n / d;
     let influence: Vec<f64> = squares.iter().zip(under).map(|(square, h)| (square - estimate * h) / d).collect();
     let (error, reach) = ratios.error_and_reach(&influence);

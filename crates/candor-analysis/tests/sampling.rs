@@ -121,7 +121,7 @@ fn clusters_of_randomized_answers() {
         for household in 0..households {
             let alike = rng.next_u32() % 3;
             for _ in 0..members {
-                let y = if rng.next_u32() % 4 == 0 { rng.next_u32() % 3 } else { alike };
+                let y = if rng.next_u32().is_multiple_of(4) { rng.next_u32() % 3 } else { alike };
                 truths[0].push((rng.next_u32() % 2) as u16);
                 truths[1].push(y as u16);
                 units.push((0, household));

@@ -42,7 +42,7 @@ fn what_is_documented_is_there() {
         ("audit", "audit plan.json --respondents 5000"),
         ("audit --compare", "audit plan.json --compare other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
-        ("estimate", "estimate plan.json responses.csv --covariance"),
+        ("estimate", "estimate plan.json responses.csv --tables a --compare b --mean c --quantile c:0.5"),
         ("enter", "enter plan.json written.csv -o entered.csv"),
         ("comply", "comply cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),

@@ -12,7 +12,7 @@ use statrs::function::beta::checked_beta_reg;
 use super::components::pattern_function;
 use super::moments::{effective_people, smoothed};
 use super::strips::extremes;
-use super::{Estimate, Options, TableEstimator};
+use super::{Estimate, Options, TableEstimator, Target};
 use crate::tally::TableTally;
 
 /// From so many of either kind on, the normal law stands for the binomial one.
@@ -40,6 +40,39 @@ fn score_end(share: f64, trials: f64, reach: f64) -> f64 {
     (seen + square / 2.0 + reach.signum() * root) / (1.0 + square)
 }
 
+/// Whether a binomial share of this mean is at least as far off as the one seen, on its side, with half the chance that is left.
+fn is_likely(seen: f64, mean: f64, trials: f64, options: &Options) -> bool {
+    let tail = (1.0 - options.confidence) / 2.0;
+    let (hits, misses) = (trials * seen, trials * (1.0 - seen));
+    if hits.min(misses) >= MANY {
+        let reach = -Normal::standard().inverse_cdf(tail);
+        let off = ((seen - mean).abs() - 0.5 / trials).max(0.0);
+        return off * off <= reach * reach * mean * (1.0 - mean) / trials;
+    }
+    // At least so many hits, or at most.
+    let below = |a: f64, b: f64| checked_beta_reg(a, b, mean).unwrap_or(0.5);
+    let chance = match mean < seen {
+        true if hits <= 0.0 => 1.0,
+        true => below(hits, misses + 1.0),
+        false if misses <= 0.0 => 1.0,
+        false => 1.0 - below(hits + 1.0, misses),
+    };
+    chance >= tail
+}
+
+/// How far this holds on the way from one number to another.
+fn furthest(from: f64, to: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    if holds(to) {
+        return to;
+    }
+    let (mut inside, mut outside) = (from, to);
+    for _ in 0..50 {
+        let middle = (inside + outside) / 2.0;
+        if holds(middle) { inside = middle } else { outside = middle }
+    }
+    inside
+}
+
 /// The point below which the beta law with these parameters has this share.
 fn quantile(a: f64, b: f64, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -60,18 +93,35 @@ impl TableEstimator<'_> {
         let likely = smoothed(estimate, tally, 1);
         let variances = self.cell_variances(tally, &likely, options.target);
         let (lowest, highest) = self.ranges(tally);
+        // Of this very table only the randomization is uncertain, by how much depends on the share.
+        let own = if options.target == Target::Table { self.own_square() } else { None };
         let interval = |cell: usize| {
             let (a, b) = (lowest[cell].min(0.0), highest[cell].max(1.0));
             let place = |share: f64| ((share - a) / (b - a)).clamp(0.0, 1.0);
-            let (mean, variance) = match &variances {
-                Some(variances) => (place(likely[cell]), variances[cell]),
-                None => (place(estimate.shares[cell]), estimate.standard_errors[cell].powi(2)),
+            let (share, variance) = match &variances {
+                Some(variances) => (likely[cell], variances[cell]),
+                None => (estimate.shares[cell], estimate.standard_errors[cell].powi(2)),
             };
-            let trials = mean * (1.0 - mean) * (b - a) * (b - a) / variance;
-            let trials = if trials.is_finite() && trials > 0.0 { trials } else { people };
+            let trials = |share: f64, variance: f64| {
+                let trials = place(share) * (1.0 - place(share)) * (b - a) * (b - a) / variance;
+                if trials.is_finite() && trials > 0.0 { trials } else { people }
+            };
             // What is outside is moved to the nearest end: the interval is never empty.
-            let seen = place(estimate.shares[cell].clamp(0.0, 1.0));
-            let (low, high) = clopper_pearson(seen, trials, options.confidence);
+            let moved = estimate.shares[cell].clamp(0.0, 1.0);
+            if let Some(own) = own {
+                let other = (people * variance - share * (own - 1.0)).max(0.0) / (1.0 - share).max(f64::MIN_POSITIVE);
+                let variance = |share: f64| (share * (own - 1.0) + (1.0 - share) * other).max(0.0) / people;
+                let holds = |share: f64| {
+                    let (mean, trials) = (place(share), trials(share, variance(share)));
+                    // The estimate moves by whole responses, which are more than one trial each.
+                    let nearer = (0.5 / people - 0.5 / trials).max(0.0);
+                    let seen = place(moved);
+                    let seen = if mean < seen { mean.max(seen - nearer) } else { mean.min(seen + nearer) };
+                    is_likely(seen, mean, trials, options)
+                };
+                return (furthest(moved, 0.0, holds), furthest(moved, 1.0, holds));
+            }
+            let (low, high) = clopper_pearson(place(moved), trials(share, variance), options.confidence);
             ((a + (b - a) * low).clamp(0.0, 1.0), (a + (b - a) * high).clamp(0.0, 1.0))
         };
         (0..estimate.shares.len()).map(interval).collect()
@@ -129,7 +179,7 @@ mod tests {
         let golden = [
             (0.0, 5.0, 0.0, 0.521_823_750_104_981),
             (1.0, 1.0, 0.025, 1.0),
-            (1.0, 50.0, 0.000_506_227_983_040_829, 0.106_469_545_711_499_913),
+            (1.0, 50.0, 0.000_506_227_983_040_829, 0.106_469_545_711_499_91),
             (7.0, 20.0, 0.153_909_204_784_541, 0.592_188_534_532_828),
             (600.0, 1500.0, 0.375_091_238_483_980, 0.425_301_126_446_281),
         ];

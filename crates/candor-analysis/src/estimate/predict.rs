@@ -108,6 +108,11 @@ impl TableEstimator<'_> {
         Ok(Some((variance.max(0.0) / respondents).sqrt()))
     }
 
+    /// The mean square of what one of many responses adds to its own cell; `None` if cells differ by it, because there is a matrix.
+    pub(super) fn own_square(&self) -> Option<f64> {
+        if self.matrices.is_empty() { self.mean_squares(0).ok().map(|squares| squares[0]) } else { None }
+    }
+
     /// The mean square of what one of many responses adds to each cell if the truth is this one, as the cells are held here.
     fn mean_squares(&self, truth: usize) -> Result<Vec<f64>, EstimateError> {
         let draws = self.draws();
