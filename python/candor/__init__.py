@@ -18,7 +18,7 @@ from .frames import Responses
 from .plan import Plan
 from .progress import show_progress
 from .schema import Schema
-from .verbs import compare, design, front, methods
+from .verbs import compare, design, device, front, methods
 from .warned import Caution
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "__version__",
     "compare",
     "design",
+    "device",
     "front",
     "methods",
     "show_progress",

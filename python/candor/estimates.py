@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from .result import Result
-from .shown import Grid, Line
+from .shown import Grid, Line, listed
 
 __all__ = [
     "Adjustment",
     "Answers",
     "Cell",
+    "Compliance",
+    "Entered",
     "Estimates",
     "Independence",
     "Randomized",
@@ -31,6 +33,20 @@ class Randomized(Result):
     #: The seed, if it was a simulation.
     simulation: int | None
     seconds: float | None
+
+
+class Entered(Result):
+    """What was entered."""
+
+    records: int
+    fingerprint: str
+
+
+class Compliance(Result):
+    """What the answers tell about whether people followed their cards."""
+
+    respondents: int
+    questions: list[Any]
 
 
 class Cell(Result):
@@ -126,6 +142,12 @@ class Estimates(Result):
     interval: str
     confidence: float
     tables: list[Table]
+    #: Groups, or earlier responses, side by side.
+    comparisons: list[Any]
+    #: Means and quantiles.
+    numbers: list[Any]
+    #: Whether answers fit the plan, question by question.
+    compliance: list[Any]
 
     def __getitem__(self, table: str | int | tuple[str, ...] | list[str]) -> Table:
         if isinstance(table, int):
@@ -170,6 +192,10 @@ class Estimates(Result):
         )
         for table in self.tables:
             yield from table._shown()
+        for name in ("numbers", "comparisons"):
+            if self._fields.get(name):
+                yield Line(name, heading=True)
+                yield from listed(self._fields[name])
 
 
 class Independence(Result):

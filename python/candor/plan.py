@@ -10,23 +10,19 @@ from typing import Any
 
 from . import _candor, frames
 from ._candor import OtherPlanError, ParameterError, RequirementError
+from .analysis import Analysis, TableNames, Tables
 from .counts import Counts
-from .estimates import Adjustment, Answers, Estimates, Independence, Randomized, Report, Synthesis
-from .parameters import joined, names, written
+from .estimates import Entered, Estimates, Randomized
+from .parameters import names, written
 from .progress import Bar
-from .results import Audit, Clusters, Column, Design, Guarantee, Page, PlanComparison, Refinement, Sizes
+from .results import Audit, Column, Design, Devices, Guarantee, Page, PlanComparison, Powers, Refinement, Sizes
 from .schema import Schema
 from .warned import tell
 
 __all__ = ["Plan"]
 
-#: A path, a frame, or anything that gives Arrow streams; or several.
-Tables = Any
-#: A list of tables: ``"pairs"``, ``"a,b;c"`` or ``["a,b", "c"]``.
-TableNames = str | Iterable[str | Iterable[str]]
 
-
-class Plan:
+class Plan(Analysis):
     """A schema, channels that randomize it, and what they guarantee. Holds nothing secret.
 
     >>> import candor
@@ -41,6 +37,8 @@ class Plan:
         self._native = native
         #: What was said of it when it was designed here; None if it was read.
         self.design = design
+        #: Which devices it is of, if it was made of some here; else None.
+        self.devices: Devices | None = None
         #: What was said of it when it was refined here; else None.
         self.refinement: Refinement | None = None
 
@@ -149,6 +147,19 @@ class Plan:
         text = _candor.randomize_one(self._native, json.dumps(dict(record)), written(seed=seed, simulation=simulation))
         return json.loads(text)
 
+    def enter(
+        self,
+        answers: Tables,
+        output: str | os.PathLike[str],
+        *,
+        cards: str | Iterable[str] | None = None,
+        keep: str | Iterable[str] | None = None,
+        delimiter: str | None = None,
+    ) -> Entered:
+        """Writes what interviewers wrote down (answers, and letters or numbers of cards) as responses to a file."""
+        options = written(cards=names(cards), keep=names(keep), delimiter=delimiter)
+        return Entered.loads(_candor.enter_answers(self._native, frames.given(answers), os.fsdecode(output), options))
+
     def tally(
         self,
         responses: Tables,
@@ -175,6 +186,13 @@ class Plan:
         *,
         counts: Tables | None = None,
         tables: TableNames | None = None,
+        without_missing: bool | None = None,
+        compare: str | None = None,
+        against: Tables | Counts | None = None,
+        against_plan: Plan | None = None,
+        mean: str | None = None,
+        quantile: str | None = None,
+        values: str | None = None,
         method: str | None = None,
         interval: str | None = None,
         confidence: float | None = None,
@@ -184,17 +202,24 @@ class Plan:
         weights: str | None = None,
         delimiter: str | None = None,
     ) -> Estimates:
-        """Estimates tables of the population, with intervals, from responses or from their counts."""
+        """Estimates tables of the population, with intervals, from responses or from their counts.
+
+        In `tables`, ``"a | b"`` are the shares of a among those with the same b. `compare` puts the groups of an attribute side by
+        side, `against` earlier responses (to another plan, if `against_plan` says so); `mean`, `quantile` and `values` ask for numbers.
+        """
         if (responses is None) == (counts is None):
             raise ParameterError("either responses or `counts`")
         if counts is not None:
             responses = counts if isinstance(counts, Counts) else self.counts(counts, tables=tables, delimiter=delimiter)
         options = written(
-            tables=tables, method=method, interval=interval, confidence=confidence, target=target, covariance=covariance,
-            by=names(by), weights=weights, delimiter=delimiter,
+            tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
+            method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, by=names(by),
+            weights=weights, delimiter=delimiter,
         )  # fmt: skip
+        earlier = None if against is None else (against_plan or self)._given(against)
+        before = None if against_plan is None else against_plan._native
         with Bar() as bar:
-            text, notes = _candor.estimate(self._native, self._given(responses), options, bar)
+            text, notes = _candor.estimate(self._native, self._given(responses), earlier, before, options, bar)
         tell(notes)
         return Estimates.loads(text)
 
@@ -208,6 +233,7 @@ class Plan:
         respondents: int | None = None,
         delta: float | None = None,
         colluding: int | None = None,
+        tables: TableNames | None = None,
     ) -> Audit:
         """What it guarantees by every criterion; with `others`, what holds for people who answer all of them.
 
@@ -222,7 +248,7 @@ class Plan:
         options = written(
             require=required if required is None else list(required),
             prior=None if prior is None else {name: list(shares) for name, shares in prior.items()},
-            respondents=respondents, delta=delta, colluding=colluding,
+            respondents=respondents, delta=delta, colluding=colluding, tables=tables,
         )  # fmt: skip
         plans = [("the plan", self._native)] if not others else [
             (f"plan {number}", plan._native) for number, plan in enumerate((self, *others), 1)
@@ -252,21 +278,32 @@ class Plan:
 
     def size(
         self,
-        margin: float,
+        margin: float | None = None,
         *,
         tables: TableNames | None = None,
         confidence: float | None = None,
         simultaneous: bool | None = None,
-    ) -> Sizes:
-        """How many respondents a margin of error takes, if the truth is uniform.
+        detect: float | Iterable[float] | None = None,
+        null: float | None = None,
+        ignoring: float | None = None,
+        power: float | None = None,
+        alpha: float | None = None,
+        respondents: float | None = None,
+    ) -> Sizes | Powers:
+        """How many respondents a margin of error takes; or telling two shares apart (`detect`, or one share and `null`), or finding
+        people who ignore their device (`ignoring`). With `respondents`, which power so many have.
 
         >>> import candor
         >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
         >>> round(plan.size(0.02).tables[0].respondents)
         9604
         """
-        options = written(margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous)
-        return Sizes.loads(_candor.size_of(self._native, options))
+        shares = None if detect is None else [detect] if isinstance(detect, (int, float)) else list(detect)
+        options = written(
+            margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect=shares, null=null,
+            ignoring=ignoring, power=power, alpha=alpha, respondents=respondents,
+        )  # fmt: skip
+        return (Sizes if margin is not None else Powers).loads(_candor.size_of(self._native, options))
 
     def refine(
         self,
@@ -313,138 +350,6 @@ class Plan:
         """
         options = written(**{"tables": tables, "from": from_, "dialect": dialect, "sets": sets})
         return _candor.sql_query(self._native, options)
-
-    # --- What responses tell
-
-    def test(
-        self,
-        responses: Tables | Counts,
-        a: str | None = None,
-        b: str | None = None,
-        *,
-        independence: str | None = None,
-        confidence: float | None = None,
-        delimiter: str | None = None,
-    ) -> Independence:
-        """Whether two attributes are independent, corrected for the randomization."""
-        asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
-        options = written(independence=asked, confidence=confidence, delimiter=delimiter)
-        with Bar() as bar:
-            text, notes = _candor.test_independence(self._native, self._given(responses), options, bar)
-        tell(notes)
-        return Independence.loads(text)
-
-    def query(
-        self,
-        responses: Tables | Counts,
-        where: str,
-        *,
-        method: str | None = None,
-        confidence: float | None = None,
-        target: str | None = None,
-        delimiter: str | None = None,
-    ) -> Answers:
-        """The share of people for whom a condition holds, by several methods side by side."""
-        options = written(method=method, confidence=confidence, target=target, delimiter=delimiter)
-        with Bar() as bar:
-            text, notes, note = _candor.query_share(self._native, self._given(responses), where, options, bar)
-        tell(notes)
-        answers = Answers.loads(text)
-        answers.note = note
-        return answers
-
-    def cluster(
-        self,
-        responses: Tables | Counts,
-        *,
-        measure: str | None = None,
-        max_cells: int | None = None,
-        min_dependence: float | None = None,
-        attenuated: bool | None = None,
-        delimiter: str | None = None,
-    ) -> Clusters:
-        """Which attributes belong together, from responses (the command's protocol `attribute`)."""
-        options = written(
-            measure=measure, max_cells=max_cells, min_dependence=min_dependence, attenuated=attenuated, delimiter=delimiter
-        )
-        with Bar() as bar:
-            text, summary, notes = _candor.cluster_responses(self._native, self._given(responses), options, bar)
-        tell(notes)
-        clusters = Clusters.loads(text)
-        clusters.summary = summary
-        return clusters
-
-    def adjust(
-        self,
-        responses: Tables,
-        *,
-        output: str | os.PathLike[str] | None = None,
-        margins: TableNames | None = None,
-        tolerance: float | None = None,
-        max_iterations: int | None = None,
-        safe_cells: bool | None = None,
-        delimiter: str | None = None,
-    ) -> Adjustment:
-        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`."""
-        options = written(
-            margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
-            safe_cells=safe_cells, delimiter=delimiter,
-        )  # fmt: skip
-        to = None if output is None else os.fsdecode(output)
-        with Bar() as bar:
-            made, text, notes = _candor.adjust_weights(self._native, frames.given(responses), to, options, bar)
-        tell(notes)
-        adjustment = Adjustment.loads(text)
-        adjustment.weighted = None if made is None else frames.as_frame(made, responses, self)
-        return adjustment
-
-    def synthesize(
-        self,
-        responses: Tables | Counts,
-        *,
-        output: str | os.PathLike[str] | None = None,
-        method: str | None = None,
-        records: int | None = None,
-        seed: int | None = None,
-        margins: TableNames | None = None,
-        tolerance: float | None = None,
-        max_iterations: int | None = None,
-        safe_cells: bool | None = None,
-        delimiter: str | None = None,
-    ) -> Synthesis:
-        """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
-        options = written(
-            method=method, records=records, seed=seed, margins=None if margins is None else joined(margins),
-            tolerance=tolerance, max_iterations=max_iterations, safe_cells=safe_cells, delimiter=delimiter,
-        )  # fmt: skip
-        to = None if output is None else os.fsdecode(output)
-        with Bar() as bar:
-            made, text, notes = _candor.synthesize_records(self._native, self._given(responses), to, options, bar)
-        tell(notes)
-        synthesis = Synthesis.loads(text)
-        synthesis.people = None if made is None else frames.as_frame(made, responses, self)
-        return synthesis
-
-    def report(
-        self,
-        responses: Tables | Counts,
-        output: str | os.PathLike[str] | None = None,
-        *,
-        tables: TableNames | None = None,
-        confidence: float | None = None,
-        title: str | None = None,
-        delimiter: str | None = None,
-    ) -> Report:
-        """One page that can be published; it is written to `output`, and its `html`."""
-        options = written(tables=tables, confidence=confidence, title=title, delimiter=delimiter)
-        with Bar() as bar:
-            text, page, notes = _candor.report_page(self._native, self._given(responses), options, bar)
-        tell(notes)
-        if output is not None:
-            Path(output).write_text(page, encoding="utf-8")
-        report = Report.loads(text)
-        report.html = page
-        return report
 
     def _given(self, responses: Any) -> Any:
         """Responses, or counts of responses to this plan."""

@@ -22,10 +22,12 @@ __all__ = [
     "Comparison",
     "Criterion",
     "Design",
+    "Devices",
     "Front",
     "Guarantee",
     "Page",
     "PlanComparison",
+    "Powers",
     "Refinement",
     "Sizes",
 ]
@@ -183,6 +185,24 @@ class Sizes(Result):
     margin: float
     confidence: float
     tables: list[Any]
+
+
+class Powers(Result):
+    """How many respondents finding something takes, question by question; or which power so many have."""
+
+    finding: str
+
+
+class Devices(Result):
+    """What dice, coins, cards and wheels can do for each question."""
+
+    epsilon: float | None
+    margin: float
+    confidence: float
+    questions: list[Any]
+    record_epsilon: float | None
+    fingerprint: str
+    warnings: list[str]
 
 
 class Refinement(Result):

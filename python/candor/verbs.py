@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from . import _candor, frames
@@ -12,11 +13,11 @@ from .parameters import written
 from .plan import Plan, TableNames, Tables
 from .progress import Bar
 from .result import Result
-from .results import Clusters, Comparison, Design, Front
+from .results import Clusters, Comparison, Design, Devices, Front
 from .schema import Schema
 from .warned import tell
 
-__all__ = ["compare", "design", "front", "methods"]
+__all__ = ["compare", "design", "device", "front", "methods"]
 
 #: Clusters as a result, as ``a,b;c``, or as lists of names.
 ClusterNames = Clusters | str | Iterable[Iterable[str]]
@@ -71,6 +72,37 @@ def design(
         native, text = _candor.design(_schema(schema)._native, method, counted_in, written(**parameters), bar)
     plan = Plan(native, Design.loads(text))
     tell(plan.design.notes if from_ is not None and plan.design is not None else [])
+    return plan
+
+
+def device(
+    schema: Schema | Iterable[int],
+    *,
+    epsilon: float | None = None,
+    device: str | None = None,
+    mirrored: bool | None = None,
+    margin: float | None = None,
+    confidence: float | None = None,
+    card: str | os.PathLike[str] | None = None,
+    language: str | None = None,
+) -> Plan:
+    """The plan of a survey without computers: dice, coins, cards or wheels that lose `epsilon` an answer at most, or a `device` of
+    one's own. What they are is its `devices`; the page of instruction cards is written to `card`, in English or another `language`.
+
+    >>> plan = device([2], epsilon=1.61)
+    >>> plan.guarantee.epsilon <= 1.61, plan.devices.questions[0].attribute
+    (True, 'a1')
+    """
+    options = written(epsilon=epsilon, device=device, mirrored=mirrored, margin=margin, confidence=confidence)
+    wanted = None if card is None else language or "en"
+    if card is None and language is not None:
+        raise ParameterError("`language` goes with `card`")
+    native, text, page, notes = _candor.device_plan(_schema(schema)._native, wanted, options)
+    tell(notes)
+    if card is not None and page is not None:
+        Path(card).write_text(page, encoding="utf-8")
+    plan = Plan(native)
+    plan.devices = Devices.loads(text)
     return plan
 
 

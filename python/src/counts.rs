@@ -113,19 +113,27 @@ impl Responses {
 
 /// How responses are grouped and weighted.
 pub struct Grouping {
-    by: Vec<usize>,
+    by: Vec<String>,
     weights: Option<String>,
     keep_sets: bool,
 }
 
 impl Grouping {
-    pub fn take(plan: &candor::plan::Plan, options: &mut Options, keep_sets: bool) -> Result<Grouping, Failure> {
-        let by: Vec<String> = options.or("by", Vec::new())?;
-        Ok(Grouping { by: public_attributes(plan.schema(), &by)?, weights: options.take("weights")?, keep_sets })
+    pub fn take(options: &mut Options, keep_sets: bool) -> Result<Grouping, Failure> {
+        Ok(Grouping { by: options.or("by", Vec::new())?, weights: options.take("weights")?, keep_sets })
     }
 
-    pub fn options(&self) -> CountOptions<'_> {
-        CountOptions { by: &self.by, weights: self.weights.as_deref(), keep_sets: self.keep_sets }
+    /// The counts of these tables.
+    pub fn counts(
+        &self,
+        plan: &candor::plan::Plan,
+        responses: Responses,
+        tables: &TableList,
+        watch: Watch<'_>,
+    ) -> Result<counts::Counts, Failure> {
+        let by = public_attributes(plan.schema(), &self.by)?;
+        let options = CountOptions { by: &by, weights: self.weights.as_deref(), keep_sets: self.keep_sets };
+        responses.counts(plan, tables, options, watch)
     }
 }
 
@@ -142,9 +150,9 @@ pub fn tally(
     let responses = Responses::given(given, &mut options)?;
     let tables = options.tables(plan.0.schema(), "marginals")?;
     let keep_sets = options.or("keep_sets", false)?;
-    let grouping = Grouping::take(&plan.0, &mut options, keep_sets)?;
+    let grouping = Grouping::take(&mut options, keep_sets)?;
     options.finish()?;
-    run(py, progress, |watch| responses.counts(&plan.0, &tables, grouping.options(), watch)).map(Counts::of)
+    run(py, progress, |watch| grouping.counts(&plan.0, responses, &tables, watch)).map(Counts::of)
 }
 
 /// Reads counts made elsewhere, by the query of `sql` or otherwise.

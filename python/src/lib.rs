@@ -62,5 +62,8 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::sql::sql_query, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::front::front_of, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::front::refine_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::field::device_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::field::enter_answers, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::field::comply_with, module)?)?;
     Ok(())
 }

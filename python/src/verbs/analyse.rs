@@ -2,11 +2,13 @@
 
 use candor::randomness::Source;
 use candor_analysis::dependence::{Limits, Measure, Parties};
+use candor_analysis::estimate::Interval;
 use candor_study::choice::Choice;
 use candor_study::cluster::cluster;
 use candor_study::counts::{CountOptions, Counts, Provenance};
 use candor_study::estimate::EstimateOptions;
 use candor_study::learn::{self, Learned, Protocol};
+use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::report::{self, ReportOptions};
 use candor_study::{StudyError, test};
@@ -210,17 +212,41 @@ pub fn report_page(
     })
 }
 
-/// How many respondents a margin of error takes.
+/// How many respondents a margin of error takes; or, without a margin, a difference or people who ignore their device.
 #[pyfunction]
 pub fn size_of(plan: &Plan, options: &str) -> PyResult<String> {
     let mut options = Options::read(options)?;
+    let Some(margin) = options.take("margin")? else { return power_of(plan, options) };
     let tables = options.tables(plan.0.schema(), "marginals")?;
-    let margin: f64 = options.take("margin")?.ok_or_else(|| parameter("this needs `margin`"))?;
-    let default = EstimateOptions::default();
-    let confidence = options.or("confidence", default.confidence)?;
+    let confidence = options.or("confidence", EstimateOptions::default().confidence)?;
     let simultaneous = options.or("simultaneous", false)?;
     options.finish()?;
-    let interval = if simultaneous { candor_analysis::estimate::Interval::Simultaneous } else { default.interval };
+    let interval = if simultaneous { Interval::Simultaneous } else { Interval::Wald };
     let sizes = candor_study::size::size(&plan.0, &tables, margin, confidence, interval);
     Ok(json(&sizes.map_err(|error: StudyError| Failure::from(error))?))
+}
+
+/// The power and level of a test unless they are said, as the command has them.
+const POWER: f64 = 0.8;
+const ALPHA: f64 = 0.05;
+
+fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
+    let (detect, null): (Vec<f64>, Option<f64>) = (options.or("detect", Vec::new())?, options.take("null")?);
+    let finding = match (options.take("ignoring")?, null, &detect[..]) {
+        (Some(ignoring), None, []) => Finding::Ignoring { ignoring, share: 0.5 },
+        (Some(ignoring), None, &[share]) => Finding::Ignoring { ignoring, share },
+        (None, Some(null), &[share]) => Finding::Null { null, share },
+        (None, None, &[first, second]) => Finding::Groups { first, second },
+        (None, None, []) => return Err(parameter("this needs `margin`, `detect` or `ignoring`").into()),
+        _ => {
+            let problem =
+                "`detect` takes the shares of two groups, such as 0.1,0.2; or one share beside `null` or `ignoring`";
+            return Err(parameter(problem).into());
+        }
+    };
+    let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
+    let respondents = options.take("respondents")?;
+    options.finish()?;
+    let found = powers(&plan.0, &PowerOptions { finding, alpha, power, respondents });
+    Ok(json(&found.map_err(|error: StudyError| Failure::from(error))?))
 }

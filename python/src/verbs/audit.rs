@@ -43,6 +43,7 @@ fn asked(mut options: Options) -> Result<AuditOptions, Failure> {
     let mut required: Vec<String> = options.or("require", Vec::new())?;
     let respondents: Option<u64> = options.take("respondents")?;
     let (delta, colluding): (Option<f64>, Option<u64>) = (options.take("delta")?, options.take("colluding")?);
+    let tables: Option<String> = options.take("tables")?;
     options.finish()?;
     let mut shuffled = None;
     required.retain(|text| match text.strip_prefix("shuffled=") {
@@ -59,12 +60,12 @@ fn asked(mut options: Options) -> Result<AuditOptions, Failure> {
         (Some(_), None) => return Err(parameter("`require` shuffled: say of how many, with `respondents`")),
         (Some(limit), Some(_)) => limit,
     };
-    if respondents.is_none() && (delta.is_some() || colluding.is_some()) {
-        return Err(parameter("`delta` and `colluding` go with `respondents`"));
+    if respondents.is_none() && (delta.is_some() || colluding.is_some() || tables.is_some()) {
+        return Err(parameter("`delta`, `colluding` and `tables` go with `respondents`"));
     }
     let one = |text: &String| text.parse::<Requirement>().map_err(|error| parameter(format!("`require`: {error}")));
     let shuffle =
-        |respondents| ShuffleOptions { respondents, delta, colluding: colluding.unwrap_or(0), required: limit };
+        |respondents| ShuffleOptions { respondents, delta, colluding: colluding.unwrap_or(0), required: limit, tables };
     Ok(AuditOptions {
         priors: priors.into_iter().collect(),
         requirements: required.iter().map(one).collect::<Result<_, _>>()?,

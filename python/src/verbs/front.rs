@@ -69,14 +69,14 @@ pub fn refine_plan(
     let mut options = Options::read(options)?;
     let (attribute, _) = unrefined(&plan.0).map_err(|error| Failure::from(StudyError::from(error)))?;
     let attribute = &plan.0.schema().attributes()[attribute];
-    let (prior, caution) = match (prior::for_plan(&mut options, counted_in.as_ref(), Some(attribute))?, plan.0.for_prior())
-    {
-        (Some(known), _) => known,
-        (None, Some(stated)) => {
-            (Prior::stated_as(&stated.prior).map_err(|error| Failure::from(StudyError::from(error)))?, None)
-        }
-        (None, None) => return Err(prior::needed().into()),
-    };
+    let (prior, caution) =
+        match (prior::for_plan(&mut options, counted_in.as_ref(), Some(attribute))?, plan.0.for_prior()) {
+            (Some(known), _) => known,
+            (None, Some(stated)) => {
+                (Prior::stated_as(&stated.prior).map_err(|error| Failure::from(StudyError::from(error)))?, None)
+            }
+            (None, None) => return Err(prior::needed().into()),
+        };
     let default = RefineOptions::default();
     let asked = RefineOptions {
         posterior_bound: options.take("posterior_bound")?,

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod estimate;
 pub mod prior;
 pub mod design;
+pub mod field;
 pub mod front;
 pub mod randomize;
 pub mod records;

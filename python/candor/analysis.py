@@ -1,0 +1,185 @@
+"""What responses tell, beside tables: the verbs of a plan that analyse them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _candor, frames
+from .estimates import Adjustment, Answers, Compliance, Independence, Report, Synthesis
+from .parameters import joined, written
+from .progress import Bar
+from .results import Clusters
+from .warned import tell
+
+if TYPE_CHECKING:
+    from .counts import Counts
+
+__all__ = ["Analysis", "TableNames", "Tables"]
+
+#: A path, a frame, or anything that gives Arrow streams; or several.
+Tables = Any
+#: A list of tables: ``"pairs"``, ``"a,b;c"`` or ``["a,b", "c"]``.
+TableNames = str | Iterable[str | Iterable[str]]
+
+
+class Analysis:
+    """The verbs that analyse responses to a plan."""
+
+    _native: _candor.Plan
+
+    def _given(self, responses: Any) -> Any:
+        """Responses, or counts of responses to this plan."""
+        raise NotImplementedError
+
+    def comply(
+        self,
+        responses: Tables | Counts,
+        *,
+        says: str | None = None,
+        anchor: str | None = None,
+        ignoring: float | None = None,
+        alpha: float | None = None,
+        confidence: float | None = None,
+        delimiter: str | None = None,
+    ) -> Compliance:
+        """Whether people followed their cards, as far as the answers tell."""
+        options = written(
+            says=says, anchor=anchor, ignoring=ignoring, alpha=alpha, confidence=confidence, delimiter=delimiter
+        )
+        with Bar() as bar:
+            text, notes = _candor.comply_with(self._native, self._given(responses), options, bar)
+        tell(notes)
+        return Compliance.loads(text)
+
+    def test(
+        self,
+        responses: Tables | Counts,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        independence: str | None = None,
+        confidence: float | None = None,
+        delimiter: str | None = None,
+    ) -> Independence:
+        """Whether two attributes are independent, corrected for the randomization."""
+        asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
+        options = written(independence=asked, confidence=confidence, delimiter=delimiter)
+        with Bar() as bar:
+            text, notes = _candor.test_independence(self._native, self._given(responses), options, bar)
+        tell(notes)
+        return Independence.loads(text)
+
+    def query(
+        self,
+        responses: Tables | Counts,
+        where: str,
+        *,
+        method: str | None = None,
+        confidence: float | None = None,
+        target: str | None = None,
+        delimiter: str | None = None,
+    ) -> Answers:
+        """The share of people for whom a condition holds, by several methods side by side."""
+        options = written(method=method, confidence=confidence, target=target, delimiter=delimiter)
+        with Bar() as bar:
+            text, notes, note = _candor.query_share(self._native, self._given(responses), where, options, bar)
+        tell(notes)
+        answers = Answers.loads(text)
+        answers.note = note
+        return answers
+
+    def cluster(
+        self,
+        responses: Tables | Counts,
+        *,
+        measure: str | None = None,
+        max_cells: int | None = None,
+        min_dependence: float | None = None,
+        attenuated: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Clusters:
+        """Which attributes belong together, from responses (the command's protocol `attribute`)."""
+        options = written(
+            measure=measure, max_cells=max_cells, min_dependence=min_dependence, attenuated=attenuated, delimiter=delimiter
+        )
+        with Bar() as bar:
+            text, summary, notes = _candor.cluster_responses(self._native, self._given(responses), options, bar)
+        tell(notes)
+        clusters = Clusters.loads(text)
+        clusters.summary = summary
+        return clusters
+
+    def adjust(
+        self,
+        responses: Tables,
+        *,
+        output: str | os.PathLike[str] | None = None,
+        margins: TableNames | None = None,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+        safe_cells: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Adjustment:
+        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`."""
+        options = written(
+            margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
+            safe_cells=safe_cells, delimiter=delimiter,
+        )  # fmt: skip
+        to = None if output is None else os.fsdecode(output)
+        with Bar() as bar:
+            made, text, notes = _candor.adjust_weights(self._native, frames.given(responses), to, options, bar)
+        tell(notes)
+        adjustment = Adjustment.loads(text)
+        adjustment.weighted = None if made is None else frames.as_frame(made, responses, self)
+        return adjustment
+
+    def synthesize(
+        self,
+        responses: Tables | Counts,
+        *,
+        output: str | os.PathLike[str] | None = None,
+        method: str | None = None,
+        records: int | None = None,
+        seed: int | None = None,
+        margins: TableNames | None = None,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+        safe_cells: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Synthesis:
+        """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
+        options = written(
+            method=method, records=records, seed=seed, margins=None if margins is None else joined(margins),
+            tolerance=tolerance, max_iterations=max_iterations, safe_cells=safe_cells, delimiter=delimiter,
+        )  # fmt: skip
+        to = None if output is None else os.fsdecode(output)
+        with Bar() as bar:
+            made, text, notes = _candor.synthesize_records(self._native, self._given(responses), to, options, bar)
+        tell(notes)
+        synthesis = Synthesis.loads(text)
+        synthesis.people = None if made is None else frames.as_frame(made, responses, self)
+        return synthesis
+
+    def report(
+        self,
+        responses: Tables | Counts,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        tables: TableNames | None = None,
+        confidence: float | None = None,
+        title: str | None = None,
+        delimiter: str | None = None,
+    ) -> Report:
+        """One page that can be published; it is written to `output`, and its `html`."""
+        options = written(tables=tables, confidence=confidence, title=title, delimiter=delimiter)
+        with Bar() as bar:
+            text, page, notes = _candor.report_page(self._native, self._given(responses), options, bar)
+        tell(notes)
+        if output is not None:
+            Path(output).write_text(page, encoding="utf-8")
+        report = Report.loads(text)
+        report.html = page
+        return report

@@ -1,0 +1,99 @@
+//! Surveys without computers: devices and their cards, what interviewers wrote down, and whether people followed their cards.
+
+use candor_study::StudyError;
+use candor_study::card::cards;
+use candor_study::comply::{self, ComplyOptions};
+use candor_study::counts::CountOptions;
+use candor_study::device::{DeviceOptions, devices};
+use candor_study::enter::{enter, lotteries};
+use candor_tables::output::Target;
+use candor_tables::responses::Format;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::json;
+use crate::counts::{Responses, notes};
+use crate::errors::{Failure, parameter};
+use crate::options::Options;
+use crate::plan::{Plan, Schema};
+use crate::source::inputs;
+use crate::work::run;
+
+/// The plan of devices, what they are, the page of their cards in a language if it is asked for, and warnings.
+#[pyfunction]
+pub fn device_plan(
+    schema: &Schema,
+    language: Option<&str>,
+    options: &str,
+) -> PyResult<(Plan, String, Option<String>, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let own: Option<String> = options.take("device")?;
+    let default = DeviceOptions::default();
+    let asked = DeviceOptions {
+        epsilon: options.take("epsilon")?,
+        device: own.as_deref(),
+        margin: options.or("margin", default.margin)?,
+        confidence: options.or("confidence", default.confidence)?,
+        mirrored: options.or("mirrored", default.mirrored)?,
+    };
+    options.finish()?;
+    let wrong = |error: StudyError| Failure::from(error);
+    let found = devices(&schema.0, &asked).map_err(wrong)?;
+    let page = language.map(|language| cards(&found.plan, &found.devices, language)).transpose().map_err(wrong)?;
+    let described = json(&found);
+    Ok((Plan::of(found.plan), described, page, found.warnings))
+}
+
+/// Writes what interviewers wrote down as responses; gives what was done.
+#[pyfunction]
+pub fn enter_answers(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyList>,
+    output: &str,
+    options: &str,
+) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let tables = inputs(given, options.take("delimiter")?)?;
+    let (named, keep): (Vec<String>, Vec<String>) = (options.or("cards", Vec::new())?, options.or("keep", Vec::new())?);
+    options.finish()?;
+    let needed = lotteries(&plan.0);
+    if !named.is_empty() && named.len() != needed {
+        let problem = format!("`cards` names {} columns, but the plan has {needed} lotteries", named.len());
+        return Err(parameter(problem).into());
+    }
+    let target = Target::new(output);
+    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::of(&target)))?)))
+}
+
+/// Whether people followed their cards, as far as the answers tell.
+#[pyfunction]
+pub fn comply_with(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let (says, anchor): (Option<String>, Option<String>) = (options.take("says")?, options.take("anchor")?);
+    let anchor = match anchor.as_deref().map(|text| text.split_once('=')) {
+        Some(None) => return Err(parameter("`anchor` is a question and its true answer: Sex=Male").into()),
+        Some(pair) => pair,
+        None => None,
+    };
+    let default = ComplyOptions::default();
+    let asked = ComplyOptions {
+        says: says.as_deref(),
+        anchor,
+        ignoring: options.or("ignoring", default.ignoring)?,
+        alpha: options.or("alpha", default.alpha)?,
+        confidence: options.or("confidence", default.confidence)?,
+    };
+    options.finish()?;
+    run(py, progress, |watch| {
+        let counts = responses.counts(&plan.0, &comply::tables(&plan.0), CountOptions::default(), watch)?;
+        Ok((json(&comply::comply(&plan.0, &counts, &asked)?), notes(&counts)))
+    })
+}
