@@ -4,6 +4,10 @@
 
 pub mod watch;
 
+pub mod exclusion;
+
+pub mod names;
+
 pub mod condition;
 
 pub mod table_list;
@@ -12,7 +16,23 @@ pub mod tally;
 
 pub mod estimate;
 
+pub mod comply;
+
+pub mod power;
+
+mod ratio;
+
+pub mod among;
+
+pub mod difference;
+
+pub mod numbers;
+
+pub mod sampling;
+
 pub mod adjust;
+
+pub mod regress;
 
 pub mod synthesize;
 

@@ -140,6 +140,31 @@ impl Counts {
         Ok(Counts { by: Vec::new(), groups, responses, provenance: Provenance::default() })
     }
 
+    /// The same counts in groups of public attributes, which are the first of every table: each table without them, group by group.
+    ///
+    /// # Errors
+    /// If one of the attributes is randomized, or a table does not begin with them.
+    pub fn in_groups(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
+        check_public(plan.schema(), by)?;
+        let Some(tallies) = self.groups.get(&Vec::new()).filter(|_| !by.is_empty()) else { return Ok(self) };
+        if !tallies.iter().all(|tally| tally.layout().attributes.starts_with(by)) {
+            return Err(StudyError::Counts("a table does not begin with the attributes of its groups"));
+        }
+        let whole = vec![(Vec::new(), tallies.clone())];
+        let groups = by.iter().fold(whole, |groups, &attribute| {
+            let split = |(key, tallies): &(Vec<u16>, Vec<TableTally>)| {
+                let one = |code: u16| {
+                    let among = tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect::<Vec<_>>();
+                    ([&key[..], &[code]].concat(), among)
+                };
+                (0..plan.schema().size(attribute) as u16).map(one).collect::<Vec<_>>()
+            };
+            groups.iter().flat_map(split).collect()
+        });
+        let occurs = |(_, tallies): &(Vec<u16>, Vec<TableTally>)| tallies.iter().any(|tally| tally.total() > 0.0);
+        Ok(Counts { by: by.to_vec(), groups: groups.into_iter().filter(occurs).collect(), ..self })
+    }
+
     /// Counts responses in memory, one column per column of the plan, such as
     /// [`answer_codes`](candor_analysis::tally::answer_codes) lends; in groups of the attributes at these positions.
     ///

@@ -15,14 +15,19 @@ use candor_design::front::evolve::Parameters;
 use candor_design::front::prior::Prior;
 use candor_design::front::search::Search;
 use candor_study::adjust::{adjust, margins};
+use candor_study::asked::Asked;
 use candor_study::audit::{AuditOptions, audit, audit_together, compare_plans};
 use candor_study::cluster::cluster;
 use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor_study::comply::{ComplyOptions, comply};
 use candor_study::counts::Counts;
 use candor_study::design::{DesignOptions, design};
-use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::device::{DeviceOptions, devices};
+use candor_study::estimate::{EstimateOptions, estimate, estimate_asked};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::from_responses;
+use candor_study::numbers::NumbersAsked;
+use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::refine::{RefineOptions, refine};
 use candor_study::report::{ReportOptions, report, tables};
@@ -31,6 +36,7 @@ use candor_study::shuffled::ShuffleOptions;
 use candor_study::size::size;
 use candor_study::synthesize::{Parts, synthesize};
 use candor_study::test::test;
+use candor_tables::input::Input;
 use serde::Serialize;
 use serde_json::Value;
 use survey::Survey;
@@ -69,7 +75,13 @@ fn estimates() {
     let survey = Survey::independent();
     let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
     let found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
-    is_documented("estimate", &found, &["region"]);
+    let schema = survey.plan.schema();
+    let asked = Asked::parse("smokes", schema, false, Some("school")).unwrap();
+    let wanted = NumbersAsked::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
+    let counts = survey.counts("school,smokes;smokes", &[]);
+    let compared = estimate_asked(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
+    assert!(compared.comparisons[0].cells[0].ratio.is_some() && compared.numbers[0].mean.is_some());
+    is_documented("estimate", &[found, compared], &["region"]);
 }
 
 #[test]
@@ -124,6 +136,25 @@ fn sizes() {
 }
 
 #[test]
+fn devices_and_compliance() {
+    let survey = Survey::new(r#"{"method": "independent", "epsilon": 3, "mirrored": true}"#);
+    let options = DeviceOptions { epsilon: Some(1.61), ..DeviceOptions::default() };
+    is_documented("device", &devices(survey.plan.schema(), &options).unwrap(), &[]);
+    let counts = survey.counts("smokes;school", &[]);
+    // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
+    let anchored = |truth| {
+        let options = ComplyOptions { anchor: Some(("smokes", truth)), ..ComplyOptions::default() };
+        comply(&survey.plan, &counts, &options)
+    };
+    is_documented("comply", &anchored("yes").or_else(|_| anchored("no")).unwrap(), &[]);
+    let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
+    assert_eq!(found.compliance.len(), 2);
+    let finding = Finding::Groups { first: 0.1, second: 0.2 };
+    let options = PowerOptions { finding, alpha: 0.05, power: 0.8, respondents: None };
+    is_documented("size --detect`, `--ignoring", &powers(&survey.plan, &options).unwrap(), &[]);
+}
+
+#[test]
 fn designs() {
     let survey = Survey::independent();
     let options = DesignOptions { tables: Some("pairs".to_owned()), ..DesignOptions::default() };
@@ -143,6 +174,32 @@ fn designs() {
 }
 
 #[test]
+fn regressions() {
+    use candor_analysis::regress::{IgnoringOptions, Method};
+    use candor_study::regress::{RegressOptions, Rows, model, regress};
+    let fit = |survey: &Survey, text: &str, options: RegressOptions| {
+        let (responses, _) = survey.randomized();
+        let asked = model(&survey.plan, text, &options).unwrap();
+        let schema = responses[0].schema();
+        let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
+        let rows = Rows::read(&survey.plan, &asked, Default::default(), inputs, Watch::nobody()).unwrap();
+        regress(&asked, &rows, &options).unwrap()
+    };
+    let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };
+    let mut found = fit(&Survey::independent(), "region ~ smokes", options);
+    assert_eq!(found.effects.len(), 2);
+    // What other models have to tell.
+    let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
+    let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
+    found.ignoring =
+        fit(&lottery, "smokes ~ region", RegressOptions { ignoring, ..RegressOptions::default() }).ignoring;
+    let mut found = serde_json::to_value(found).unwrap();
+    found["standardized"] = serde_json::json!([{"column": "age", "mean": 40.0, "standard_deviation": 9.0}]);
+    found["hausman"] = serde_json::json!({"statistic": 3.0, "degrees": 2, "p_value": 0.2});
+    is_documented("regress", &found, &[]);
+}
+
+#[test]
 fn comparisons() {
     let survey = Survey::independent();
     let simulate = Some(Simulate { truths: &survey.truths, repeats: 1, seed: 1 });
@@ -158,7 +215,7 @@ fn comparisons() {
 fn audits() {
     // A bound on posteriors that a prior near the uniform one breaks.
     let survey = Survey::independent();
-    let shuffle = ShuffleOptions { respondents: 5000, delta: None, colluding: 0, required: None };
+    let shuffle = ShuffleOptions { respondents: 5000, ..ShuffleOptions::default() };
     let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([

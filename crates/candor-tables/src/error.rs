@@ -185,6 +185,14 @@ pub enum TableError {
         /// The plan they were made under.
         fingerprint: String,
     },
+    /// Responses where what was written down is expected.
+    #[error("{file} holds responses made under the plan {fingerprint}: they need not be entered again")]
+    AlreadyResponses {
+        /// The file's name.
+        file: String,
+        /// The plan they were made under.
+        fingerprint: String,
+    },
     /// Responses made under another plan.
     #[error("{file} was made under another plan (fingerprint {found}; the plan given has {expected})")]
     Fingerprint {
@@ -342,6 +350,16 @@ pub enum TableError {
         "the column \"{column}\" cannot hold weights: the plan randomizes \"{attribute}\", and weights are published"
     )]
     WeightTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
+    /// A predictor, cluster or stratum that tells the truth of a randomized attribute.
+    #[error(
+        "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes the attribute itself"
+    )]
+    ModelTruth {
         /// The column.
         column: String,
         /// The randomized attribute it tells about.

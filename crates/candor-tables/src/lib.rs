@@ -28,11 +28,13 @@ mod parallel;
 pub mod responses;
 pub mod counts;
 pub mod distinct;
+pub mod model;
 pub mod records;
 pub mod tally;
 pub mod truth;
 mod kept;
 pub mod randomize;
+pub mod enter;
 
 pub use error::TableError;
 

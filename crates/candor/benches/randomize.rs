@@ -4,7 +4,7 @@
 
 use candor::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
-use candor::randomize::{ColumnRandomizer, Randomizer};
+use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
 use divan::Bencher;
@@ -45,17 +45,17 @@ fn generator_chacha20(bencher: Bencher) {
     fill(bencher, ChaCha20Rng::seed_from_u64(1));
 }
 
-/// k-ary randomized response on a column of u8 codes.
+/// k-ary randomized response on a column of codes.
 #[divan::bench(args = [(2, 1.0), (16, 1.0), (16, 4.0), (16, 8.0), (100, 4.0)])]
-fn k_ary_u8(bencher: Bencher, (categories, epsilon): (usize, f64)) {
-    let channel = Channel::Pattern(Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap());
-    let randomizer = ColumnRandomizer::new(&channel).unwrap();
-    let truths: Vec<u8> = (0..VALUES).map(|i| (i * 7919 % categories) as u8).collect();
-    let mut answers = vec![0u8; VALUES];
+fn k_ary_column(bencher: Bencher, (categories, epsilon): (usize, f64)) {
+    let channel = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
+    let plan = Plan::new(Schema::of_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let randomizer = Randomizer::new(&plan);
+    let truths = [(0..VALUES).map(|i| (i * 7919 % categories) as u16).collect::<Vec<u16>>()];
     let mut rng = Source::from_seed(1).stream(0);
-    bencher.counter(ItemsCount::new(VALUES)).bench_local(|| {
-        randomizer.column(divan::black_box(&truths), divan::black_box(&mut answers), &mut rng).unwrap();
-    });
+    bencher
+        .counter(ItemsCount::new(VALUES))
+        .bench_local(|| randomizer.batch(divan::black_box(&truths), &mut rng).unwrap());
 }
 
 fn records(bencher: Bencher, plan: Plan) {
@@ -92,6 +92,21 @@ fn records_bitmap(bencher: Bencher) {
     let set = PatternSet::Bitmap(Bitmap::of(8, |p| p.count_ones() <= 4 && p % 3 != 2));
     let parts = vec![Part { set, weight: 9 }, Part { set: PatternSet::All, weight: 1 }];
     records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
+}
+
+/// Many attributes under a threshold that one answer in about fourteen is in, as in optimal plans, and a uniform answer.
+#[divan::bench(args = [16, 100])]
+fn records_thresholds(bencher: Bencher, attributes: usize) {
+    let sizes: Vec<usize> = (0..attributes).map(|i| 2 + i % 4).collect();
+    let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();
+    let weights: Vec<u64> = sizes.iter().map(|&size| 300 + 17 * size as u64).collect();
+    let deviation = |(&size, &w): (&usize, &u64)| (w * w) as f64 * (size - 1) as f64 / (size * size) as f64;
+    let mean: f64 = sizes.iter().zip(&weights).map(|(&size, &w)| w as f64 * (1.0 - 1.0 / size as f64)).sum();
+    let spread = sizes.iter().zip(&weights).map(deviation).sum::<f64>().sqrt();
+    let set = PatternSet::Threshold { weights, limit: (mean - 1.5 * spread) as u64 };
+    let parts = vec![Part { set, weight: 3 }, Part { set: PatternSet::All, weight: 2 }];
+    let blocks = vec![Block::new((0..attributes).collect(), Pattern::new(axes, parts).unwrap())];
+    records(bencher, Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap());
 }
 
 /// One attribute answered with sets: local l-diversity, 10 of 100; subset selection, 10 of 100 at
