@@ -31,6 +31,8 @@ SIZES = [9, 16, 7, 15, 6, 5, 2, 2]
 NAMES = [f"a{at}" for at in range(1, 9)]
 FILES = 20
 WORKERS = 2
+#: The batch in the middle of a file, as Spark cuts it.
+MIDDLE = RECORDS // FILES // 10_000 // 2
 
 
 def make_records(place: Path) -> None:
@@ -63,7 +65,7 @@ def dying(flag: str):
         from pyspark import TaskContext
 
         for number, batch in enumerate(batches):
-            if number == 10 and TaskContext.get().partitionId() == FILES // 2 and not os.path.exists(flag):
+            if number == MIDDLE and TaskContext.get().partitionId() == FILES // 2 and not os.path.exists(flag):
                 open(flag, "w").close()
                 with open(f"/proc/{os.getppid()}/stat") as parent:
                     executor = int(parent.read().rsplit(")", 1)[1].split()[1])

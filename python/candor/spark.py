@@ -39,8 +39,11 @@ def randomize(plan: Plan, df: DataFrame, *, keep: str | Iterable[str] | None = N
     if _fingerprints(df):
         raise InputError("the Spark DataFrame holds responses already: randomized twice, they would tell less")
     _try_columns(df, lambda empty: plan.randomize(empty, keep=columns))
-    kept = [field for field in df.schema.fields if field.name in columns]
-    return df.mapInArrow(_on_worker("answers", plan, keep=columns), _response_type(plan, kept))
+    kept = [df.schema[name] for name in columns]
+    # An attribute `a*b` may be made of the columns a and b.
+    needed = {part for attribute in plan.schema for part in (attribute.name, *attribute.name.split("*"))}
+    records = _only(df, needed.union(columns))
+    return records.mapInArrow(_on_worker("answers", plan, keep=columns), _response_type(plan, kept))
 
 
 def write(
@@ -80,9 +83,8 @@ def tally(
     marks = _marks(plan, df)
     options = {"tables": tables, "by": names(by), "weights": weights, "keep_sets": keep_sets}
     _try_columns(df, lambda empty: plan.tally(empty, **options))
-    needed = [name for name in df.columns if name == weights or name in {column.name for column in plan.columns}]
-    counted = df.select(*map(_quoted, needed)).mapInArrow(_on_worker("counts", plan, marks=marks, **options), "counts binary")
-    parts = counted.collect()
+    responses = _only(df, {weights, *(column.name for column in plan.columns)})
+    parts = responses.mapInArrow(_on_worker("counts", plan, marks=marks, **options), "counts binary").collect()
     if not parts:
         raise InputError("there are no responses in the Spark DataFrame")
     return reduce(add, (Counts.from_bytes(plan, bytes(part[0])) for part in parts))
@@ -148,8 +150,9 @@ def _marks(plan: Plan, df: DataFrame) -> dict[str, str]:
     return {}
 
 
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+def _only(df: DataFrame, needed: set[Any]) -> DataFrame:
+    """The columns that a task needs, so that no others are sent to Python."""
+    return df.select(*("`" + name.replace("`", "``") + "`" for name in df.columns if name in needed))
 
 
 def _on_worker(task: str, plan: Plan, **arguments: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -83,16 +83,17 @@ def command(*arguments: str) -> dict:
 
 def test_order_partitions_and_kept_columns_stay(people, schema):
     nearly_truth = candor.design(schema, "independent", epsilon=49.9)
-    responses = candor.spark.randomize(nearly_truth, people, keep="id")
-    assert responses.columns == [*SIZES, "id"]
-    assert responses.schema["id"].dataType == people.schema["id"].dataType
+    people = people.selectExpr("id", "id / 4 AS quarter", *SIZES)
+    responses = candor.spark.randomize(nearly_truth, people, keep=["quarter", "id"])
+    assert responses.columns == [*SIZES, "quarter", "id"]
     before, after = people.toArrow(), responses.toArrow()
-    assert after.column("id").equals(before.column("id"))
+    for kept in ("id", "quarter"):
+        assert responses.schema[kept].dataType == people.schema[kept].dataType
+        assert after.column(kept).equals(before.column(kept))
     # With 16 for each attribute an answer is not the truth about once in a million.
     wrong = sum(one != other for name in SIZES for one, other in zip(before[name].to_pylist(), after[name].to_pylist()))
     assert wrong <= 5
-    parts = responses.rdd.getNumPartitions()
-    assert parts == people.rdd.getNumPartitions()
+    assert responses.rdd.getNumPartitions() == people.rdd.getNumPartitions()
 
 
 def test_estimates_are_those_of_the_command_to_the_last_digit(lottery, written, tmp_path):
