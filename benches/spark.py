@@ -149,7 +149,14 @@ def main() -> None:
         plan_file = str(work / "plan.json")
         plan.save(plan_file)
         master = f"local-cluster[{WORKERS},1,1024]"
-        spark = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4").getOrCreate()
+        spark = (
+            SparkSession.builder.master(master)
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "4")
+            # One partition for each file.
+            .config("spark.sql.files.openCostInBytes", str(1 << 27))
+            .getOrCreate()
+        )
         spark.sparkContext.setLogLevel("OFF")
         print(f"# Spark\n\n`benches/spark.py {RECORDS} {ROUNDS}`: Spark {spark.version}, `{master}`, Python {platform.python_version()}, "
               f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.0f} at the beginning.")

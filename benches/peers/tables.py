@@ -4,7 +4,8 @@ Usage: tables.py CANDOR ADULT.csv.gz [RUNS]
 
 At the same epsilon of the whole record: all one-way tables, and all pairs (multi-freq-ldpy with the pairs as 28 attributes, of which
 each respondent answers one). Printed is n times the mean squared error, summed over all cells: unbiased estimates beside
-unbiased ones, and estimates that are distributions (candor's projected, multi-freq-ldpy's clipped) beside each other.
+unbiased ones, and estimates that are distributions (candor's projected, multi-freq-ldpy's clipped) beside each other; last, candor's tables
+made to agree (constrained). With RUNS and the word "alone" candor alone is run.
 """
 
 import gzip
@@ -18,10 +19,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from multi_freq_ldpy.mdim_freq_est import SMP_solution as smp
 
 candor, adult = sys.argv[1:3]
 runs = int(sys.argv[3]) if len(sys.argv) > 3 else 30
+alone = sys.argv[4:] == ["alone"]
+if not alone:
+    from multi_freq_ldpy.mdim_freq_est import SMP_solution as smp
 records = pd.read_csv(gzip.open(adult), dtype=str, keep_default_na=False)
 names = list(records.columns)
 n = len(records)
@@ -38,11 +41,11 @@ def truth(table):
 
 
 def candor_errors(folder, tables, listed, epsilon):
-    """n times the squared error of unbiased and projected estimates, and what was predicted for these very records."""
+    """n times the squared error of unbiased, projected and constrained estimates."""
     folder = Path(tempfile.mkdtemp(dir=folder))
     plan = str(folder / "plan.json")
     run("design", str(folder.parent / "schema.toml"), "--method", "workload", "--tables", tables, "--epsilon", str(epsilon), "-o", plan)
-    sums = {"unbiased": [], "projected": []}
+    sums = {"unbiased": [], "projected": [], "constrained": []}
     for seed in range(runs):
         responses = str(folder / f"responses-{seed}.parquet")
         run("randomize", plan, adult, "--seed", str(seed), "-o", responses)
@@ -118,10 +121,10 @@ with tempfile.TemporaryDirectory() as scratch:
     run("schema", "infer", adult, "-o", str(folder / "schema.toml"))
     print(f"{n:,} records, n times the squared error of all cells; {runs} randomizations by candor")
     for tables, listed, repeats in (("marginals", [(name,) for name in names], 5), ("pairs", pairs, 3)):
-        print(f"\n{tables}\nepsilon  method        unbiased   a distribution")
+        print(f"\n{tables}\nepsilon  method        unbiased   a distribution   that agree")
         for epsilon in (1, 2, 4):
             found = candor_errors(folder, tables, listed, epsilon)
-            (u, se), (p, _) = found["unbiased"], found["projected"]
-            print(f"{epsilon:>7}  candor     {u:>11,.1f}  {p:>11,.1f}   (+- {se:,.1f})", flush=True)
-            for name, u, c in peer_errors(listed, epsilon, repeats):
+            (u, se), (p, _), (c, _) = found["unbiased"], found["projected"], found["constrained"]
+            print(f"{epsilon:>7}  candor     {u:>11,.1f}  {p:>11,.1f}  {c:>11,.1f}   (+- {se:,.1f})", flush=True)
+            for name, u, c in () if alone else peer_errors(listed, epsilon, repeats):
                 print(f"{epsilon:>7}  {name:<10} {'-' if u is None else format(u, ',.1f'):>11}  {c:>11,.1f}", flush=True)

@@ -47,16 +47,15 @@ class Result:
 
     def _shown(self) -> Iterator[Line | Grid]:
         """What people see."""
-        single = {name: value for name, value in self._fields.items() if not isinstance(value, (dict, list))}
-        if single:
-            yield Grid(list(single), [list(single.values())])
+        single = {name: value for name, value in self._fields.items() if not isinstance(value, (dict, list)) and value is not None}
+        for name, value in single.items():
+            yield Line(f"{name.replace('_', ' ')}: {shown.cell(value)}")
         for name, value in self._fields.items():
             if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
                 yield Line(name.replace("_", " "), heading=True)
-                columns = [key for key in value[0] if not isinstance(value[0][key], (dict, list))]
-                yield Grid(columns, [[one.get(column) for column in columns] for one in value])
+                yield from shown.listed(value)
             elif isinstance(value, (dict, list)) and value:
-                yield Line(f"{name.replace('_', ' ')}: {shown.cell(value) if isinstance(value, list) else value}")
+                yield Line(f"{name.replace('_', ' ')}: {shown.cell(value)}")
 
     def rows(self) -> list[dict[str, Any]]:
         """The result as rows of a frame; which, each kind of result says."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import shown
 from .result import Result
@@ -158,8 +157,7 @@ class PlanComparison(Result):
     blocks: list[Any]
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """A page for people: as text, and as HTML."""
 
     text: str
@@ -215,7 +213,8 @@ class Clusters(Result):
         Path(path).write_text(json.dumps(self._fields, indent=2) + "\n", encoding="utf-8")
 
     def _shown(self) -> Iterator[Line | Grid]:
-        yield Line(self.summary)
+        for sentence in self.summary.splitlines():
+            yield Line(sentence)
         yield Grid(["cluster"], [[", ".join(cluster)] for cluster in self.clusters])
         strongest = sorted(self.dependences, key=lambda one: -one.value)
         header = ["attributes", "measure", "dependence", "standard error"]
@@ -250,9 +249,7 @@ class Comparison(Result):
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(f"recommended: {self.recommended or 'none'} ({shown.cell(self.respondents)} respondents)")
         wanted = ("method", "epsilon", "one_way", "two_way", "error", "times_the_bound", "answer_size", "parity", "guessing", "reason")
-        columns = [name for name in wanted if any(name in one._fields for one in self.methods)]
-        header = [name.replace("_", " ") for name in columns]
-        yield Grid(header, [[one._fields.get(name) for name in columns] for one in self.methods])
+        yield from shown.listed([{name: one._fields.get(name) for name in wanted} for one in self.methods])
 
 
 class Front(Result):
@@ -269,6 +266,17 @@ class Front(Result):
     respondents: float
     #: All methods at each privacy, as CSV.
     csv: str
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per point."""
+        return [point.to_dict() for point in self.points or self.warner]
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(
+            f"{len(self.prior)} categories, posterior bound {self.posterior_bound:g}, {shown.cell(self.respondents)} respondents; "
+            "utility is an error: smaller is better"
+        )
+        yield from shown.listed(self.rows())
 
     def plot(self, ax: Any = None) -> Any:
         """The fronts, by matplotlib."""

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["Grid", "Line", "cell", "html", "text"]
+__all__ = ["Grid", "Line", "cell", "html", "listed", "text"]
 
 #: With more rows than this, the rest of a table is only counted.
 MOST_ROWS = 40
 
 
-@dataclass
-class Line:
+class Line(NamedTuple):
     """A sentence, or a heading."""
 
     words: str
     heading: bool = False
 
 
-@dataclass
-class Grid:
+class Grid(NamedTuple):
     """A table; its first column is text, the others are numbers."""
 
     header: Sequence[str]
@@ -30,6 +27,28 @@ class Grid:
 
 
 Part = Line | Grid
+
+
+def listed(rows: Sequence[dict[str, Any]]) -> Iterator[Part]:
+    """Rows as a table of the columns that hold something, and below it why some hold nothing.
+
+    >>> print(text(listed([{"a": "x", "b": 1, "reason": None}, {"a": "y", "b": None, "reason": "nobody asked"}])))
+      a  b
+      x  1
+      y  -
+    y: nobody asked
+    """
+    told = [name for name in rows[0] if name != "reason" and any(row.get(name) is not None for row in rows)]
+    columns = [name for name in told if not any(_nested(row.get(name)) for row in rows)]
+    yield Grid([name.replace("_", " ") for name in columns], [[row.get(name) for name in columns] for row in rows])
+    for row in rows:
+        if row.get("reason") is not None:
+            yield Line(f"{cell(row[columns[0]])}: {row['reason']}")
+
+
+def _nested(value: Any) -> bool:
+    """Whether it has parts of its own, which no cell can show."""
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value))
 
 
 def cell(value: Any) -> str:
@@ -45,10 +64,12 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         size = abs(value)
         if size >= 1000:
-            return f"{value:,.1f}"
+            return f"{value:,.0f}" if value.is_integer() else f"{value:,.1f}"
         return f"{value:.4f}" if size >= 0.001 or size == 0 else f"{value:.2e}"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')} {cell(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(cell(one) for one in value)
     return str(value)

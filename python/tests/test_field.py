@@ -72,7 +72,7 @@ CHECKS = [
     "check_set_params",
     "check_valid_tag_types",
     "check_estimator_tags_renamed",
-    "check_do_not_raise_errors_in_init_or_set_param",
+    "check_do_not_raise_errors_in_init_or_set_params",
     "check_mixin_order",
 ]
 

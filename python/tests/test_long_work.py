@@ -15,7 +15,7 @@ import candor, sys
 candor.show_progress(False)
 print("begun", flush=True)
 try:
-    candor.front(normal_prior=12, method="evolve", generations=10**9)
+    candor.front(normal_prior=12, method="evolve", generations=2_000_000)
 except KeyboardInterrupt:
     print("ended")
 """

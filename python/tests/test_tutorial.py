@@ -17,8 +17,8 @@ def test_the_tutorial(people_path, tmp_path, monkeypatch) -> None:
     shutil.copy(people_path, "people.csv")
     names: dict[str, object] = {}
     shown = 0
-    for cell in TUTORIAL.read_text().split("# %%")[1:]:
-        body = ast.parse("#" + cell).body
+    for cell in TUTORIAL.read_text().split("\n# %% ")[1:]:
+        body = ast.parse("# " + cell).body
         last = body[-1]
         exec(compile(ast.Module(body[:-1], []), str(TUTORIAL), "exec"), names)
         if not isinstance(last, ast.Expr):

@@ -28,7 +28,11 @@ pub mod difference;
 
 pub mod numbers;
 
+pub mod sampling;
+
 pub mod adjust;
+
+pub mod regress;
 
 pub mod synthesize;
 

@@ -1,6 +1,6 @@
 //! Names in lists: one rule for quotes, everywhere.
 //!
-//! A name that holds a sign of the list it stands in (`,` `;` `:` `|` `=` ...) is put in quotes, `"` or `'`, which are doubled inside:
+//! A name that holds a sign of the list it stands in (`,` `;` `:` `|`) is put in quotes, `"` or `'`, which are doubled inside:
 //! `"a,b";c` names `a,b` and `c`. Quotes count only where a name begins; elsewhere they are part of it, as in `O'Hara`.
 
 /// Where a quoted name ends.
@@ -47,7 +47,7 @@ pub fn split(text: &str, separator: char) -> Result<Vec<&str>, OpenQuote> {
 }
 
 /// The signs of lists, after which a name begins.
-const SIGNS: &str = ",;:|=(";
+const SIGNS: &str = ",;:|";
 
 /// A name without its quotes, if it is in quotes.
 pub fn unquoted(name: &str) -> String {
@@ -64,7 +64,7 @@ pub fn quoted(name: &str) -> String {
     let plain = !name.is_empty()
         && name.trim() == name
         && !name.starts_with(['"', '\''])
-        && !name.contains([',', ';', ':', '|', '=', '(', ')']);
+        && !name.contains([',', ';', ':', '|']);
     if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 

@@ -1,7 +1,9 @@
 //! Ratios of two sums of shares of one table, with Fieller's intervals.
 
-use crate::estimate::moments::{Moments, smoothed};
-use crate::estimate::{Cell, Estimate, EstimateError, Options, TableEstimator, Target, Uncertainty};
+use crate::estimate::moments::{Moments, effective_people, smoothed};
+use crate::estimate::{
+    Cell, Estimate, EstimateError, MAX_DENSE, Options, TableEstimator, Target, Uncertainty, simplex,
+};
 use crate::tally::TableTally;
 
 /// A table whose ratios are to be estimated.
@@ -13,6 +15,8 @@ pub(crate) struct Ratios<'a> {
     /// The table with a few people added, and its variances.
     likely: Vec<f64>,
     moments: Moments<'a>,
+    /// The variances at the estimate, if answers are sets: worked out once for all ratios.
+    estimated: Option<Moments<'a>>,
 }
 
 /// The variances of `N` and `D`, and their covariance.
@@ -34,9 +38,16 @@ impl<'a> Ratios<'a> {
         options: &'a Options,
     ) -> Result<Ratios<'a>, EstimateError> {
         let estimate = estimator.estimate(tally, options.target)?;
+        if estimate.shares.len() > MAX_DENSE {
+            return Err(EstimateError::NoLikelihood(
+                "shares among randomized groups, and numbers, are told of tables of up to 4,096 cells; merge categories, or leave attributes out",
+            ));
+        }
         let likely = smoothed(&estimate, tally, groups);
         let moments = estimator.moments(tally, &likely)?;
-        Ok(Ratios { estimator, tally, estimate, options, likely, moments })
+        let closest = || estimator.moments(tally, &simplex::project(&estimate.shares));
+        let estimated = if moments.by_answers() { None } else { Some(closest()?) };
+        Ok(Ratios { estimator, tally, estimate, options, likely, moments, estimated })
     }
 
     /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of `D`; and what a response adds to it.
@@ -49,17 +60,30 @@ impl<'a> Ratios<'a> {
         }
         let ratio = n / d;
         let influence: Vec<f64> = over.iter().zip(under).map(|(g, h)| (g - ratio * h) / d).collect();
-        let linear = self.estimator.linear_of(self.tally, &self.estimate, &influence, self.options.target);
+        let (standard_error, _) = self.error_and_reach(&influence);
         let (low, high) = self.interval(over, under, ratio.clamp(0.0, 1.0), d);
-        let standard_error = linear.standard_error.unwrap_or(f64::NAN);
         Some((Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) }, influence))
     }
 
     /// The standard error of a sum of shares, and by how many of them intervals reach.
     pub(crate) fn error_and_reach(&self, coefficients: &[f64]) -> (f64, f64) {
-        let linear = self.estimator.linear_of(self.tally, &self.estimate, coefficients, self.options.target);
         let reach = self.options.interval.reach(self.options.confidence, 1);
-        (linear.standard_error.unwrap_or(f64::NAN), reach)
+        let error = match &self.estimated {
+            Some(moments) => {
+                let mean = dot(coefficients, &self.estimate.shares);
+                let squares: Vec<f64> = coefficients.iter().map(|g| g * g).collect();
+                let drawing = match self.options.target {
+                    Target::Population => 0.0,
+                    Target::Table => (dot(&squares, &self.estimate.shares) - mean * mean).max(0.0),
+                };
+                (moments.variance(coefficients) - drawing / effective_people(self.tally)).max(0.0).sqrt()
+            }
+            None => {
+                let linear = self.estimator.linear_of(self.tally, &self.estimate, coefficients, self.options.target);
+                linear.standard_error.unwrap_or(f64::NAN)
+            }
+        };
+        (error, reach)
     }
 
     /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains.
@@ -91,7 +115,7 @@ impl<'a> Ratios<'a> {
         match self.options.target {
             Target::Population => 0.0,
             Target::Table => {
-                let people = crate::estimate::moments::effective_people(self.tally);
+                let people = effective_people(self.tally);
                 dot(under, &self.likely) * r * (1.0 - r) / people
             }
         }
@@ -118,7 +142,7 @@ impl<'a> Ratios<'a> {
             return None;
         }
         let (none, all) = (at(0.0)?, at(1.0)?);
-        let people = crate::estimate::moments::effective_people(self.tally);
+        let people = effective_people(self.tally);
         // A mixture of the two tables varies as they do, and by how far their means are apart.
         Some(move |r: f64| {
             (1.0 - r) * of_difference(none, r) + r * of_difference(all, r) + r * (1.0 - r) * d * d / people

@@ -310,3 +310,15 @@ fn values_are_numbers() {
     assert!(Values::said(&bins, &[9.0, 40.0, f64::NAN]).is_err());
     assert!(Values::said(&bins, &[9.0, 40.0, 75.0]).is_ok());
 }
+
+/// Tables of more cells than can be told of are refused at once.
+#[test]
+fn large_tables_of_ratios_are_refused() {
+    let schema = Schema::of_sizes(&[100, 50]).unwrap();
+    let blocks = vec![Block::new(vec![0], k_ary(&[(100, 1)], 4.0)), Block::new(vec![1], k_ary(&[(50, 1)], 4.0))];
+    let plan = Plan::new(schema, blocks).unwrap();
+    let people = vec![vec![0, 1, 2], vec![0, 1, 2]];
+    let tally = survey(&plan, &people, 1, &[1, 0], |_| true);
+    let found = shares_among(&plan, &tally, Among { given: 1, without_missing: false }, &Options::default());
+    assert!(found.cells.unwrap_err().to_string().contains("4,096 cells"));
+}

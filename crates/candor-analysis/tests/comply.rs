@@ -228,6 +228,7 @@ fn the_level_of_the_test() {
         ("workload, both", workload(), vec![0, 1], 800),
     ] {
         let level = rejected(&plan, &table, respondents, 4000, 0.0);
+        println!("{name}: {level}, {} degrees", Lottery::of(&plan, &table).unwrap().degrees());
         assert!((0.05 - 0.0173..0.05 + 0.0173).contains(&level), "{name}: {level}");
     }
 }

@@ -59,6 +59,8 @@ enum Verb {
     Comply(verbs::comply::ComplyArgs),
     /// Test whether two attributes are independent, corrected for the randomization
     Test(verbs::test::TestArgs),
+    /// Fit a regression to responses, corrected for the randomization
+    Regress(verbs::regress::RegressArgs),
     /// Estimate for how many people a condition holds
     Query(verbs::query::QueryArgs),
     /// Find out which attributes belong together, from true records or from responses
@@ -101,6 +103,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Comply(args) => verbs::comply::run(args),
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
+        Verb::Regress(args) => verbs::regress::run(args),
         Verb::Query(args) => verbs::query::run(args),
         Verb::Cluster(args) => verbs::cluster::run(args),
         Verb::Adjust(args) => verbs::adjust::run(args),

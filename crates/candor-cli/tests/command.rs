@@ -271,6 +271,7 @@ fn help_is_pinned() {
         "sql",
         "estimate",
         "test",
+        "regress",
         "query",
         "cluster",
         "adjust",

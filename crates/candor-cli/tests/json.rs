@@ -33,6 +33,9 @@ fn what_is_documented_is_there() {
         ("schema check", "schema check schema.toml people.csv"),
         ("design", "design schema.toml --epsilon 6 --tables pairs -o plan.json"),
         ("size", "size plan.json --margin 0.1"),
+        ("device", "device schema.toml --epsilon 2 --mirrored -o cards.json"),
+        ("size --detect", "size plan.json --detect 0.1,0.2"),
+        ("--ignoring", "size cards.json --ignoring 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),
         ("--l", "compare --categories 20 --l 5"),
@@ -40,7 +43,11 @@ fn what_is_documented_is_there() {
         ("audit --compare", "audit plan.json --compare other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
         ("estimate", "estimate plan.json responses.csv --covariance"),
+        ("enter", "enter plan.json written.csv -o entered.csv"),
+        ("comply", "comply cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
+        ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml"),
+        ("regress", "regress lottery.json numbers-responses.csv --model b~x --says 0 --standardize"),
         ("query", "query plan.json responses.csv --where a=0"),
         ("cluster", "cluster schema.toml people.csv"),
         ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
@@ -50,11 +57,23 @@ fn what_is_documented_is_there() {
         ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json --allow-unbounded"),
     ];
     sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
+    let mut numbers = String::from("a,b,x\n");
+    (0..900).for_each(|i| numbers += &format!("{},{},{}\n", i % 3, i % 2, i % 7));
+    sandbox.write("numbers.csv", numbers);
+    sandbox.run("schema infer numbers.csv --drop x -o numbers.toml").fine();
+    sandbox.run("design numbers.toml --method sampling --epsilon 3 --tables marginals -o lottery.json").fine();
+    sandbox.run("randomize lottery.json numbers.csv --keep x --seed 1 -o numbers-responses.csv").fine();
+    sandbox.run("design numbers.toml --epsilon 6 -o numbers.json").fine();
+    sandbox.run("randomize numbers.json numbers.csv --keep x --seed 1 -o numbers-answers.csv").fine();
     let mut said: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (name, command) in commands {
         let out = sandbox.run(&format!("{command} --json")).fine().out;
         let found = said.entry(name).or_default();
         fields(&serde_json::from_str(&out).unwrap(), found);
+        if name == "randomize" {
+            sandbox.write("written.csv", sandbox.read("responses.csv"));
+            sandbox.run("randomize cards.json people.csv --seed 1 -o drawn.csv").fine();
+        }
         if name == "design" {
             sandbox.run("design schema.toml --epsilon 4 -o other.json").fine();
         }

@@ -6,6 +6,7 @@ use candor_analysis::adjust::AdjustError;
 use candor_analysis::condition::ConditionError;
 use candor_analysis::dependence::ProtocolError;
 use candor_analysis::estimate::EstimateError;
+use candor_analysis::regress::RegressError;
 use candor_analysis::table_list::TableListError;
 use candor_analysis::watch::Cancelled;
 use candor_design::DesignError;
@@ -139,6 +140,9 @@ pub enum StudyError {
     /// A table cannot be estimated.
     #[error(transparent)]
     Estimate(#[from] EstimateError),
+    /// A model cannot be fitted.
+    #[error(transparent)]
+    Regress(#[from] RegressError),
     /// Answers cannot be given weights.
     #[error(transparent)]
     Adjust(#[from] AdjustError),

@@ -48,6 +48,8 @@ pub mod estimate;
 
 pub mod test;
 
+pub mod regress;
+
 pub mod adjust;
 
 pub mod query;
@@ -118,6 +120,7 @@ pub mod prelude {
     pub use crate::query::{Answers, QueryOptions, Question, query};
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
     pub use crate::refine::{RefineOptions, Refinement, refine};
+    pub use crate::regress::{RegressOptions, Regression, regress};
     pub use crate::report::{Report, ReportOptions, report};
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::size::{Sizes, size};

@@ -189,3 +189,68 @@ fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result
         None => Ok(tally),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::channel::{Axis, Pattern};
+    use candor::plan::Block;
+    use candor::schema::{Attribute, Schema};
+    use candor_analysis::tally::Codes;
+
+    /// One public attribute, one that is randomized.
+    fn plan(epsilon: f64) -> Plan {
+        let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect();
+        let region = Attribute::new_public("region", labels(&["north", "south"])).unwrap();
+        let smokes = Attribute::new("smokes", labels(&["no", "yes"])).unwrap();
+        let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap();
+        Plan::new(Schema::new(vec![region, smokes]).unwrap(), vec![Block::new(vec![1], channel)]).unwrap()
+    }
+
+    fn counted(plan: &Plan, region: &[u16], smokes: &[u16], by: &[usize]) -> Counts {
+        let tables = TableList::parse("smokes;region,smokes", plan.schema()).unwrap();
+        Counts::of(plan, &[Codes::One(region), Codes::One(smokes)], &tables, by).unwrap()
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole_wherever_they_were_counted() {
+        let plan = plan(1.0);
+        let (region, smokes) = ([0, 1, 0, 1, 1, 0], [1, 1, 0, 0, 1, 1]);
+        for by in [&[][..], &[0]] {
+            let sent = counted(&plan, &region[2..], &smokes[2..], by).to_json(&plan);
+            let mut sum = counted(&plan, &region[..2], &smokes[..2], by);
+            sum.merge(Counts::from_json(&plan, &sent).unwrap()).unwrap();
+            assert_eq!(sum.to_json(&plan), counted(&plan, &region, &smokes, by).to_json(&plan));
+            assert_eq!(sum.responses(), 6);
+        }
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_refused() {
+        let (plan, other) = (plan(1.0), plan(2.0));
+        let counts = counted(&plan, &[0, 1], &[1, 0], &[]);
+        let text = counts.to_json(&plan);
+        let refused = |plan: &Plan, text: &str| Counts::from_json(plan, text).unwrap_err().to_string();
+        assert!(refused(&other, &text).contains("another plan"));
+        assert!(refused(&plan, "{}").contains("no counts of candor"));
+        assert!(refused(&plan, &text.replace("[1,1]", "[1,2]")).contains("do not fit together"));
+        assert!(refused(&plan, &text.replace("[1,1]", "[1,1,0]")).contains("other tags or cells"));
+        assert!(refused(&plan, &text.replace("[1,1]", "[1,\"-1\"]")).contains("a count is a number"));
+        assert!(refused(&plan, &text.replace("candor counts", "candor plan")).contains("format"));
+        let groups = counted(&plan, &[0], &[1], &[0]);
+        assert!(counts.clone().merge(groups).unwrap_err().to_string().contains("do not add up"));
+        let margin = TableList::parse("smokes", plan.schema()).unwrap();
+        assert_eq!(counts.only(&margin).unwrap().groups()[&Vec::new()].len(), 1);
+        let never = TableList::parse("region", plan.schema()).unwrap();
+        assert!(counts.only(&never).unwrap_err().to_string().contains("was not counted"));
+    }
+
+    #[test]
+    fn numbers_read_back_as_they_were() {
+        for number in [0.0, 1.0, 0.1, 1.0 / 3.0, 12_345.678_901_234_567, WHOLE, 1e300, 5e-324] {
+            let text = serde_json::to_string(&Exact(number)).unwrap();
+            assert_eq!(serde_json::from_str::<Exact>(&text).unwrap().0.to_bits(), number.to_bits(), "{text}");
+        }
+        assert!(serde_json::from_str::<Exact>("\"NaN\"").is_err() && serde_json::from_str::<Exact>("\"inf\"").is_err());
+    }
+}

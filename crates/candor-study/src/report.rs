@@ -5,6 +5,7 @@ use candor::privacy::{Question, audit};
 use candor::schema::{Attribute, Kind};
 use candor_analysis::dependence::{Measure, estimated};
 use candor_analysis::estimate::{Options, test_independence};
+use candor_analysis::regress::{CONSTANT, THRESHOLD};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use serde::Serialize;
@@ -15,6 +16,7 @@ use crate::error::{StudyError, check_confidence};
 use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
 use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
+use crate::regress::{Coefficient, Regression};
 use crate::shuffled::{ShuffleOptions, shuffled};
 use crate::words::{capital, count, p_value, plural};
 
@@ -45,6 +47,8 @@ pub struct ReportOptions {
     pub title: String,
     /// Lines that somebody would type to repeat it, if there are any.
     pub commands: Vec<String>,
+    /// Regressions to be shown.
+    pub regressions: Vec<Regression>,
 }
 
 impl Default for ReportOptions {
@@ -53,6 +57,7 @@ impl Default for ReportOptions {
             confidence: EstimateOptions::default().confidence,
             title: "What randomized responses tell".to_owned(),
             commands: Vec::new(),
+            regressions: Vec::new(),
         }
     }
 }
@@ -71,6 +76,8 @@ pub struct Report {
     pub estimates: Estimates,
     /// How strongly attributes depend on each other, as far as the responses tell.
     pub dependences: Vec<PairDependence>,
+    /// The regressions asked for.
+    pub regressions: Vec<Regression>,
     /// The plan's fingerprint.
     pub fingerprint: String,
     /// The page. Not in JSON.
@@ -138,6 +145,7 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
     parts.extend(what_is_guaranteed(plan, counts.responses()));
     parts.extend(what_was_found(&estimates));
     parts.extend(what_depends_on_what(plan, &dependences));
+    parts.extend(options.regressions.iter().flat_map(what_predicts));
     parts.extend(how_to_repeat(plan, counts, &options.commands));
     Ok(Report {
         respondents: counts.responses(),
@@ -145,6 +153,7 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
         warnings: warnings.iter().map(|warning| unmarked(warning)).collect(),
         estimates,
         dependences,
+        regressions: options.regressions.clone(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         page: Page { title: options.title.clone(), parts },
     })
@@ -337,6 +346,54 @@ fn what_depends_on_what(plan: &Plan, pairs: &[PairDependence]) -> Vec<Part> {
             rows: sorted.iter().map(row).collect(),
         },
     ]
+}
+
+/// A regression: its coefficients on a scale, and in numbers.
+fn what_predicts(found: &Regression) -> Vec<Part> {
+    let named = |term: &str, category: &Option<String>| match category {
+        Some(category) if found.family == "multinomial" => format!("{}: {}", isolated(category), isolated(term)),
+        _ => isolated(term),
+    };
+    let slopes = found.coefficients.iter().filter(|one| one.term != CONSTANT && one.term != THRESHOLD);
+    let drawn = |one: &Coefficient| EstimateRow {
+        categories: vec![named(&one.term, &one.category)],
+        estimate: one.estimate,
+        standard_error: one.standard_error,
+        low: one.low,
+        high: one.high,
+    };
+    let dash = |value: Option<f64>, text: fn(f64) -> String| value.map_or("–".to_owned(), text);
+    let row = |one: &Coefficient| {
+        let ratio = dash(one.odds_ratio, |ratio| format!("{ratio:.3}"));
+        let (p, effect) = (dash(one.p_value, p_value), dash(one.design_effect, |effect| format!("{effect:.2}")));
+        vec![named(&one.term, &one.category), format!("{:.4}", one.estimate), ratio, p, effect]
+    };
+    let percent = 100.0 * found.confidence;
+    let what = if found.family == "linear" { "Coefficients" } else { "Log odds" };
+    let mut parts = vec![
+        Part::Heading(format!("What predicts {}", isolated(&found.response))),
+        Part::Paragraph(format!(
+            "The {} regression {}, with the randomization taken out. {what} with {percent} % intervals; p-values are those of score tests; the design \
+             effect is how many times as many people it took as direct questions would have.",
+            found.family,
+            isolated(&found.model)
+        )),
+        Part::Estimates(EstimateTable {
+            caption: format!("{what}: all else equal, against the reference"),
+            names: vec!["term".to_owned()],
+            rows: slopes.map(drawn).collect(),
+        }),
+        Part::Table {
+            caption: "In numbers".to_owned(),
+            header: ["term", "estimate", "odds ratio", "p-value", "design effect"].map(str::to_owned).to_vec(),
+            rows: found.coefficients.iter().map(row).collect(),
+        },
+    ];
+    let note = |note: &String| capital(note.trim_start_matches("note: ").trim_start_matches("warning: ")) + ".";
+    if !found.notes.is_empty() {
+        parts.push(Part::Warnings(found.notes.iter().map(note).collect()));
+    }
+    parts
 }
 
 /// The attributes of a table, as it is called on the page.

@@ -36,6 +36,7 @@ use candor_study::shuffled::ShuffleOptions;
 use candor_study::size::size;
 use candor_study::synthesize::{Parts, synthesize};
 use candor_study::test::test;
+use candor_tables::input::Input;
 use serde::Serialize;
 use serde_json::Value;
 use survey::Survey;
@@ -170,6 +171,32 @@ fn designs() {
     let request = r#"{"method": "front", "prior": [0.5, 0.3, 0.2], "privacy": 0.4, "posterior_bound": 0.8}"#;
     result.for_prior = design(&schema, &request.parse().unwrap(), &DesignOptions::default()).unwrap().for_prior;
     is_documented("design", &result, &[]);
+}
+
+#[test]
+fn regressions() {
+    use candor_analysis::regress::{IgnoringOptions, Method};
+    use candor_study::regress::{RegressOptions, Rows, model, regress};
+    let fit = |survey: &Survey, text: &str, options: RegressOptions| {
+        let (responses, _) = survey.randomized();
+        let asked = model(&survey.plan, text, &options).unwrap();
+        let schema = responses[0].schema();
+        let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
+        let rows = Rows::read(&survey.plan, &asked, Default::default(), inputs, Watch::nobody()).unwrap();
+        regress(&asked, &rows, &options).unwrap()
+    };
+    let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };
+    let mut found = fit(&Survey::independent(), "region ~ smokes", options);
+    assert_eq!(found.effects.len(), 2);
+    // What other models have to tell.
+    let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
+    let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
+    found.ignoring =
+        fit(&lottery, "smokes ~ region", RegressOptions { ignoring, ..RegressOptions::default() }).ignoring;
+    let mut found = serde_json::to_value(found).unwrap();
+    found["standardized"] = serde_json::json!([{"column": "age", "mean": 40.0, "standard_deviation": 9.0}]);
+    found["hausman"] = serde_json::json!({"statistic": 3.0, "degrees": 2, "p_value": 0.2});
+    is_documented("regress", &found, &[]);
 }
 
 #[test]

@@ -355,6 +355,16 @@ pub enum TableError {
         /// The randomized attribute it tells about.
         attribute: String,
     },
+    /// A predictor, cluster or stratum that tells the truth of a randomized attribute.
+    #[error(
+        "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes the attribute itself"
+    )]
+    ModelTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
     /// Groups by something that is not public.
     #[error("there are no groups by \"{0}\": it is not a public attribute of the plan")]
     NoGroups(String),

@@ -28,6 +28,7 @@ mod parallel;
 pub mod responses;
 pub mod counts;
 pub mod distinct;
+pub mod model;
 pub mod records;
 pub mod tally;
 pub mod truth;

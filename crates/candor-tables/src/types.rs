@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray};
+use arrow_array::{Array, ArrayRef, DictionaryArray, ListArray};
 use arrow_schema::DataType;
 
 /// Whether a column of this type can hold categories or numbers.
@@ -34,6 +34,15 @@ pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<DictionaryArray<Int32T
 /// The type of what [`text_dictionary`] gives.
 pub(crate) fn text_dictionary_type() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// A column of lists, however long they may be together; `None` if the column is something else.
+pub(crate) fn lists(array: &ArrayRef) -> Option<ListArray> {
+    let list = match array.data_type() {
+        DataType::LargeList(items) => cast(array, &DataType::List(items.clone()))?,
+        _ => array.clone(),
+    };
+    list.as_list_opt().cloned()
 }
 
 /// Shows the text of every row in order, `None` where it is missing; text is not copied. `None` if the type cannot be text.

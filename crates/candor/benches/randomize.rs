@@ -94,6 +94,21 @@ fn records_bitmap(bencher: Bencher) {
     records(bencher, one_block(Pattern::new(ADULT.map(Axis::single).to_vec(), parts).unwrap()));
 }
 
+/// Many attributes under a threshold that one answer in about fourteen is in, as in optimal plans, and a uniform answer.
+#[divan::bench(args = [16, 100])]
+fn records_thresholds(bencher: Bencher, attributes: usize) {
+    let sizes: Vec<usize> = (0..attributes).map(|i| 2 + i % 4).collect();
+    let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();
+    let weights: Vec<u64> = sizes.iter().map(|&size| 300 + 17 * size as u64).collect();
+    let deviation = |(&size, &w): (&usize, &u64)| (w * w) as f64 * (size - 1) as f64 / (size * size) as f64;
+    let mean: f64 = sizes.iter().zip(&weights).map(|(&size, &w)| w as f64 * (1.0 - 1.0 / size as f64)).sum();
+    let spread = sizes.iter().zip(&weights).map(deviation).sum::<f64>().sqrt();
+    let set = PatternSet::Threshold { weights, limit: (mean - 1.5 * spread) as u64 };
+    let parts = vec![Part { set, weight: 3 }, Part { set: PatternSet::All, weight: 2 }];
+    let blocks = vec![Block::new((0..attributes).collect(), Pattern::new(axes, parts).unwrap())];
+    records(bencher, Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap());
+}
+
 /// One attribute answered with sets: local l-diversity, 10 of 100; subset selection, 10 of 100 at
 /// epsilon 2; and 500 of 10,000.
 #[divan::bench(args = [("l-diversity", 100, 10), ("minimax", 100, 10), ("l-diversity", 10_000, 500)])]

@@ -240,7 +240,7 @@ fn general_pattern_sets() {
     prove("threshold", alone(channel(threshold)), Some((0, vec![vec![0]; 3])));
     prove("bitmap", alone(channel(bitmap)), None);
     prove("single pattern", alone(channel(PatternSet::Only(vec![1, 2]))), None);
-    // Too many attributes for one die: the reference sampler does the bulk work too.
+    // Too many attributes for one die: patterns are drawn until one is inside.
     let many = PatternSet::Threshold { weights: (0..13).map(|i| 1 + i % 3).collect(), limit: 5 };
     prove("threshold of thirteen", alone(patterns(&[Axis::single(2); 13], &[(many, 3), (PatternSet::All, 1)])), None);
 }
@@ -284,12 +284,52 @@ fn thresholds_over_many_attributes() {
             assert!(missing <= limit, "outside the set");
             seen[shown.iter().enumerate().map(|(at, &i)| misses(i) << at).sum::<usize>()] += 1.0;
         }
-        let cells = seen.iter().zip(expected.probabilities()).filter(|(_, p)| **p * f64::from(draws) > 20.0);
-        let statistic: f64 =
-            cells.clone().map(|(n, p)| (n - p * f64::from(draws)).powi(2) / (p * f64::from(draws))).sum();
-        let degrees = cells.count() as f64 - 1.0;
-        assert!(degrees > 3.0);
-        assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{limit}: {statistic} with {degrees}");
+        follows(&seen, expected.probabilities(), &format!("{k} attributes, {limit}"));
+    }
+}
+
+/// Counts of patterns against their law.
+fn follows(seen: &[f64], law: &[f64], name: &str) {
+    let draws: f64 = seen.iter().sum();
+    let cells = seen.iter().zip(law).filter(|(_, p)| **p * draws > 20.0);
+    let statistic: f64 = cells.clone().map(|(n, p)| (n - p * draws).powi(2) / (p * draws)).sum();
+    let degrees = cells.count() as f64 - 1.0;
+    assert!(degrees > 3.0);
+    assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{name}: {statistic} with {degrees}");
+}
+
+/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with resampling.
+#[test]
+fn thresholds_over_many_attributes_in_bulk() {
+    for (k, limit) in [(16, 20), (24, 32), (130, 220)] {
+        let sizes: Vec<usize> = (0..k).map(|i| 2 + i % 3).collect();
+        let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();
+        let weights: Vec<u64> = (0..k as u64).map(|i| 1 + i * 7 % 5).collect();
+        let set = PatternSet::Threshold { weights: weights.clone(), limit };
+        let only = PatternSet::Only(vec![2, k - 1]);
+        let of = |listed: &[(PatternSet, u64)]| Pattern::new(axes.clone(), parts(listed)).unwrap();
+        let mut resampling = vec![0; k];
+        resampling[k - 1] = 1 << 62;
+        let mixed = of(&[(set.clone(), 6), (only, 1), (PatternSet::All, 1)]).resampled(resampling);
+        for (pattern, inside) in [(of(&[(set, 1)]), true), (mixed, false)] {
+            let shown = [0, 7, k / 2, k - 1];
+            let expected = pattern.marginal(&shown);
+            let blocks = vec![Block::new((0..k).collect(), pattern)];
+            let plan = Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap();
+            let truths = vec![vec![1u16; 50_000]; k];
+            let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(6).stream(0)).unwrap();
+            let misses = |i: usize, row: usize| match &answers[0].columns[i] {
+                AnswerColumn::One(codes) => usize::from(codes[row] != 1),
+                AnswerColumn::Set(_) => unreachable!("answers are categories"),
+            };
+            let mut seen = [0.0; 16];
+            for row in 0..truths[0].len() {
+                let missing: u64 = (0..k).map(|i| misses(i, row) as u64 * weights[i]).sum();
+                assert!(!inside || missing <= limit, "outside the set");
+                seen[shown.iter().enumerate().map(|(at, &i)| misses(i, row) << at).sum::<usize>()] += 1.0;
+            }
+            follows(&seen, expected.probabilities(), &format!("{k} attributes in bulk"));
+        }
     }
 }
 

@@ -182,7 +182,7 @@ fn clustered(
     let mut clusters = cluster(schema, learned, limits).map_err(Failure::from)?;
     clusters.simulation = seed;
     let sentences = [learned.disclosure().map(str::to_owned), learned.cost()].into_iter().flatten();
-    let summary = [learned.summary()].into_iter().chain(sentences).collect::<Vec<_>>().join(" ");
+    let summary = [learned.summary()].into_iter().chain(sentences).collect::<Vec<_>>().join("\n");
     Ok((json(&clusters), summary, learned.notes.clone()))
 }
 

@@ -31,9 +31,9 @@ pub fn design(
             [attribute] => Some(&schema.0.attributes()[attribute]),
             _ => None,
         };
-        let prior = prior::take(&mut options, counted_in.as_ref(), known)?.ok_or_else(prior::needed)?;
-        options.put("prior", json!(prior.prior.all_stated()));
-        note = prior.caution.map(str::to_owned);
+        let (prior, caution) = prior::for_plan(&mut options, counted_in.as_ref(), known)?.ok_or_else(prior::needed)?;
+        options.put("prior", json!(prior.all_stated()));
+        note = caution.map(str::to_owned);
     } else if counted_in.is_some() {
         return Err(parameter("`from_` goes with the method front").into());
     }

@@ -23,13 +23,13 @@ pub fn front_of(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, String, Vec<String>)> {
     let mut options = Options::read(options)?;
-    let known = prior::take(&mut options, counted_in.as_ref(), None)?.ok_or_else(prior::needed)?;
+    let prior = prior::take(&mut options, counted_in.as_ref(), None)?.ok_or_else(prior::needed)?;
     let asked = asked(&mut options)?;
     options.finish()?;
-    let left_out = known.prior.left_out();
+    let left_out = prior.left_out();
     let note = format!("categories with share 0, which never occur, are left out: {left_out}");
     let notes = if left_out > 0 { vec![note] } else { Vec::new() };
-    let fronts = run(py, progress, |watch| Ok(front(known.prior, &asked, watch)?))?;
+    let fronts = run(py, progress, |watch| Ok(front(prior, &asked, watch)?))?;
     Ok((json(&fronts), fronts.csv(), notes))
 }
 
@@ -69,9 +69,9 @@ pub fn refine_plan(
     let mut options = Options::read(options)?;
     let (attribute, _) = unrefined(&plan.0).map_err(|error| Failure::from(StudyError::from(error)))?;
     let attribute = &plan.0.schema().attributes()[attribute];
-    let (prior, caution) = match (prior::take(&mut options, counted_in.as_ref(), Some(attribute))?, plan.0.for_prior())
+    let (prior, caution) = match (prior::for_plan(&mut options, counted_in.as_ref(), Some(attribute))?, plan.0.for_prior())
     {
-        (Some(known), _) => (known.prior, known.caution),
+        (Some(known), _) => known,
         (None, Some(stated)) => {
             (Prior::stated_as(&stated.prior).map_err(|error| Failure::from(StudyError::from(error)))?, None)
         }

@@ -15,10 +15,23 @@ use crate::source::one_input;
 /// The shape and scale of the gamma distribution unless they are said, as the command has them.
 const GAMMA: (f64, f64) = (1.0, 2.0);
 
-/// A prior, and what is to be said of a plan that states it.
-pub struct Known {
-    pub prior: Prior,
-    pub caution: Option<&'static str>,
+/// A prior for a plan, and what is to be said of it. Shares counted in a table are rounded, unless they are to be exact; given ones are
+/// kept. `None` if nothing was said.
+pub fn for_plan(
+    options: &mut Options,
+    counted_in: Option<&Bound<'_, PyList>>,
+    known: Option<&Attribute>,
+) -> PyResult<Option<(Prior, Option<&'static str>)>> {
+    let exact = options.or("exact_prior", false)?;
+    if exact && counted_in.is_none() {
+        return Err(parameter("`exact_prior` is about shares that are counted in a table: `from_`").into());
+    }
+    let stated = if exact { Stated::Exactly } else { Stated::Rounded };
+    let prior = take(options, counted_in, known)?;
+    Ok(prior.map(|prior| match counted_in {
+        Some(_) => (stated.prior(&prior), Some(stated.caution())),
+        None => (prior, None),
+    }))
 }
 
 /// Takes the parameters of a prior; `counted_in` is a table of true records to count shares in, asked for twice: once to describe its
@@ -27,22 +40,16 @@ pub fn take(
     options: &mut Options,
     counted_in: Option<&Bound<'_, PyList>>,
     known: Option<&Attribute>,
-) -> PyResult<Option<Known>> {
+) -> PyResult<Option<Prior>> {
     let given: Option<Vec<f64>> = options.take("prior")?;
     let (normal, uniform) = (options.take::<usize>("normal_prior")?, options.take::<usize>("uniform_prior")?);
     let (gamma, shape, scale) = (options.take::<usize>("gamma_prior")?, options.take("shape")?, options.take("scale")?);
-    let exact = options.or("exact_prior", false)?;
     let ways = [given.is_some(), normal.is_some(), uniform.is_some(), gamma.is_some(), counted_in.is_some()];
     if ways.iter().filter(|way| **way).count() > 1 {
         return Err(parameter("say one of `prior`, `from_`, `normal_prior`, `gamma_prior` and `uniform_prior`").into());
     }
-    if exact && counted_in.is_none() {
-        return Err(parameter("`exact_prior` is about shares that are counted in a table: `from_`").into());
-    }
     if let Some(table) = counted_in {
-        let counted = count(options, table, known)?;
-        let stated = if exact { Stated::Exactly } else { Stated::Rounded };
-        return Ok(Some(Known { prior: stated.prior(&counted), caution: Some(stated.caution()) }));
+        return count(options, table, known).map(Some);
     }
     let prior = match (given, normal, uniform, gamma) {
         (Some(shares), ..) => Prior::new(&shares),
@@ -51,8 +58,7 @@ pub fn take(
         (.., Some(n)) => Prior::gamma(n, shape.unwrap_or(GAMMA.0), scale.unwrap_or(GAMMA.1)),
         _ => return Ok(None),
     };
-    let prior = prior.map_err(|error| Failure::from(StudyError::from(error)))?;
-    Ok(Some(Known { prior, caution: None }))
+    Ok(Some(prior.map_err(|error| Failure::from(StudyError::from(error)))?))
 }
 
 /// Counts the categories of a column: those of the attribute, or those that occur.

@@ -100,6 +100,11 @@ impl DistinctRecords {
     /// # Panics
     /// If it has another number of columns.
     pub fn add(&mut self, record: &[u16], times: u64) {
+        self.add_numbered(record, times);
+    }
+
+    /// The same, and says which record it is: numbers are given in the order in which records are first seen.
+    pub(crate) fn add_numbered(&mut self, record: &[u16], times: u64) -> usize {
         assert_eq!(record.len(), self.width, "a code for each column");
         let slot = self.slot(record);
         match self.slots[slot] {
@@ -110,8 +115,12 @@ impl DistinctRecords {
                 if 2 * self.counts.len() > self.slots.len() {
                     self.grow();
                 }
+                self.len() - 1
             }
-            number => self.counts[number as usize - 1] += times,
+            number => {
+                self.counts[number as usize - 1] += times;
+                number as usize - 1
+            }
         }
     }
 
@@ -126,7 +135,9 @@ impl DistinctRecords {
 
     /// Adds the records of another part of the data.
     pub fn merge(&mut self, other: &DistinctRecords) {
-        (0..other.len()).for_each(|number| self.add(other.record(number), other.counts[number]));
+        for number in 0..other.len() {
+            self.add(other.record(number), other.counts[number]);
+        }
     }
 
     /// Where the record is, or would be.

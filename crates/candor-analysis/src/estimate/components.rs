@@ -6,7 +6,7 @@
 //! component by a number, so this is where they are inverted: cost `cells * axes`.
 
 /// Splits along the first `axes` axes of a table (row-major, first axis slowest).
-pub(super) fn split(table: &mut [f64], dims: &[usize], axes: usize) {
+pub(crate) fn split(table: &mut [f64], dims: &[usize], axes: usize) {
     along(table, dims, axes, |line| {
         let mean = line.sum() / line.len() as f64;
         line.for_each(|value| *value -= mean);
@@ -15,7 +15,7 @@ pub(super) fn split(table: &mut [f64], dims: &[usize], axes: usize) {
 }
 
 /// The inverse of [`split`].
-pub(super) fn join(table: &mut [f64], dims: &[usize], axes: usize) {
+pub(crate) fn join(table: &mut [f64], dims: &[usize], axes: usize) {
     along(table, dims, axes, |line| {
         let mean = line.first();
         line.set_first(0.0);
@@ -70,7 +70,7 @@ fn along(table: &mut [f64], dims: &[usize], axes: usize, f: impl Fn(&mut Line<'_
 
 /// Multiplies every slot of a split table by the factor of its component (bit `i`: deviation along
 /// axis `i`).
-pub(super) fn scale(table: &mut [f64], dims: &[usize], axes: usize, factors: &[f64]) {
+pub(crate) fn scale(table: &mut [f64], dims: &[usize], axes: usize, factors: &[f64]) {
     let inner: usize = dims[axes..].iter().product();
     let mut index = vec![0usize; axes];
     let mut component = 0usize;

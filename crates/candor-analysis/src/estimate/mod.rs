@@ -10,7 +10,7 @@
 pub(crate) mod fitting;
 pub mod simplex;
 mod table;
-mod components;
+pub(crate) mod components;
 mod asked;
 mod law;
 mod strips;
@@ -29,6 +29,7 @@ mod plausible;
 pub(crate) mod moments;
 pub(crate) mod binomial;
 mod predict;
+mod influence;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
 pub use constrained::constrained;

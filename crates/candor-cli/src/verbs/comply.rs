@@ -51,9 +51,14 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         None => None,
     };
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan))?;
-    let (says, ComplyArgs { ignoring, alpha, confidence, .. }) = (args.says.as_deref(), &args);
-    let (ignoring, alpha, confidence) = (*ignoring, *alpha, *confidence);
-    let found = comply(&plan, &counts, &ComplyOptions { says, anchor, ignoring, alpha, confidence })?;
+    let options = ComplyOptions {
+        says: args.says.as_deref(),
+        anchor,
+        ignoring: args.ignoring,
+        alpha: args.alpha,
+        confidence: args.confidence,
+    };
+    let found = comply(&plan, &counts, &options)?;
     match args.json {
         true => emit_json(&found),
         false => emit(&describe(&found)),

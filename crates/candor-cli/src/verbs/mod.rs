@@ -19,6 +19,7 @@ pub mod query;
 pub mod randomize;
 pub mod cluster;
 pub mod refine;
+pub mod regress;
 mod reproduction;
 pub mod reproduce;
 pub mod schema;

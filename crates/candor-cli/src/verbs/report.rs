@@ -1,15 +1,20 @@
 //! `candor report`: plan + responses -> one page that can be published.
 
+use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
 use candor_study::estimate::EstimateOptions;
 use candor_study::page::isolated;
+use candor_study::regress::{RegressOptions, Regression, Rows, model, regress};
 use candor_study::report::{ReportOptions, file_name, report, tables};
+use candor_tables::input::Inputs;
+use candor_tables::model::Beside;
 use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
+use crate::progress::watched;
 use crate::shell;
 use crate::show::{emit, emit_data, emit_json};
 
@@ -36,6 +41,9 @@ pub struct ReportArgs {
     /// The title of the page
     #[arg(long, default_value_t = ReportOptions::default().title)]
     title: String,
+    /// Also regressions, such as "Income ~ Education + Sex"; may be given several times
+    #[arg(long)]
+    model: Vec<String>,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -46,14 +54,18 @@ pub struct ReportArgs {
 
 pub fn run(args: ReportArgs) -> Result<(), Failure> {
     refuse_both(args.json, Some(&args.output))?;
+    if !args.model.is_empty() && args.responses.iter().any(|path| path == "-") {
+        return Err(Failure::Usage("--model reads the responses again, which standard input cannot be".to_owned()));
+    }
     let plan = read_plan(&args.plan)?;
     refuse_overwriting(&args.output, &[&args.plan])?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
     let asked = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     // One pass: the tables asked for, and what the dependences need.
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &asked)?)?;
-    let options =
-        ReportOptions { confidence: args.confidence, title: args.title.clone(), commands: how_to_repeat(&args) };
+    let regressions = regressions(&plan, &args)?;
+    let (title, commands) = (args.title.clone(), how_to_repeat(&args));
+    let options = ReportOptions { confidence: args.confidence, title, commands, regressions };
     let report = report(&plan, &asked, &counts, &options)?;
     let html = report.page.html();
     let target = Target::new(&args.output);
@@ -67,6 +79,18 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     }
 }
 
+/// Fits each model, from the same responses read again.
+fn regressions(plan: &Plan, args: &ReportArgs) -> Result<Vec<Regression>, Failure> {
+    let options = RegressOptions { confidence: args.confidence, ..RegressOptions::default() };
+    let fit = |text: &String| {
+        let asked = model(plan, text, &options)?;
+        let inputs = Inputs::new(&args.responses, args.delimiter)?;
+        let rows = watched(|watch| Rows::read(plan, &asked, Beside::default(), inputs, watch))?;
+        Ok(regress(&asked, &rows, &options)?)
+    };
+    args.model.iter().map(fit).collect()
+}
+
 /// What somebody who has the files would type.
 fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     let file = |path: &str| isolated(&shell::file(&file_name(path)));
@@ -74,6 +98,8 @@ fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     let plan = file(&args.plan);
     let options = format!("{} --confidence {}", isolated(&shell::flag("--tables", &args.tables)), args.confidence);
     let title = isolated(&shell::flag("--title", &args.title));
+    let models: Vec<String> = args.model.iter().map(|text| isolated(&shell::flag("--model", text))).collect();
+    let title = [&[title], &models[..]].concat().join(" ");
     vec![
         format!("candor audit {plan}"),
         format!("candor estimate {plan} {responses} {options}"),

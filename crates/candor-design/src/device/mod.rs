@@ -5,9 +5,9 @@
 //! reads somebody's own device, [`plan`] makes the plan. The mathematics: docs/mathematics/devices.md.
 
 mod gadget;
+mod plan;
 mod offers;
 mod parse;
-mod plan;
 
 pub use gadget::Gadget;
 pub use offers::{Offer, offers, recommended};

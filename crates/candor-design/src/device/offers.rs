@@ -2,9 +2,8 @@
 
 use candor::channel::Epsilon;
 
-use super::{Device, Gadget, best_slope};
+use super::{Device, Gadget, best_slope, channel};
 use crate::DesignError;
-use crate::device::channel;
 
 /// The gadgets that are looked at, beside wheels.
 const GADGETS: [Gadget; 10] = [

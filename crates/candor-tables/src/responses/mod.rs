@@ -12,7 +12,9 @@ pub(crate) use cells::CellLabels;
 pub use copy::copy_to;
 pub(crate) use copy::taken_apart;
 pub use json::{ResponseReader, one_response, response_line};
-pub(crate) use read::{A_TAG, NOT_AN_ANSWER, read_batches, tags_are};
+pub(crate) use read::{
+    A_TAG, NOT_AN_ANSWER, bad_value, read_batches, read_batches_beside, tags_are, unsupported, written,
+};
 pub use read::{Decoder, Read, ResponseBatch, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 

@@ -18,7 +18,7 @@ use crate::error::BadValue;
 use crate::input::{Batch, Batches, Inputs, Table};
 use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
-use crate::types::{cast, for_each_text, text_dictionary, text_dictionary_type};
+use crate::types::{cast, for_each_text, lists, text_dictionary, text_dictionary_type};
 
 /// A table of responses, opened: made under the plan as far as can be told, its rows not read yet.
 pub struct Responses {
@@ -72,22 +72,39 @@ pub(crate) fn read_batches<T: Send + 'static>(
     weights: Option<&str>,
     watch: Watch<'_>,
     map: impl Fn(ResponseBatch) -> T + Sync,
+    take: impl FnMut(T),
+) -> Result<Read, TableError> {
+    read_batches_beside(plan, inputs, weights, &[], watch, |_, batch| Ok(map(batch)), take)
+}
+
+/// The same with further columns that stand beside the responses: `map` finds them, by name, in the batch that was decoded.
+///
+/// # Errors
+/// As [`read_batches`], if a column is missing, or what `map` says of a batch.
+pub(crate) fn read_batches_beside<T: Send + 'static>(
+    plan: &Plan,
+    inputs: Inputs,
+    weights: Option<&str>,
+    beside: &[String],
+    watch: Watch<'_>,
+    map: impl Fn(&Batch, ResponseBatch) -> Result<T, TableError> + Sync,
     mut take: impl FnMut(T),
 ) -> Result<Read, TableError> {
     let mut read = Read::default();
     let first = inputs.name();
     for table in inputs {
         let name = table.name();
-        let Responses { decoder, batches, provenance } = Responses::open(plan, table, weights)?;
+        let Responses { decoder, batches, provenance } = Responses::open_beside(plan, table, weights, beside)?;
         match &provenance {
             Some(provenance) => read.simulation = read.simulation.or(provenance.simulation),
             None => read.unmarked.push(name.clone()),
         }
         let before = read.responses;
         let work = |_: u64, batch: Result<Batch, TableError>| {
-            let decoded = decoder.decode(&batch?)?;
+            let batch = batch?;
+            let decoded = decoder.decode(&batch)?;
             let rows = decoded.rows;
-            Ok((map(decoded), rows))
+            Ok((map(&batch, decoded)?, rows))
         };
         in_order(batches, work, |done: Result<(T, usize), TableError>| {
             let (made, rows) = done?;
@@ -117,6 +134,16 @@ impl Responses {
     /// # Errors
     /// If it was made under another plan, a column is missing, or the plan [protects](candor::schema::Schema::protects) that of weights.
     pub fn open(plan: &Plan, table: Table, weights: Option<&str>) -> Result<Responses, TableError> {
+        Responses::open_beside(plan, table, weights, &[])
+    }
+
+    /// The same with further columns, which batches hold beside those of the responses.
+    fn open_beside(
+        plan: &Plan,
+        table: Table,
+        weights: Option<&str>,
+        beside: &[String],
+    ) -> Result<Responses, TableError> {
         if let Some((name, attribute)) = weights.and_then(|name| Some((name, plan.schema().protects(name)?))) {
             let (column, attribute) = (name.to_owned(), attribute.name().to_owned());
             return Err(TableError::WeightTruth { column, attribute });
@@ -133,8 +160,13 @@ impl Responses {
             return Err(TableError::NotResponses { file: input.name().to_owned(), found });
         }
         let columns = plan.columns();
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             columns.iter().map(|column| column.name.clone()).chain(weights.map(str::to_owned)).collect();
+        for name in beside {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
         Ok(Responses { decoder: Decoder::new(plan, weights), batches: input.batches(&names)?, provenance })
     }
 }
@@ -157,8 +189,8 @@ impl Decoder {
         let labels = self.cells[at].as_ref().expect("made with the decoder");
         let bad = |row: usize, value: &str| TableError::Value(bad_value(batch, row, &column.name, value));
         let code = |row: usize, place: i32| labels.cell(drawn.channel(row), place);
-        let sets = match array.as_list_opt::<i32>() {
-            Some(list) => sets_of_lists(list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
+        let sets = match lists(array) {
+            Some(list) => sets_of_lists(&list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
             None => {
                 let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
                 let of_label = |row: usize, label: &str| code(row, labels.place(label)?);
@@ -280,8 +312,8 @@ impl Decoder {
             labels.iter().zip(0..).map(|(label, code)| (label.as_str(), code)).collect();
         if let Content::Answer { set: true, .. } = column.content {
             let code = |_: usize, label: &str| known.get(label).copied();
-            let sets = match array.as_list_opt::<i32>() {
-                Some(list) => sets_of_lists(list, |label| known.get(label).copied(), |_, code| Some(code), bad)
+            let sets = match lists(array) {
+                Some(list) => sets_of_lists(&list, |label| known.get(label).copied(), |_, code| Some(code), bad)
                     .ok_or_else(unsupported)?,
                 None => {
                     let text = cast(array, &DataType::Utf8).ok_or_else(unsupported)?;
@@ -336,13 +368,13 @@ impl Drawn<'_> {
 }
 
 /// A column whose type cannot hold responses.
-fn unsupported(batch: &Batch, column: &str, array: &ArrayRef) -> TableError {
+pub(crate) fn unsupported(batch: &Batch, column: &str, array: &ArrayRef) -> TableError {
     let (file, found) = (batch.file.clone(), array.data_type().to_string());
     TableError::Type { file, column: column.to_owned(), found }
 }
 
 /// A value of responses that cannot be one.
-fn bad_value(batch: &Batch, row: usize, column: &str, value: &str) -> BadValue {
+pub(crate) fn bad_value(batch: &Batch, row: usize, column: &str, value: &str) -> BadValue {
     BadValue {
         file: batch.file.clone(),
         row: batch.before + row as u64 + 1,
@@ -353,7 +385,7 @@ fn bad_value(batch: &Batch, row: usize, column: &str, value: &str) -> BadValue {
 }
 
 /// A value as it was written, whatever its type; empty if missing.
-fn written(array: &ArrayRef, row: usize) -> String {
+pub(crate) fn written(array: &ArrayRef, row: usize) -> String {
     let text = cast(&array.slice(row, 1), &DataType::Utf8);
     let text = text.as_ref().map(|text| text.as_string::<i32>());
     text.filter(|text| text.is_valid(0)).map_or(String::new(), |text| text.value(0).to_owned())

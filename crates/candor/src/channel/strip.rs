@@ -208,13 +208,13 @@ fn squares(table: &[u32], sizes: &[usize]) -> Vec<i128> {
 
 /// The cells of a set, if it holds some cells of the table and not all.
 fn members(shape: &Shape, cells: &Cells) -> Result<Vec<u16>, ChannelError> {
+    let fits = |(side, &size): (&usize, &usize)| (1..size).contains(side);
     let members: Vec<usize> = match cells {
         Cells::Strip(cells) if !(1..shape.cells()).contains(cells) => {
             return Err(ChannelError::StripSize(*cells, shape.cells()));
         }
         Cells::Strip(cells) => strip_order(shape).into_iter().take(*cells).collect(),
-        Cells::Box(sides) if sides.len() != shape.sizes().len() => return Err(ChannelError::Sides),
-        Cells::Box(sides) if !sides.iter().zip(shape.sizes()).all(|(side, &size)| (1..size).contains(side)) => {
+        Cells::Box(sides) if sides.len() != shape.sizes().len() || !sides.iter().zip(shape.sizes()).all(fits) => {
             return Err(ChannelError::Sides);
         }
         Cells::Box(sides) => {

@@ -319,22 +319,23 @@ impl BulkBlock<'_> {
                 *sets = Sets::with_capacity(rows, rows * largest);
             }
         }
-        let mut draws = [Draw::default(); patterns::RUN];
-        for start in (0..rows).step_by(draws.len()) {
-            let draws = &mut draws[..(rows - start).min(patterns::RUN)];
-            for (row, draw) in (start..).zip(draws.iter_mut()) {
-                *draw = drawers.draw(channel(row), bytes);
+        let mut draws = vec![[Draw::default(); patterns::RUN]; drawers.words()];
+        for start in (0..rows).step_by(patterns::RUN) {
+            let length = (rows - start).min(patterns::RUN);
+            for row in 0..length {
+                drawers.draw(channel(start + row), &mut draws, row, bytes);
             }
             for (i, column) in columns.iter_mut().enumerate() {
-                let truths = &truths[i][start..start + draws.len()];
+                let truths = &truths[i][start..start + length];
+                let (draws, place) = (&draws[i / patterns::WORD][..length], i % patterns::WORD);
                 match column {
                     AnswerColumn::One(codes) => {
-                        codes.resize(start + draws.len(), 0);
-                        fill_ones(i, drawers.categories(i), draws, truths, &mut codes[start..], bytes);
+                        codes.resize(start + length, 0);
+                        fill_ones(place, drawers.categories(i), draws, truths, &mut codes[start..], bytes);
                     }
                     AnswerColumn::Set(sets) => {
                         let channel = |row: usize| channel(start + row);
-                        fill_sets(i, drawers.sets(i), channel, draws, truths, sets, bytes);
+                        fill_sets(place, drawers.sets(i), channel, draws, truths, sets, bytes);
                     }
                 }
             }

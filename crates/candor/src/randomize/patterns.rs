@@ -12,7 +12,7 @@ use super::bytes::Bytes;
 use super::die::Die;
 use super::draw::Draw;
 use super::set_answers::SetDrawer;
-use crate::channel::{Axis, Channel, FULL_WEIGHT, Pattern, PatternSet};
+use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, Part, Pattern, PatternSet};
 
 /// With at most this many attributes, the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
@@ -26,18 +26,29 @@ const MAX_PATTERNS: usize = 1 << 22;
 /// All answers of a channel fit a die if their number has at most so many bits.
 const MAX_BITS: u64 = 120;
 
-/// With more attributes than bits in a mask, the reference sampler takes over.
-const MAX_ATTRIBUTES: usize = u64::BITS as usize;
+/// With more attributes, the reference sampler takes over.
+const MAX_ATTRIBUTES: usize = 1024;
+
+/// How many attributes the masks of a [`Draw`] hold.
+pub(super) const WORD: usize = u64::BITS as usize;
+
+/// How many attributes one die decides where patterns are drawn until they are in a set.
+const CHUNK: usize = 8;
+
+/// Thresholds over many attributes that are rarer than this are left to the reference sampler.
+const RARE: f64 = 1.0 / 1024.0;
 
 /// How many records are worked on at a time: the scratch stays in the first-level cache.
 pub(super) const RUN: usize = 1024;
 
 /// How a part draws.
 enum PartDraw {
-    /// Always the same.
-    Fixed(Draw),
+    /// Always the same; for each word of attributes.
+    Fixed(Vec<Draw>),
     /// One of the patterns on the die.
     Listed { die: Die, patterns: Vec<u32> },
+    /// Patterns of uniformly random answers until one is within the limit; for each chunk of attributes what its patterns weigh.
+    Rejected { sums: Vec<Vec<u64>>, limit: u64 },
 }
 
 /// The pattern channels of a lottery; each is made ready when it is first drawn.
@@ -65,7 +76,8 @@ impl<'a> Drawers<'a> {
             !pattern.parts().iter().any(|part| is_listed(&part.set)) || pattern.all_answers().bits() <= MAX_BITS
         };
         let listable = attributes <= MAX_LISTED && listed << attributes <= MAX_PATTERNS && patterns.iter().all(fits);
-        if attributes > MAX_ATTRIBUTES || (listed > 0 && !listable) {
+        let rejectable = || attributes > MAX_LISTED && listed <= MAX_WIDE && patterns.iter().all(is_rejectable);
+        if attributes > MAX_ATTRIBUTES || (listed > 0 && !listable && !rejectable()) {
             return None;
         }
         let mut known: HashMap<Axis, Arc<SetDrawer>> = HashMap::new();
@@ -78,12 +90,22 @@ impl<'a> Drawers<'a> {
         Some(Drawers { patterns, ready, wide: listed <= MAX_WIDE, sets })
     }
 
-    /// Draws what a record does under one of the channels.
+    /// How many words of attributes a record has.
+    pub(super) fn words(&self) -> usize {
+        self.sets.len().div_ceil(WORD)
+    }
+
+    /// Draws what a record does under one of the channels: into place `row` of every word of attributes.
     #[inline]
-    pub(super) fn draw<R: CryptoRng + ?Sized>(&self, channel: usize, bytes: &mut Bytes<'_, R>) -> Draw {
-        let ready =
-            || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when the plan was prepared");
-        self.ready[channel].get_or_init(ready).draw(bytes)
+    pub(super) fn draw<R: CryptoRng + ?Sized>(
+        &self,
+        channel: usize,
+        draws: &mut [[Draw; RUN]],
+        row: usize,
+        bytes: &mut Bytes<'_, R>,
+    ) {
+        let ready = || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when prepared");
+        self.ready[channel].get_or_init(ready).draw(draws, row, bytes);
     }
 
     /// How many categories an attribute has.
@@ -102,63 +124,131 @@ fn is_listed(set: &PatternSet) -> bool {
     matches!(set, PatternSet::Threshold { .. } | PatternSet::Bitmap(_))
 }
 
+/// Whether the thresholds of a channel are drawn fast by drawing patterns until they are inside, and chunks of attributes fit dice.
+fn is_rejectable(pattern: &&Pattern) -> bool {
+    let common = |(number, part): (usize, &Part)| match &part.set {
+        PatternSet::Threshold { limit, .. } => *limit < u64::MAX && pattern.share(number) >= RARE,
+        PatternSet::Bitmap(_) => false,
+        PatternSet::All | PatternSet::Only(_) | PatternSet::Hits(_) => true,
+    };
+    let fits =
+        |chunk: &[Axis]| chunk.iter().map(|axis| u64::from(axis.categories.ilog2()) + 1).sum::<u64>() <= MAX_BITS;
+    pattern.parts().iter().enumerate().all(common) && pattern.axes().chunks(CHUNK).all(fits)
+}
+
 /// A channel made ready to draw patterns.
 struct PatternDrawer {
     parts: Die,
     draws: Vec<PartDraw>,
+    /// The patterns of a uniformly random answer, for each chunk of attributes; none if no part needs them.
+    chunks: Vec<Die>,
     /// The attributes that may be resampled, each with its die: 0 means it is.
-    resampling: Vec<(u64, Die)>,
+    resampling: Vec<(usize, Die)>,
 }
 
 impl PatternDrawer {
     /// `None` if some part does not fit dice or masks.
     fn new(pattern: &Pattern, wide: bool) -> Option<PatternDrawer> {
         let weights: Vec<u128> = pattern.parts().iter().map(|part| u128::from(part.weight)).collect();
-        let draws =
-            pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern, wide)).collect::<Option<_>>()?;
+        let draws = pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern, wide));
+        let draws: Vec<PartDraw> = draws.collect::<Option<_>>()?;
         let resampled = |(i, &weight): (usize, &u64)| {
             let weights = [u128::from(weight), FULL_WEIGHT - u128::from(weight)];
-            Some((1 << i, Die::new(&weights, false)?))
+            Some((i, Die::new(&weights, false)?))
         };
         let resampling = pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0);
         let resampling = resampling.map(resampled).collect::<Option<_>>()?;
-        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, resampling })
+        let needed = draws.iter().any(|draw| matches!(draw, PartDraw::Rejected { .. }));
+        let (odds, chunk) = (pattern.odds(), |odds: &[Choices]| Die::new(&all_ways(odds)?, true));
+        let chunks = if needed { odds.chunks(CHUNK).map(chunk).collect::<Option<_>>()? } else { Vec::new() };
+        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, chunks, resampling })
     }
 
     #[inline]
-    fn draw<R: CryptoRng + ?Sized>(&self, bytes: &mut Bytes<'_, R>) -> Draw {
-        let mut draw = match &self.draws[self.parts.roll(bytes)] {
-            PartDraw::Fixed(draw) => *draw,
-            PartDraw::Listed { die, patterns } => Draw { free: 0, miss: patterns[die.roll(bytes)].into() },
-        };
+    fn draw<R: CryptoRng + ?Sized>(&self, draws: &mut [[Draw; RUN]], row: usize, bytes: &mut Bytes<'_, R>) {
+        match &self.draws[self.parts.roll(bytes)] {
+            PartDraw::Fixed(words) => draws.iter_mut().zip(words).for_each(|(draws, &word)| draws[row] = word),
+            PartDraw::Listed { die, patterns } => {
+                draws[0][row] = Draw { free: 0, miss: patterns[die.roll(bytes)].into() };
+            }
+            PartDraw::Rejected { sums, limit } => while !self.attempt(sums, *limit, draws, row, bytes) {},
+        }
         for (attribute, die) in &self.resampling {
             if die.roll(bytes) == 0 {
-                draw.free |= attribute;
+                draws[attribute / WORD][row].free |= 1 << (attribute % WORD);
             }
         }
-        draw
     }
+
+    /// Draws the pattern of a uniformly random answer; whether it is within the limit.
+    #[inline]
+    fn attempt<R: CryptoRng + ?Sized>(
+        &self,
+        sums: &[Vec<u64>],
+        limit: u64,
+        draws: &mut [[Draw; RUN]],
+        row: usize,
+        bytes: &mut Bytes<'_, R>,
+    ) -> bool {
+        let mut sum = 0u64;
+        for ((dice, sums), draws) in self.chunks.chunks(WORD / CHUNK).zip(sums.chunks(WORD / CHUNK)).zip(draws) {
+            let mut miss = 0;
+            for (place, (die, sums)) in dice.iter().zip(sums).enumerate() {
+                let pattern = die.roll(bytes);
+                // No chunk weighs more than one unit beyond the limit, which is not the largest number.
+                sum = sum.saturating_add(sums[pattern]);
+                miss |= (pattern as u64) << (CHUNK * place);
+            }
+            if sum > limit {
+                return false;
+            }
+            draws[row] = Draw { free: 0, miss };
+        }
+        true
+    }
+}
+
+/// In how many ways, up to a factor that all patterns share, these attributes can be answered with each pattern; `None` if a number
+/// is too large.
+fn all_ways(odds: &[Choices]) -> Option<Vec<u128>> {
+    let mut all = vec![BigUint::one()];
+    for choice in odds {
+        let with: Vec<BigUint> = all.iter().map(|ways| ways * &choice.miss).collect();
+        all.iter_mut().for_each(|ways| *ways *= &choice.hit);
+        all.extend(with);
+    }
+    all.iter().map(ToPrimitive::to_u128).collect()
 }
 
 impl PartDraw {
     fn new(set: &PatternSet, pattern: &Pattern, wide: bool) -> Option<PartDraw> {
         let k = pattern.axes().len();
-        let everything = u64::MAX >> (MAX_ATTRIBUTES - k);
-        let mask = |list: &[usize]| list.iter().fold(0, |mask, i| mask | 1u64 << i);
+        let mask = |word: usize, list: &dyn Fn(usize) -> bool| {
+            (0..WORD.min(k - word * WORD)).filter(|at| list(word * WORD + at)).fold(0, |mask, at| mask | 1u64 << at)
+        };
+        let fixed = |free: &dyn Fn(usize) -> bool, miss: &dyn Fn(usize) -> bool| {
+            let word = |word: usize| Draw { free: mask(word, free), miss: mask(word, miss) };
+            PartDraw::Fixed((0..k.div_ceil(WORD)).map(word).collect())
+        };
         Some(match set {
-            PatternSet::All => PartDraw::Fixed(Draw { free: everything, miss: 0 }),
-            PatternSet::Hits(hits) => PartDraw::Fixed(Draw { free: everything & !mask(hits), miss: 0 }),
-            PatternSet::Only(missing) => PartDraw::Fixed(Draw { free: 0, miss: mask(missing) }),
-            PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => {
-                // Up to a factor that all patterns share.
-                let odds = pattern.odds();
-                let patterns: Vec<u32> =
-                    set.members(k).iter().zip(0..).filter(|(member, _)| **member).map(|(_, p)| p).collect();
-                let ways = |&p: &u32| {
-                    let ways = |i: usize| if p >> i & 1 == 1 { &odds[i].miss } else { &odds[i].hit };
-                    (0..k).fold(BigUint::one(), |product, i| product * ways(i)).to_u128()
+            PatternSet::All => fixed(&|_| true, &|_| false),
+            PatternSet::Hits(hits) => fixed(&|i| hits.binary_search(&i).is_err(), &|_| false),
+            PatternSet::Only(missing) => fixed(&|_| false, &|i| missing.binary_search(&i).is_ok()),
+            PatternSet::Threshold { weights, limit } if k > MAX_LISTED => {
+                let sums = |weights: &[u64]| {
+                    let mut sums = vec![0u64];
+                    for &weight in weights {
+                        let with = |sum: &u64| sum.saturating_add(weight).min(limit + 1);
+                        sums.extend(sums.iter().map(with).collect::<Vec<u64>>());
+                    }
+                    sums
                 };
-                let weights = patterns.iter().map(ways).collect::<Option<Vec<u128>>>()?;
+                PartDraw::Rejected { sums: weights.chunks(CHUNK).map(sums).collect(), limit: *limit }
+            }
+            PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => {
+                let (members, ways) = (set.members(k), all_ways(&pattern.odds())?);
+                let (patterns, weights): (Vec<u32>, Vec<u128>) =
+                    (0..).zip(ways).filter(|&(pattern, _)| members[pattern as usize]).unzip();
                 // Two leading bytes decide more, but their table is large.
                 PartDraw::Listed { die: Die::new(&weights, wide)?, patterns }
             }

@@ -28,7 +28,7 @@ use num_traits::Zero;
 
 use super::ChannelError;
 use super::counting::Count;
-use super::epsilon::{FULL_WEIGHT, Rational, choose, weight_within};
+use super::epsilon::{FULL_WEIGHT, Rational, choose, nearest_quotient, weight_within};
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 use super::threshold::{Measure, measure};
 use crate::schema::MAX_CATEGORIES;
@@ -295,6 +295,14 @@ impl Pattern {
     fn seen(&self) -> Vec<usize> {
         let seen = |&i: &usize| !self.cannot_miss(i) && self.parts.iter().any(|part| part.set.looks_at(i));
         (0..self.axes.len()).filter(seen).collect()
+    }
+
+    /// About which share of all answers a part draws among.
+    pub(crate) fn share(&self, part: usize) -> f64 {
+        match &self.sizes[part] {
+            Size::Exact(count) => nearest_quotient(&count.inside, &self.all_answers()),
+            Size::Share(share) => share.inside,
+        }
     }
 
     /// How a part draws a pattern, given the ways to answer each attribute.

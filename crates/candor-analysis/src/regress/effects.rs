@@ -1,0 +1,172 @@
+//! What a fit says about people: average predicted shares, and by how much they change with a predictor, all else as it is.
+
+use nalgebra::DMatrix;
+
+use super::design::{Factor, Predictor, Values};
+use super::family::Derivatives;
+use super::observations::Group;
+use super::problem::Problem;
+
+/// Half the distance over which the slope of a number is taken, in its standard deviations.
+const NEAR: f64 = 1e-3;
+
+/// An average over the respondents, with its standard error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Average {
+    /// The predictor and category that it is about, such as `age` or `Sex=male`; empty for average shares.
+    pub term: String,
+    /// The response's category, none if it is a number.
+    pub category: Option<String>,
+    /// The average.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+/// Averages of the predictions of a fit.
+pub(super) struct Averages<'a> {
+    problem: &'a Problem<'a>,
+    theta: &'a [f64],
+    /// For each group the weight of each combination of hidden predictors.
+    weights: Vec<f64>,
+    covariance: &'a DMatrix<f64>,
+    categories: &'a [String],
+}
+
+/// For each outcome a mean, and its gradient in the response's parameters.
+type Means = Vec<(f64, Vec<f64>)>;
+
+impl<'a> Averages<'a> {
+    /// `tables`: the groups' estimated tables, where no law of the hidden predictors was fitted.
+    pub(super) fn new(
+        problem: &'a Problem<'a>,
+        theta: &'a [f64],
+        tables: &[f64],
+        covariance: &'a DMatrix<f64>,
+        categories: &'a [String],
+    ) -> Averages<'a> {
+        let combinations = problem.data.hidden.len();
+        let mut weights = Vec::with_capacity(problem.data.groups.len() * combinations);
+        if problem.predictors.is_some() {
+            problem.each_law(theta, |group, law| weights.extend(law.shares.iter().map(|share| group.weight * share)));
+        } else {
+            for table in tables.chunks_exact(problem.data.cells()) {
+                let sum = |hidden: usize| table.iter().skip(hidden).step_by(combinations).sum::<f64>();
+                weights.extend((0..combinations).map(sum));
+            }
+        }
+        Averages { problem, theta, weights, covariance, categories }
+    }
+
+    /// The average predicted share of each category, or the average predicted number.
+    pub(super) fn shares(&self) -> Vec<Average> {
+        self.told("", self.means(|_, _, _| {}), 1.0)
+    }
+
+    /// The average change of each share with every predictor: per unit of a number, and from the reference to each other category.
+    pub(super) fn effects(&self) -> Vec<Average> {
+        let mut all = Vec::new();
+        for predictor in &self.problem.data.design.predictors {
+            match predictor.factor {
+                Factor::Number(place) => {
+                    let step = NEAR * self.deviation(place);
+                    let at = |by: f64| self.means(move |_, _, numbers| numbers[place] += by);
+                    all.extend(self.told(&predictor.name, difference(at(step), at(-step)), 2.0 * step));
+                }
+                _ => {
+                    let at = |code: usize| {
+                        self.means(move |hidden, public, _| match predictor.factor {
+                            Factor::Hidden(axis) => hidden[axis] = code,
+                            Factor::Public(place) => public[place] = code as u16,
+                            Factor::Number(_) => {}
+                        })
+                    };
+                    let reference = at(predictor.reference);
+                    for (code, label) in others(predictor) {
+                        let term = format!("{}={label}", predictor.name);
+                        all.extend(self.told(&term, difference(at(code), reference.clone()), 1.0));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The standard deviation of a number.
+    fn deviation(&self, place: usize) -> f64 {
+        let groups = &self.problem.data.groups;
+        let total: f64 = groups.iter().map(|group| group.weight).sum();
+        let mean = groups.iter().map(|group| group.weight * group.numbers[place]).sum::<f64>() / total;
+        let square = |group: &Group| group.weight * (group.numbers[place] - mean).powi(2);
+        (groups.iter().map(square).sum::<f64>() / total).sqrt()
+    }
+
+    /// The mean prediction if everybody's values were changed so.
+    fn means(&self, change: impl Fn(&mut [usize], &mut [u16], &mut [f64])) -> Means {
+        let (problem, data) = (self.problem, self.problem.data);
+        let (m, p, combinations) = (problem.kernel.indices(), data.design.len(), data.hidden.len());
+        let mut means: Means = vec![(0.0, vec![0.0; problem.own]); data.outcomes];
+        let (mut x, mut indices, mut derivatives) = (vec![0.0; p], vec![0.0; m], Derivatives::default());
+        let total: f64 = self.weights.iter().sum();
+        for (group, weights) in data.groups.iter().zip(self.weights.chunks_exact(combinations)) {
+            for (codes, weight) in data.hidden.iter().zip(weights) {
+                let (mut hidden, mut public, mut numbers) =
+                    (codes.clone(), group.public.clone(), group.numbers.clone());
+                change(&mut hidden, &mut public, &mut numbers);
+                data.design.fill(Values { hidden: &hidden, public: &public, numbers: &numbers }, &mut x);
+                problem.indices(&x, self.theta, &mut indices);
+                for (outcome, (mean, gradient)) in means.iter_mut().enumerate() {
+                    let slopes = self.predicted(&indices, outcome, &mut derivatives);
+                    *mean += weight / total * slopes;
+                    for (index, &start) in problem.starts.iter().enumerate() {
+                        let slope = weight / total * derivatives.gradient[index];
+                        match problem.kernel.of_predictors(index) {
+                            true => gradient[start..].iter_mut().zip(&x).for_each(|(sum, x)| *sum += slope * x),
+                            false => gradient[start] += slope,
+                        }
+                    }
+                }
+            }
+        }
+        means
+    }
+
+    /// The predicted share of a category, or the number; its slopes in the indices are left in `derivatives`.
+    fn predicted(&self, indices: &[f64], outcome: usize, derivatives: &mut Derivatives) -> f64 {
+        self.problem.kernel.derivatives(indices, outcome, 0.0, derivatives);
+        if self.categories.is_empty() {
+            derivatives.gradient.fill(0.0);
+            derivatives.gradient[0] = 1.0;
+            return indices[0];
+        }
+        let share = derivatives.log.exp();
+        derivatives.gradient.iter_mut().for_each(|slope| *slope *= share);
+        share
+    }
+
+    fn told(&self, term: &str, means: Means, span: f64) -> Vec<Average> {
+        let one = |(outcome, (mean, gradient)): (usize, (f64, Vec<f64>))| {
+            let own = self.covariance.view((0, 0), (gradient.len(), gradient.len()));
+            let gradient = nalgebra::DVector::from_vec(gradient);
+            let variance = (gradient.transpose() * own * &gradient)[(0, 0)];
+            Average {
+                term: term.to_owned(),
+                category: self.categories.get(outcome).cloned(),
+                estimate: mean / span,
+                standard_error: variance.max(0.0).sqrt() / span,
+            }
+        };
+        means.into_iter().enumerate().map(one).collect()
+    }
+}
+
+fn others(predictor: &Predictor) -> impl Iterator<Item = (usize, &String)> {
+    predictor.categories.iter().enumerate().filter(|(code, _)| *code != predictor.reference)
+}
+
+fn difference(high: Means, low: Means) -> Means {
+    let minus = |(high, up): (f64, Vec<f64>), (low, down): (f64, Vec<f64>)| {
+        (high - low, up.iter().zip(&down).map(|(up, down)| up - down).collect())
+    };
+    high.into_iter().zip(low).map(|(high, low)| minus(high, low)).collect()
+}

@@ -1,0 +1,125 @@
+//! Why there is no regression: each reason its own message.
+
+/// Why a model cannot be fitted. Parameters are named in backticks.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegressError {
+    /// The text is no formula.
+    #[error("`model` \"{text}\": {message}; a model is written as \"Response ~ One + Two + One:Two\"")]
+    Formula {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The response among the predictors.
+    #[error("`model`: \"{0}\" is the response and cannot predict itself")]
+    OwnPredictor(String),
+    /// Nothing in the model is randomized.
+    #[error("`model`: nothing in it is randomized, so there is nothing to correct for; any statistics program fits it")]
+    NothingRandomized,
+    /// A family that does not go with the response.
+    #[error("`family {family}`: {message}")]
+    Family {
+        /// What was asked for.
+        family: &'static str,
+        /// What it takes.
+        message: String,
+    },
+    /// A reference that is none.
+    #[error("`reference`: {0}")]
+    Reference(String),
+    /// People who ignore the device cannot be told apart.
+    #[error("`says`: {0}")]
+    Ignoring(String),
+    /// A method that does not go with the model.
+    #[error("`method {method}`: {message}")]
+    Method {
+        /// What was asked for.
+        method: &'static str,
+        /// What it takes.
+        message: &'static str,
+    },
+    /// A matrix over several attributes of which the model has some.
+    #[error(
+        "`model`: {} are answered together, by one matrix; a model with some of them needs all of them, and {} is missing",
+        quoted(.all), quoted(.missing)
+    )]
+    PartOfMatrix {
+        /// The attributes of the matrix.
+        all: Vec<String>,
+        /// Those that the model lacks.
+        missing: Vec<String>,
+    },
+    /// No number of responses would tell.
+    #[error(
+        "`model`: the plan tells nothing about {} together, however many respond; a plan for this model needs `tables \"{tables}\"`",
+        quoted(.attributes)
+    )]
+    NotIdentifiable {
+        /// What is not told.
+        attributes: Vec<String>,
+        /// The table that the plan must tell.
+        tables: String,
+    },
+    /// Too many combinations of hidden categories.
+    #[error(
+        "`model`: its randomized attributes ({}) have {cells} combinations, more than the {limit} that are summed over; leave some out, or \
+         plan with fewer categories",
+        quoted(.attributes)
+    )]
+    HiddenCells {
+        /// The randomized attributes.
+        attributes: Vec<String>,
+        /// Their combinations.
+        cells: usize,
+        /// The most there can be.
+        limit: usize,
+    },
+    /// Too many coefficients.
+    #[error("`model`: it has {0} parameters, more than the {1} that are fitted together; leave some terms out")]
+    Parameters(usize, usize),
+    /// Too much memory.
+    #[error(
+        "`model`: {rows} different rows of answers with {cells} hidden combinations each are more than the {limit} numbers that are held; \
+         leave randomized attributes out, or round numeric columns"
+    )]
+    TooLarge {
+        /// Different rows.
+        rows: usize,
+        /// Combinations of hidden categories.
+        cells: usize,
+        /// The most numbers there can be.
+        limit: usize,
+    },
+    /// A predictor that does not vary.
+    #[error("`model`: \"{0}\" is the same for everybody, so its coefficient is not to be told; leave it out")]
+    Constant(String),
+    /// Predictors that determine one another.
+    #[error(
+        "`model`: \"{0}\" is told by the terms before it (collinear), so its coefficient is not; leave one of them out"
+    )]
+    Collinear(String),
+    /// Estimating equations without a solution.
+    #[error(
+        "the corrected score has no finite solution with these responses: a share in some group comes out as 0 or 1, or below or above; \
+         merge categories, leave terms out, or ask for `method ml`"
+    )]
+    NoSolution,
+    /// The likelihood rises for ever.
+    #[error(
+        "the likelihood has no finite maximum with these responses: they fit best with a share of 0 or 1 somewhere; merge categories, leave \
+         terms out, or ask for `method corrected`, or for `method jeffreys` if the response alone is randomized"
+    )]
+    Boundary,
+    /// No responses.
+    #[error("there are no responses with a weight above 0")]
+    NoResponses,
+    /// Fewer sampling clusters than errors need.
+    #[error("`sampling_clusters`: {0}")]
+    Clusters(String),
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}

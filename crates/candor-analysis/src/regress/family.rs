@@ -1,0 +1,211 @@
+//! Families of responses: the likelihood of a response given its linear predictors ("indices"), with two derivatives.
+
+use super::model::Family;
+
+/// How a response depends on its indices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kernel {
+    /// Logits against a reference category: one index per other category.
+    Logit { categories: usize, reference: usize },
+    /// Proportional odds, `P(Y <= j) = F(a_j - eta)`: the thresholds `a`, then `eta`.
+    Ordinal { categories: usize },
+    /// Normal, of which only the mean is of interest.
+    LeastSquares,
+    /// Normal: the mean, then the logarithm of the standard deviation.
+    Normal,
+}
+
+/// The logarithm of a likelihood, its gradient and its matrix of second derivatives in the indices.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Derivatives {
+    pub(super) log: f64,
+    pub(super) gradient: Vec<f64>,
+    pub(super) hessian: Vec<f64>,
+}
+
+impl Kernel {
+    pub(super) fn new(family: Family, categories: usize, reference: usize) -> Kernel {
+        match family {
+            Family::Binary | Family::Multinomial => Kernel::Logit { categories, reference },
+            Family::Ordinal => Kernel::Ordinal { categories },
+            Family::Linear => Kernel::LeastSquares,
+        }
+    }
+
+    /// How many indices.
+    pub(super) fn indices(self) -> usize {
+        match self {
+            Kernel::Logit { categories, .. } => categories - 1,
+            Kernel::Ordinal { categories } => categories,
+            Kernel::LeastSquares => 1,
+            Kernel::Normal => 2,
+        }
+    }
+
+    /// Whether an index is a sum of predictors, or else one parameter.
+    pub(super) fn of_predictors(self, index: usize) -> bool {
+        match self {
+            Kernel::Logit { .. } | Kernel::LeastSquares => true,
+            Kernel::Ordinal { categories } => index == categories - 1,
+            Kernel::Normal => index == 0,
+        }
+    }
+
+    /// The category that an index is about, if it is about one.
+    pub(super) fn category(self, index: usize) -> Option<usize> {
+        match self {
+            Kernel::Logit { reference, .. } => Some(index + usize::from(index >= reference)),
+            Kernel::Ordinal { categories } if index < categories - 1 => Some(index),
+            _ => None,
+        }
+    }
+
+    /// The likelihood of a response (a category, or the number `y`).
+    pub(super) fn derivatives(self, indices: &[f64], outcome: usize, y: f64, out: &mut Derivatives) {
+        let m = indices.len();
+        out.gradient.clear();
+        out.gradient.resize(m, 0.0);
+        out.hessian.clear();
+        out.hessian.resize(m * m, 0.0);
+        match self {
+            Kernel::Logit { reference, .. } => logit(indices, reference, outcome, out),
+            Kernel::Ordinal { categories } => ordinal(indices, categories, outcome, out),
+            Kernel::LeastSquares => {
+                let e = y - indices[0];
+                (out.log, out.gradient[0], out.hessian[0]) = (-0.5 * e * e, e, -1.0);
+            }
+            Kernel::Normal => {
+                let scale = (-indices[1]).exp();
+                let e = (y - indices[0]) * scale;
+                out.log = -indices[1] - 0.5 * e * e - 0.5 * (2.0 * std::f64::consts::PI).ln();
+                out.gradient.copy_from_slice(&[e * scale, e * e - 1.0]);
+                let mixed = -2.0 * e * scale;
+                out.hessian.copy_from_slice(&[-scale * scale, mixed, mixed, -2.0 * e * e]);
+            }
+        }
+    }
+}
+
+fn logit(indices: &[f64], reference: usize, outcome: usize, out: &mut Derivatives) {
+    let m = indices.len();
+    let largest = indices.iter().copied().fold(0.0, f64::max);
+    let total = (-largest).exp() + indices.iter().map(|eta| (eta - largest).exp()).sum::<f64>();
+    let category = |index: usize| index + usize::from(index >= reference);
+    out.log = -largest - total.ln();
+    for (j, &eta) in indices.iter().enumerate() {
+        let p = (eta - largest).exp() / total;
+        out.gradient[j] = -p;
+        if category(j) == outcome {
+            out.log += eta;
+            out.gradient[j] += 1.0;
+        }
+        for (k, &other) in indices.iter().enumerate() {
+            let q = (other - largest).exp() / total;
+            out.hessian[j * m + k] = p * q - if j == k { p } else { 0.0 };
+        }
+    }
+}
+
+fn ordinal(indices: &[f64], categories: usize, outcome: usize, out: &mut Derivatives) {
+    let m = indices.len();
+    let eta = indices[m - 1];
+    // `None` beyond the first and the last threshold.
+    let upper = (outcome + 1 < categories).then(|| indices[outcome] - eta);
+    let lower = (outcome > 0).then(|| indices[outcome - 1] - eta);
+    let p = between(lower, upper);
+    out.log = p.ln();
+    if p <= 0.0 {
+        out.log = f64::NEG_INFINITY;
+        return;
+    }
+    let density = |at: Option<f64>| {
+        at.map_or((0.0, 0.0), |at| {
+            let (above, below) = (logistic(at), logistic(-at));
+            (above * below, above * below * (below - above))
+        })
+    };
+    let ((fu, du), (fl, dl)) = (density(upper), density(lower));
+    let (gu, gl) = (fu / p, -fl / p);
+    // In (upper, lower): second derivatives of ln P.
+    let (huu, hul, hll) = (du / p - gu * gu, -gu * gl, -dl / p - gl * gl);
+    let last = m - 1;
+    let mut add = |i: usize, j: usize, value: f64| out.hessian[i * m + j] += value;
+    if upper.is_some() {
+        add(outcome, outcome, huu);
+        add(outcome, last, -huu - hul);
+        add(last, outcome, -huu - hul);
+        out.gradient[outcome] = gu;
+    }
+    if lower.is_some() {
+        add(outcome - 1, outcome - 1, hll);
+        add(outcome - 1, last, -hll - hul);
+        add(last, outcome - 1, -hll - hul);
+        out.gradient[outcome - 1] = gl;
+    }
+    if upper.is_some() && lower.is_some() {
+        add(outcome, outcome - 1, hul);
+        add(outcome - 1, outcome, hul);
+    }
+    add(last, last, huu + 2.0 * hul + hll);
+    out.gradient[last] = -gu - gl;
+}
+
+/// `F(upper) - F(lower)`, without cancellation in the tails.
+fn between(lower: Option<f64>, upper: Option<f64>) -> f64 {
+    match (lower, upper) {
+        (None, None) => 1.0,
+        (None, Some(upper)) => logistic(upper),
+        (Some(lower), None) => logistic(-lower),
+        (Some(lower), Some(upper)) if lower > 0.0 => logistic(-lower) - logistic(-upper),
+        (Some(lower), Some(upper)) => logistic(upper) - logistic(lower),
+    }
+}
+
+fn logistic(x: f64) -> f64 {
+    if x >= 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(kernel: Kernel, indices: &[f64], outcome: usize, y: f64) {
+        let (mut at, mut up, mut down) = (Derivatives::default(), Derivatives::default(), Derivatives::default());
+        kernel.derivatives(indices, outcome, y, &mut at);
+        let (m, step) = (indices.len(), 1e-5);
+        for j in 0..m {
+            let moved = |by: f64| -> Vec<f64> {
+                indices.iter().enumerate().map(|(i, eta)| eta + if i == j { by } else { 0.0 }).collect()
+            };
+            kernel.derivatives(&moved(step), outcome, y, &mut up);
+            kernel.derivatives(&moved(-step), outcome, y, &mut down);
+            let slope = (up.log - down.log) / (2.0 * step);
+            assert!((slope - at.gradient[j]).abs() < 1e-6, "{kernel:?} {slope} {:?}", at.gradient);
+            for k in 0..m {
+                let curve = (up.gradient[k] - down.gradient[k]) / (2.0 * step);
+                assert!((curve - at.hessian[j * m + k]).abs() < 1e-6, "{kernel:?} {j} {k} {curve} {:?}", at.hessian);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn derivatives_are_differences(eta in prop::collection::vec(-2.0f64..2.0, 3), outcome in 0usize..4, y in -2.0f64..2.0) {
+            check(Kernel::Logit { categories: 4, reference: 1 }, &eta, outcome, 0.0);
+            check(Kernel::LeastSquares, &eta[..1], 0, y);
+            check(Kernel::Normal, &eta[..2], 0, y);
+            let mut thresholds = eta.clone();
+            thresholds.sort_by(f64::total_cmp);
+            prop_assume!(thresholds.windows(2).all(|pair| pair[1] - pair[0] > 0.1));
+            thresholds.push(y);
+            check(Kernel::Ordinal { categories: 4 }, &thresholds, outcome, 0.0);
+            let mut derivatives = Derivatives::default();
+            let total: f64 = (0..4).map(|outcome| {
+                Kernel::Ordinal { categories: 4 }.derivatives(&thresholds, outcome, 0.0, &mut derivatives);
+                derivatives.log.exp()
+            }).sum();
+            prop_assert!((total - 1.0).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Maximising the likelihood, and solving the corrected score.
+
+use super::family::Kernel;
+use super::problem::{Problem, Sums, Want};
+use super::solve::Solver;
+
+/// Beyond these log odds a share is 0 or 1 for all that can be told.
+pub(super) const BOUNDARY: f64 = 15.0;
+
+/// Steps at most.
+const STEPS: usize = 200;
+
+/// First steps of EM, which never overshoot far.
+const EM_STEPS: usize = 3;
+
+/// A step this small, in standard errors squared, is the last.
+const CONVERGED: f64 = 1e-14;
+
+/// A step changes no parameter by more, in units of its column.
+const LONGEST: f64 = 5.0;
+
+/// Halvings of a step at most.
+const HALVINGS: usize = 40;
+
+/// Where a search ended.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    pub(super) theta: Vec<f64>,
+    pub(super) sums: Sums,
+    pub(super) converged: bool,
+    /// Whether some share ran to 0 or 1.
+    pub(super) boundary: bool,
+}
+
+/// Maximises the likelihood over the parameters `free`, all others as they are in `start`; some steps of EM come first.
+pub(super) fn maximise(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
+    climb_from(problem, start, free, EM_STEPS)
+}
+
+/// The same from a start that is near.
+pub(super) fn maximise_near(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
+    climb_from(problem, start, free, 0)
+}
+
+fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: usize) -> Fit {
+    let n = problem.parameters;
+    let units = units(problem);
+    let mut theta = start.to_vec();
+    let mut sums = problem.likelihood(&theta, Want::Information);
+    for number in 0..STEPS {
+        let gradient: Vec<f64> = free.iter().map(|&i| sums.gradient[i]).collect();
+        let newton = if number < em_steps { None } else { Solver::new(&sums.observed, n, free) };
+        let exact = newton.is_some();
+        let Some(solver) = newton.or_else(|| Solver::new(&sums.complete, n, free)) else {
+            return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: false };
+        };
+        let mut step = solver.solve(&gradient);
+        let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
+        if exact && gain.abs() < CONVERGED {
+            return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: true };
+        }
+        cap(&mut step, free, &units);
+        let Some(next) = climb(problem, &theta, &step, free, sums.value) else {
+            // No step rises: what is left is rounding, if the maximum is near.
+            let converged = exact && gain < 1e-8;
+            return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged };
+        };
+        theta = next;
+        sums = problem.likelihood(&theta, Want::Information);
+        if sums.largest > 2.0 * BOUNDARY {
+            break;
+        }
+    }
+    Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: false }
+}
+
+/// The step, halved until the likelihood does not fall; `None` if it always does.
+fn climb(problem: &Problem<'_>, theta: &[f64], step: &[f64], free: &[usize], value: f64) -> Option<Vec<f64>> {
+    let mut size = 1.0;
+    for _ in 0..HALVINGS {
+        let next = moved(theta, step, free, size);
+        let reached = problem.likelihood(&next, Want::Value).value;
+        if reached.is_finite() && reached >= value {
+            return Some(next);
+        }
+        size *= 0.5;
+    }
+    None
+}
+
+pub(super) fn moved(theta: &[f64], step: &[f64], free: &[usize], size: f64) -> Vec<f64> {
+    let mut next = theta.to_vec();
+    free.iter().zip(step).for_each(|(&i, s)| next[i] += size * s);
+    next
+}
+
+/// The root mean square of each parameter's column.
+fn units(problem: &Problem<'_>) -> Vec<f64> {
+    let (data, p) = (problem.data, problem.data.design.len());
+    let (mut squares, mut row, mut total) = (vec![0.0; p], vec![0.0; p], 0.0);
+    for group in &data.groups {
+        for hidden in 0..data.hidden.len() {
+            data.fill(group, hidden, &mut row);
+            squares.iter_mut().zip(&row).for_each(|(sum, x)| *sum += group.weight * x * x);
+            total += group.weight;
+        }
+    }
+    let mut units = vec![1.0; problem.parameters];
+    for (_, &start) in problem.starts.iter().enumerate().filter(|(i, _)| problem.kernel.of_predictors(*i)) {
+        units[start..start + p].iter_mut().zip(&squares).for_each(|(unit, sum)| *unit = (sum / total).sqrt());
+    }
+    units
+}
+
+fn cap(step: &mut [f64], free: &[usize], units: &[f64]) {
+    let longest = step.iter().zip(free).fold(0.0f64, |most, (s, &i)| most.max((s * units[i]).abs()));
+    if longest > LONGEST {
+        step.iter_mut().for_each(|s| *s *= LONGEST / longest);
+    }
+}
+
+/// Solves the corrected score over the parameters `free`; `None` if no finite solution is found.
+///
+/// With a hidden response only and logits it is the gradient of a concave function; otherwise the solution that Newton's steps reach from the
+/// start is taken, and its derivative must be positive definite there.
+pub(super) fn solve_corrected(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
+    let n = problem.parameters;
+    let units = units(problem);
+    let mut theta = start.to_vec();
+    let mut sums = problem.corrected(&theta, tables);
+    for _ in 0..STEPS {
+        let gradient: Vec<f64> = free.iter().map(|&i| sums.gradient[i]).collect();
+        let solver = Solver::new(&sums.complete, n, free)?;
+        let mut step = solver.solve(&gradient);
+        let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
+        if gain.abs() < CONVERGED {
+            let boundary = sums.largest > BOUNDARY;
+            return (!boundary).then_some(Fit { theta, sums, converged: true, boundary });
+        }
+        cap(&mut step, free, &units);
+        let mut size = 1.0;
+        let next = loop {
+            let next = moved(&theta, &step, free, size);
+            let reached = problem.corrected(&next, tables);
+            let rises = reached.value.is_finite() && reached.value >= sums.value - 1e-12 * sums.value.abs();
+            if rises && Solver::new(&reached.complete, n, free).is_some() {
+                break Some((next, reached));
+            }
+            size *= 0.5;
+            if size < 1e-12 {
+                break None;
+            }
+        };
+        let Some((next, reached)) = next else {
+            let near = gain.abs() < 1e-8 && sums.largest <= BOUNDARY;
+            return near.then_some(Fit { theta, sums, converged: true, boundary: false });
+        };
+        (theta, sums) = (next, reached);
+        if sums.largest > 2.0 * BOUNDARY {
+            return None;
+        }
+    }
+    None
+}
+
+/// Where searches start: no effects, thresholds at the estimated shares of the response, the spread of a number.
+pub(super) fn start(problem: &Problem<'_>, tables: &[f64]) -> Vec<f64> {
+    let mut theta = vec![0.0; problem.parameters];
+    let combinations = problem.data.hidden.len();
+    match problem.kernel {
+        Kernel::Ordinal { categories } => {
+            let mut shares = vec![0.0; categories];
+            for table in tables.chunks_exact(problem.data.cells()) {
+                for (share, own) in shares.iter_mut().zip(table.chunks_exact(combinations)) {
+                    *share += own.iter().sum::<f64>();
+                }
+            }
+            let total: f64 = shares.iter().sum();
+            // No category is rarer here, so that the thresholds are apart.
+            let least = 0.1 / categories as f64;
+            let shares: Vec<f64> = shares.iter().map(|share| (share / total).max(least)).collect();
+            let total: f64 = shares.iter().sum();
+            let mut below = 0.0;
+            for (threshold, share) in shares[..categories - 1].iter().enumerate() {
+                below += share / total;
+                theta[threshold] = (below / (1.0 - below)).ln();
+            }
+        }
+        Kernel::Normal => {
+            let total: f64 = problem.data.groups.iter().map(|group| group.weight).sum();
+            let mean = problem.data.groups.iter().map(|group| group.weight * group.y).sum::<f64>() / total;
+            let square = |y: f64| (y - mean) * (y - mean);
+            let spread = problem.data.groups.iter().map(|group| group.weight * square(group.y)).sum::<f64>() / total;
+            theta[problem.starts[1]] = 0.5 * spread.max(f64::MIN_POSITIVE).ln();
+            if let Some(constant) = problem.data.design.constant() {
+                theta[problem.starts[0] + constant] = mean;
+            }
+        }
+        Kernel::Logit { .. } | Kernel::LeastSquares => {}
+    }
+    theta
+}

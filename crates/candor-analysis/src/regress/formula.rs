@@ -1,0 +1,217 @@
+//! Formulas: `Income ~ Education + Sex + age + Education:Sex`.
+//!
+//! `a + b` has both, `a:b` their interaction, `a*b` is `a + b + a:b`, `-1` (or `+ 0`) leaves the constant out. A name with other
+//! characters than letters, digits, `_`, `.` and `-` stands in quotes or backticks.
+
+use std::collections::BTreeSet;
+
+use super::RegressError;
+
+/// A term may multiply so many variables.
+const MOST_FACTORS: usize = 8;
+
+/// A formula may have so many terms.
+const MOST_TERMS: usize = 1000;
+
+/// A formula: a response, and the terms that predict it.
+///
+/// ```
+/// use candor_analysis::regress::Formula;
+///
+/// let formula: Formula = "Income ~ age*Sex + `years of school` - 1".parse()?;
+/// assert_eq!(formula.response(), "Income");
+/// assert_eq!(formula.terms(), [vec!["age"], vec!["Sex"], vec!["years of school"], vec!["age", "Sex"]]);
+/// assert!(!formula.has_constant());
+/// # Ok::<(), candor_analysis::regress::RegressError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formula {
+    response: String,
+    terms: Vec<Vec<String>>,
+    constant: bool,
+}
+
+impl Formula {
+    /// The name of the response.
+    pub fn response(&self) -> &str {
+        &self.response
+    }
+
+    /// The terms, each the names of the variables that it multiplies: first those of one variable, then those of two, and so on.
+    pub fn terms(&self) -> &[Vec<String>] {
+        &self.terms
+    }
+
+    /// Whether there is a constant.
+    pub fn has_constant(&self) -> bool {
+        self.constant
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Name(String),
+    Sign(char),
+}
+
+impl std::str::FromStr for Formula {
+    type Err = RegressError;
+
+    fn from_str(text: &str) -> Result<Formula, RegressError> {
+        let wrong = |message: String| RegressError::Formula { text: text.to_owned(), message };
+        let tokens = tokens(text).map_err(wrong)?;
+        let tilde = tokens.iter().position(|token| *token == Token::Sign('~'));
+        let Some(tilde) = tilde else { return Err(wrong("it has no ~ between response and predictors".to_owned())) };
+        let [Token::Name(response)] = &tokens[..tilde] else {
+            return Err(wrong("one name stands before the ~".to_owned()));
+        };
+        let (mut terms, mut constant): (Vec<Vec<String>>, bool) = (Vec::new(), true);
+        for (sign, product) in summands(&tokens[tilde + 1..]).map_err(wrong)? {
+            match (sign, product) {
+                (sign, [Token::Name(number)]) if number == "1" => constant = sign == '+',
+                (sign, [Token::Name(number)]) if number == "0" => constant = sign == '-',
+                ('-', _) => return Err(wrong("only the constant is left out, as -1".to_owned())),
+                (_, product) => terms.extend(expanded(product).map_err(wrong)?),
+            }
+        }
+        let mut seen = BTreeSet::new();
+        terms.retain(|term| seen.insert(term.iter().cloned().collect::<BTreeSet<String>>()));
+        terms.sort_by_key(Vec::len);
+        match () {
+            () if terms.len() > MOST_TERMS => Err(wrong(format!("it has more than {MOST_TERMS} terms"))),
+            () if terms.is_empty() && !constant => Err(wrong("it has neither terms nor a constant".to_owned())),
+            () => Ok(Formula { response: response.clone(), terms, constant }),
+        }
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '~' | '+' | ':' | '*' | '-' => {
+                tokens.push(Token::Sign(first));
+                1
+            }
+            '"' | '`' | '\'' => {
+                let end = rest[1..].find(first).ok_or_else(|| format!("the {first} is not closed"))?;
+                tokens.push(Token::Name(rest[1..=end].to_owned()));
+                end + 2
+            }
+            c if c.is_alphanumeric() || c == '_' || c == '.' => {
+                let length = word(rest);
+                tokens.push(Token::Name(rest[..length].to_owned()));
+                length
+            }
+            c => return Err(format!("\"{c}\" has no meaning here; a name that holds it stands in quotes")),
+        };
+        rest = rest[length..].trim_start();
+    }
+    Ok(tokens)
+}
+
+/// The length of a name without quotes. A `-` inside belongs to it, unless all that follows is the 1 of a constant.
+fn word(text: &str) -> usize {
+    let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut end = 0;
+    loop {
+        end += text[end..].find(|c| !inside(c)).unwrap_or(text.len() - end);
+        let Some(after) = text[end..].strip_prefix('-') else { return end };
+        let next = &after[..after.find(|c| !inside(c)).unwrap_or(after.len())];
+        if next.is_empty() || next == "1" {
+            return end;
+        }
+        end += 1;
+    }
+}
+
+/// What is added, with its sign.
+fn summands(tokens: &[Token]) -> Result<Vec<(char, &[Token])>, String> {
+    let mut found = Vec::new();
+    let (mut sign, mut rest) = ('+', tokens);
+    if let [Token::Sign(first @ ('+' | '-')), after @ ..] = rest {
+        (sign, rest) = (*first, after);
+    }
+    loop {
+        let end = rest.iter().position(|token| matches!(token, Token::Sign('+' | '-'))).unwrap_or(rest.len());
+        if end == 0 {
+            return Err("a term is missing".to_owned());
+        }
+        found.push((sign, &rest[..end]));
+        match rest.get(end) {
+            Some(Token::Sign(next)) => (sign, rest) = (*next, &rest[end + 1..]),
+            _ => return Ok(found),
+        }
+    }
+}
+
+/// The terms of a product: `a*b:c` is `a + b:c + a:b:c`.
+fn expanded(product: &[Token]) -> Result<Vec<Vec<String>>, String> {
+    let mut terms: Vec<Vec<String>> = Vec::new();
+    for (number, crossed) in product.split(|token| *token == Token::Sign('*')).enumerate() {
+        let mut names: Vec<String> = Vec::new();
+        for part in crossed.split(|token| *token == Token::Sign(':')) {
+            match part {
+                [Token::Name(name)] if names.contains(name) => {}
+                [Token::Name(name)] => names.push(name.clone()),
+                [] => return Err("a name is missing beside : or *".to_owned()),
+                _ => {
+                    return Err("between two names stands one of + : *; a name with spaces stands in quotes".to_owned());
+                }
+            }
+        }
+        let longer: Vec<Vec<String>> = terms.iter().map(|term| joined(term, &names)).collect();
+        terms.push(names);
+        terms.extend(longer);
+        if number >= MOST_FACTORS || terms.iter().any(|term| term.len() > MOST_FACTORS) {
+            return Err(format!("a term multiplies more than {MOST_FACTORS} variables"));
+        }
+    }
+    Ok(terms)
+}
+
+fn joined(term: &[String], more: &[String]) -> Vec<String> {
+    let new = more.iter().filter(|name| !term.contains(name));
+    term.iter().chain(new).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        let formula: Formula = text.parse().unwrap();
+        let constant = formula.constant.then(|| "1".to_owned());
+        constant.into_iter().chain(formula.terms.iter().map(|term| term.join(":"))).collect()
+    }
+
+    #[test]
+    fn formulas_are_those_of_r() {
+        assert_eq!(terms("y ~ a + b + a:b"), ["1", "a", "b", "a:b"]);
+        assert_eq!(terms("y~a*b"), ["1", "a", "b", "a:b"]);
+        assert_eq!(terms("y ~ a*b*c"), ["1", "a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"]);
+        assert_eq!(terms("y ~ a:b + c - 1"), ["c", "a:b"]);
+        assert_eq!(terms("y ~ 0 + a"), ["a"]);
+        assert_eq!(terms("y ~ a + a:a + b:a + a:b"), ["1", "a", "b:a"]);
+        assert_eq!(terms("y ~ 1"), ["1"]);
+        assert_eq!(terms("y ~ marital-status + x-1"), ["marital-status", "x"]);
+        assert_eq!(terms("\"a b\" ~ `c+d`*'e:f'"), ["1", "c+d", "e:f", "c+d:e:f"]);
+    }
+
+    #[test]
+    fn what_is_no_formula_says_why() {
+        let told = |text: &str| text.parse::<Formula>().unwrap_err().to_string();
+        assert!(told("y + a").contains("no ~"));
+        assert!(told("y z ~ a").contains("one name stands before"));
+        assert!(told("y ~ a +").contains("a term is missing"));
+        assert!(told("y ~ ").contains("a term is missing"));
+        assert!(told("y ~ a b").contains("in quotes"));
+        assert!(told("y ~ a: + b").contains("a name is missing"));
+        assert!(told("y ~ log(a)").contains("\"(\" has no meaning"));
+        assert!(told("y ~ \"a").contains("not closed"));
+        assert!(told("y ~ a - b").contains("only the constant"));
+        assert!(told("y ~ -1").contains("neither terms"));
+        assert!(told("y ~ a*b*c*d*e*f*g*h*i").contains("more than 8"));
+    }
+}

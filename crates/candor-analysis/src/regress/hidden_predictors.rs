@@ -1,0 +1,114 @@
+//! How hidden predictors depend on the public ones: what maximum likelihood has to assume.
+
+use std::collections::HashMap;
+
+use super::design::Factor;
+use super::observations::{Group, Observations};
+
+/// A law with more parameters is taken as additive.
+const MOST_SATURATED: usize = 200;
+
+/// A logit model of the combination of hidden predictors given the public ones.
+#[derive(Clone, Debug)]
+pub(super) struct HiddenPredictors {
+    form: Form,
+    combinations: usize,
+    /// How many parameters.
+    pub(super) parameters: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// Every combination of public categories has shares of its own.
+    Saturated(HashMap<Vec<u16>, usize>),
+    /// One share, of people who ignore the device.
+    Ignoring,
+    /// A constant for each combination of hidden categories, and for each hidden category a coefficient of each public column.
+    Additive { sizes: Vec<usize>, columns: Vec<(Factor, u16)> },
+}
+
+impl HiddenPredictors {
+    /// `None` if no predictor is hidden.
+    pub(super) fn new(data: &Observations) -> Option<HiddenPredictors> {
+        let combinations = data.hidden.len();
+        if combinations == 1 {
+            return None;
+        }
+        if data.ignoring {
+            return Some(HiddenPredictors { form: Form::Ignoring, combinations, parameters: 1 });
+        }
+        let mut found: HashMap<Vec<u16>, usize> = HashMap::new();
+        for group in &data.groups {
+            let next = found.len();
+            found.entry(group.public.clone()).or_insert(next);
+        }
+        let numeric = data.design.predictors.iter().any(|one| matches!(one.factor, Factor::Number(_)));
+        let parameters = (combinations - 1).saturating_mul(found.len());
+        if !numeric && parameters <= MOST_SATURATED {
+            return Some(HiddenPredictors { form: Form::Saturated(found), combinations, parameters });
+        }
+        let mut columns = Vec::new();
+        for one in data.design.predictors.iter().filter(|one| !matches!(one.factor, Factor::Hidden(_))) {
+            match one.categories.len() {
+                0 => columns.push((one.factor, 0)),
+                size => columns
+                    .extend((0..size).filter(|&code| code != one.reference).map(|code| (one.factor, code as u16))),
+            }
+        }
+        let last = &data.hidden[combinations - 1];
+        let sizes: Vec<usize> = last.iter().map(|code| code + 1).collect();
+        let slopes: usize = sizes.iter().map(|size| size - 1).sum();
+        let parameters = combinations - 1 + slopes * columns.len();
+        Some(HiddenPredictors { form: Form::Additive { sizes, columns }, combinations, parameters })
+    }
+
+    /// What is assumed, in words.
+    pub(super) fn assumption(&self) -> &'static str {
+        match self.form {
+            Form::Saturated(_) => {
+                "the randomized predictors have shares of their own in every group of the public ones (no restriction); the response follows \
+                 the model"
+            }
+            Form::Ignoring => "the share of people who ignore the device is the same in all groups",
+            Form::Additive { .. } => {
+                "the log odds of the randomized predictors are sums of effects of the public ones, attribute by attribute; the response \
+                 follows the model"
+            }
+        }
+    }
+
+    /// The columns of each combination of hidden categories in a group: its log odds are their sum with the parameters as weights.
+    pub(super) fn fill(&self, data: &Observations, group: &Group, rows: &mut [f64]) {
+        rows.fill(0.0);
+        for (combination, row) in rows.chunks_exact_mut(self.parameters).enumerate() {
+            match &self.form {
+                Form::Saturated(found) if combination > 0 => {
+                    row[(combination - 1) * found.len() + found[&group.public]] = 1.0;
+                }
+                Form::Saturated(_) => {}
+                Form::Ignoring => row[0] = combination as f64,
+                Form::Additive { sizes, columns } => {
+                    if combination > 0 {
+                        row[combination - 1] = 1.0;
+                    }
+                    let mut start = self.combinations - 1;
+                    for (&code, size) in data.hidden[combination].iter().zip(sizes) {
+                        if code > 0 {
+                            let own = &mut row[start + (code - 1) * columns.len()..][..columns.len()];
+                            own.iter_mut().zip(columns).for_each(|(entry, column)| *entry = value(group, *column));
+                        }
+                        start += (size - 1) * columns.len();
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn value(group: &Group, (factor, code): (Factor, u16)) -> f64 {
+    match factor {
+        Factor::Public(place) => f64::from(u8::from(group.public[place] == code)),
+        Factor::Number(place) => group.numbers[place],
+        Factor::Hidden(_) => 0.0,
+    }
+}

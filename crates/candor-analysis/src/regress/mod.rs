@@ -1,0 +1,34 @@
+//! Regression on randomized answers: how a response depends on predictors, where any of them may be hidden behind a plan's channels.
+//!
+//! A response tells the likelihood of every truth ([`Layout`] finds out how), and everything follows from that: maximum likelihood where
+//! the response alone is hidden, a corrected score where predictors are, errors, score tests and average effects
+//! (docs/mathematics/regression.md). Equal rows are taken together first ([`ModelRows`]).
+
+mod error;
+mod formula;
+mod design;
+mod model;
+mod unbiased;
+mod answers;
+mod rows;
+mod family;
+mod observations;
+mod hidden_predictors;
+mod problem;
+mod solve;
+mod fit;
+mod expected;
+mod jeffreys;
+mod variance;
+mod score_test;
+mod effects;
+mod regression;
+mod brute_force;
+
+pub use design::{CONSTANT, MOST_COEFFICIENTS};
+pub use effects::Average;
+pub use error::RegressError;
+pub use formula::Formula;
+pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Model, ModelOptions};
+pub use regression::{Coefficient, IgnoringShare, Method, Regression, THRESHOLD, regress};
+pub use rows::{Batch, Layout, ModelRows, Sample};

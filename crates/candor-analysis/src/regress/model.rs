@@ -1,0 +1,281 @@
+//! A formula about a plan: which variables are hidden, which are known, and what is the response.
+
+use candor::plan::{Block, Plan};
+use candor::schema::{Attribute, Kind, nearest};
+
+use super::design::{Design, Factor, Predictor};
+use super::{Formula, RegressError};
+
+/// At most so many combinations of hidden categories are summed over.
+pub const MOST_HIDDEN_CELLS: usize = 4096;
+
+/// What kind of response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Two categories: logistic regression.
+    Binary,
+    /// Several categories without order: logits against a reference.
+    Multinomial,
+    /// Several categories in order: proportional odds.
+    Ordinal,
+    /// A public number.
+    Linear,
+}
+
+impl Family {
+    /// What it is called.
+    pub fn called(self) -> &'static str {
+        match self {
+            Family::Binary => "binary",
+            Family::Multinomial => "multinomial",
+            Family::Ordinal => "ordinal",
+            Family::Linear => "linear",
+        }
+    }
+}
+
+/// What a model is asked for beside its formula.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelOptions {
+    /// The kind of response; by default what the schema says of it.
+    pub family: Option<Family>,
+    /// Reference categories of attributes, by name, where it is not the first.
+    pub references: Vec<(String, String)>,
+    /// Whether numeric predictors count in standard deviations from their mean.
+    pub standardize: bool,
+    /// People who ignore the device, if there may be some.
+    pub ignoring: Option<IgnoringOptions>,
+}
+
+/// People who ignore the device and say the same whatever it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoringOptions {
+    /// The category that they say.
+    pub says: String,
+    /// The true category of all who would; by default who does so does not depend on the truth.
+    pub only: Option<String>,
+}
+
+/// The same, by code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ignoring {
+    pub(super) says: usize,
+    pub(super) only: Option<usize>,
+}
+
+/// A model of a plan's responses.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub(super) family: Family,
+    /// The response's name.
+    pub(super) response: String,
+    /// The response's categories, none of a number; the reference among them.
+    pub(super) categories: Vec<String>,
+    pub(super) reference: usize,
+    /// Attributes whose truth is summed over: the response first if it is one, then randomized predictors, by position in the schema.
+    pub(super) hidden: Vec<usize>,
+    /// Whether the response is a public attribute, so that its truth is known.
+    pub(super) known_response: bool,
+    /// Public attributes among the predictors.
+    pub(super) public: Vec<usize>,
+    /// Numeric columns: predictors, then the response if it is a number.
+    pub(super) numbers: Vec<String>,
+    pub(super) design: Design,
+    pub(super) standardize: bool,
+    pub(super) ignoring: Option<Ignoring>,
+}
+
+impl Model {
+    /// Finds the variables of a formula: attributes of the plan's schema by name, all others are numeric columns of the responses.
+    ///
+    /// # Errors
+    /// If the response predicts itself, nothing is randomized, the family does not fit, or there are too many hidden combinations.
+    pub fn new(plan: &Plan, formula: &Formula, options: &ModelOptions) -> Result<Model, RegressError> {
+        let schema = plan.schema();
+        let found = |name: &str| schema.attributes().iter().position(|attribute| attribute.name() == name);
+        let response = found(formula.response());
+        if formula.terms().iter().flatten().any(|name| name == formula.response()) {
+            return Err(RegressError::OwnPredictor(formula.response().to_owned()));
+        }
+        let attribute = response.map(|at| &schema.attributes()[at]);
+        let family = family(attribute, formula.response(), options.family)?;
+        let mut hidden: Vec<usize> = response.into_iter().collect();
+        let (mut public, mut numbers) = (Vec::new(), Vec::new());
+        for name in formula.terms().iter().flatten() {
+            match found(name) {
+                Some(at) if schema.attributes()[at].is_public() => put(&mut public, at),
+                Some(at) => put(&mut hidden, at),
+                None => put(&mut numbers, name.clone()),
+            }
+        }
+        let known_response = attribute.is_some_and(Attribute::is_public);
+        if hidden.iter().all(|&at| schema.attributes()[at].is_public()) {
+            return Err(RegressError::NothingRandomized);
+        }
+        check_cells(plan, &hidden)?;
+        let references = References::new(plan, formula, options)?;
+        let hidden_predictors = &hidden[usize::from(response.is_some())..];
+        let predictor = |name: &String| {
+            let at = found(name);
+            let place = |list: &[usize]| list.iter().position(|own| Some(*own) == at);
+            let factor = match (place(hidden_predictors), place(&public)) {
+                (Some(axis), _) => Factor::Hidden(axis),
+                (_, Some(place)) => Factor::Public(place),
+                _ => Factor::Number(numbers.iter().position(|number| number == name).unwrap_or(0)),
+            };
+            let attribute = at.map(|at| &schema.attributes()[at]);
+            let categories = attribute.map_or(Vec::new(), |attribute| attribute.categories().to_vec());
+            Predictor { name: name.clone(), factor, categories, reference: at.map_or(0, |at| references.of(at)) }
+        };
+        let design = Design::new(formula, predictor, family != Family::Ordinal)?;
+        if response.is_none() {
+            numbers.push(formula.response().to_owned());
+        }
+        let ignoring = options.ignoring.as_ref().map(|asked| {
+            let alone = hidden.len() == 1 && response.is_some() && !known_response;
+            ignoring(plan, hidden[0], asked, alone)
+        });
+        Ok(Model {
+            ignoring: ignoring.transpose()?,
+            family,
+            response: formula.response().to_owned(),
+            categories: attribute.map_or(Vec::new(), |attribute| attribute.categories().to_vec()),
+            reference: response.map_or(0, |at| references.of(at)),
+            hidden,
+            known_response,
+            public,
+            numbers,
+            design,
+            standardize: options.standardize,
+        })
+    }
+
+    /// The kind of response.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The response's name.
+    pub fn response(&self) -> &str {
+        &self.response
+    }
+
+    /// The numeric columns that it needs of the responses, in order.
+    pub fn numbers(&self) -> &[String] {
+        &self.numbers
+    }
+
+    /// How many of the hidden attributes are the response: one, or none.
+    pub(super) fn hidden_responses(&self) -> usize {
+        usize::from(!self.categories.is_empty())
+    }
+
+    /// Whether a predictor is randomized.
+    pub fn has_hidden_predictors(&self) -> bool {
+        self.hidden.len() > self.hidden_responses()
+    }
+}
+
+/// Whom to tell apart from those who follow the device: that takes several channels for the response, and nothing else hidden.
+fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) -> Result<Ignoring, RegressError> {
+    let refused = |message: String| Err(RegressError::Ignoring(message));
+    if !alone {
+        return refused(
+            "people who ignore the device are told apart where the response, and it alone, is randomized".to_owned(),
+        );
+    }
+    let name = plan.schema().name(response);
+    let block = plan.blocks().iter().find(|block| block.attributes().contains(&response));
+    if !block.is_some_and(Block::has_tag) {
+        let message = "is answered through one channel only, which shows the same whether people ignore it or not; it takes a lottery of several";
+        return refused(format!("\"{name}\" {message}"));
+    }
+    let categories = plan.schema().attributes()[response].categories();
+    let code = |label: &String| match categories.iter().position(|category| category == label) {
+        Some(code) => Ok(code),
+        None => Err(RegressError::Ignoring(format!("\"{label}\" is no category of \"{name}\""))),
+    };
+    Ok(Ignoring { says: code(&asked.says)?, only: asked.only.as_ref().map(code).transpose()? })
+}
+
+fn put<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+fn check_cells(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
+    let sizes = hidden.iter().map(|&attribute| plan.schema().size(attribute));
+    let cells = sizes.fold(1usize, usize::saturating_mul);
+    match cells > MOST_HIDDEN_CELLS {
+        true => Err(RegressError::HiddenCells {
+            attributes: hidden.iter().map(|&at| plan.schema().name(at).to_owned()).collect(),
+            cells,
+            limit: MOST_HIDDEN_CELLS,
+        }),
+        false => Ok(()),
+    }
+}
+
+fn family(attribute: Option<&Attribute>, name: &str, asked: Option<Family>) -> Result<Family, RegressError> {
+    let Some(attribute) = attribute else {
+        return match asked {
+            None | Some(Family::Linear) => Ok(Family::Linear),
+            Some(other) => Err(RegressError::Family {
+                family: other.called(),
+                message: format!(
+                    "\"{name}\" is no attribute of the plan; a numeric column is a `family linear` response"
+                ),
+            }),
+        };
+    };
+    let by_schema = match (attribute.categories().len(), attribute.kind()) {
+        (2, _) => Family::Binary,
+        (_, Kind::Ordinal) => Family::Ordinal,
+        _ => Family::Multinomial,
+    };
+    let refused = |family: Family, message: &str| {
+        Err(RegressError::Family {
+            family: family.called(),
+            message: format!("\"{name}\" has {} categories; {message}", attribute.categories().len()),
+        })
+    };
+    match asked.unwrap_or(by_schema) {
+        Family::Linear => {
+            refused(Family::Linear, "a linear response is a numeric column that was kept, not an attribute")
+        }
+        Family::Binary if by_schema != Family::Binary => {
+            refused(Family::Binary, "a binary response has two; take multinomial or ordinal")
+        }
+        Family::Multinomial if by_schema == Family::Binary => Ok(Family::Binary),
+        family => Ok(family),
+    }
+}
+
+/// The reference category of every attribute.
+struct References(Vec<(usize, usize)>);
+
+impl References {
+    fn new(plan: &Plan, formula: &Formula, options: &ModelOptions) -> Result<References, RegressError> {
+        let used: Vec<&str> =
+            formula.terms().iter().flatten().map(String::as_str).chain([formula.response()]).collect();
+        let one = |(name, label): &(String, String)| {
+            let at = plan.schema().position(name).map_err(|error| RegressError::Reference(error.to_string()))?;
+            if !used.contains(&name.as_str()) {
+                return Err(RegressError::Reference(format!("\"{name}\" is not in the model")));
+            }
+            let categories = plan.schema().attributes()[at].categories();
+            let code = categories.iter().position(|category| category == label).ok_or_else(|| {
+                let nearest = nearest(label, categories.iter().map(String::as_str));
+                let hint = nearest.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+                RegressError::Reference(format!("\"{label}\" is no category of \"{name}\"{hint}"))
+            })?;
+            Ok((at, code))
+        };
+        options.references.iter().map(one).collect::<Result<_, _>>().map(References)
+    }
+
+    fn of(&self, attribute: usize) -> usize {
+        self.0.iter().rev().find(|(at, _)| *at == attribute).map_or(0, |(_, code)| *code)
+    }
+}

@@ -1,0 +1,264 @@
+//! The data of a fit: rows that predict alike together, and within them those that answered alike.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::design::{Design, Values};
+use super::model::Ignoring;
+use super::rows::{ModelRows, Row};
+use super::{Model, RegressError};
+
+/// So many numbers are held of what answers say.
+const MOST_NUMBERS: usize = 1 << 26;
+
+/// A column whose part that the columns before it do not tell has a smaller share of its squares is told by them.
+const TOLD: f64 = 1e-11;
+
+/// The data of a fit.
+#[derive(Clone, Debug)]
+pub(super) struct Observations {
+    pub(super) design: Design,
+    /// How many categories the response has; 1 if it is a number.
+    pub(super) outcomes: usize,
+    /// The hidden predictors' categories in each of their combinations.
+    pub(super) hidden: Vec<Vec<usize>>,
+    pub(super) groups: Vec<Group>,
+    pub(super) cases: Vec<Case>,
+    /// For each different answer its likelihood under every truth, the response slowest.
+    pub(super) likelihoods: Vec<f64>,
+    /// For each different answer its unbiased weights.
+    pub(super) unbiased: Vec<f64>,
+    /// For each different answer the truth that it names, if it names one.
+    named: Vec<Option<usize>>,
+    /// What is to be added to sums of logarithms of these likelihoods.
+    pub(super) log_scale: f64,
+    /// Whether the only hidden predictor is whether somebody ignores the device.
+    pub(super) ignoring: bool,
+    /// Whether the weights are more than counts.
+    pub(super) weighted: bool,
+    /// The number of responses.
+    pub(super) total: f64,
+    /// Sampling clusters and strata, 0 if not told.
+    pub(super) labels: [usize; 2],
+    /// Mean and standard deviation by which numeric predictors were standardized.
+    pub(super) standardized: Vec<(f64, f64)>,
+}
+
+/// Responses with the same public values.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) public: Vec<u16>,
+    pub(super) numbers: Vec<f64>,
+    /// The response, if it is a number.
+    pub(super) y: f64,
+    pub(super) cases: Range<usize>,
+    pub(super) weight: f64,
+}
+
+/// Responses that are equal in all that matters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) answer: usize,
+    pub(super) weight: f64,
+    pub(super) square: f64,
+    /// How many responses.
+    pub(super) count: f64,
+    pub(super) cluster: u32,
+    pub(super) stratum: u32,
+}
+
+/// The rows by what is known of them, in the order in which they were first seen.
+struct Sorted<'a> {
+    /// The different answers.
+    answers: Vec<&'a [u16]>,
+    /// For each different public values their cases.
+    known: Vec<(&'a [u16], Vec<Case>)>,
+}
+
+impl<'a> Sorted<'a> {
+    /// Weights are scaled to a mean of 1.
+    fn new(rows: &'a ModelRows) -> Sorted<'a> {
+        let mut sorted = Sorted { answers: Vec::new(), known: Vec::new() };
+        let (mut answers, mut known) = (HashMap::new(), HashMap::new());
+        let sum: f64 = rows.rows().map(|row| row.weight).sum();
+        let scale = if rows.weighted() { rows.responses() as f64 / sum } else { 1.0 };
+        for row in rows.rows().filter(|row| row.weight > 0.0) {
+            let answer = *answers.entry(row.answers).or_insert_with(|| {
+                sorted.answers.push(row.answers);
+                sorted.answers.len() - 1
+            });
+            let place = *known.entry(row.known).or_insert_with(|| {
+                sorted.known.push((row.known, Vec::new()));
+                sorted.known.len() - 1
+            });
+            let Row { weight, square, count, cluster, stratum, .. } = row;
+            let (weight, square) = (weight * scale, square * scale * scale);
+            sorted.known[place].1.push(Case { answer, weight, square, count: count as f64, cluster, stratum });
+        }
+        sorted
+    }
+}
+
+impl Observations {
+    /// Of rows that were read for a model.
+    ///
+    /// # Errors
+    /// If there are none, they are too many, or a column is told by others.
+    pub(super) fn new(model: &Model, rows: &ModelRows) -> Result<Observations, RegressError> {
+        let answers = rows.answers();
+        let cells = answers.shape.cells();
+        let Sorted { answers: firsts, known } = Sorted::new(rows);
+        if known.is_empty() {
+            return Err(RegressError::NoResponses);
+        }
+        if firsts.len().saturating_mul(cells) > MOST_NUMBERS {
+            return Err(RegressError::TooLarge { rows: firsts.len(), cells, limit: MOST_NUMBERS });
+        }
+        let (mut likelihoods, mut logs, mut unbiased, mut named) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for record in &firsts {
+            let (likelihood, log) = answers.likelihood(record);
+            likelihoods.extend(likelihood);
+            logs.push(log);
+            unbiased.extend(answers.weights(record));
+            named.push(answers.taken_for_true(record));
+        }
+        let responses = model.hidden_responses();
+        let predictors: Vec<usize> = (responses..answers.shape.sizes().len()).collect();
+        let shape = answers.shape.of(&predictors);
+        let mut data = Observations {
+            design: model.design.clone(),
+            outcomes: if responses == 1 { answers.shape.sizes()[0] } else { 1 },
+            hidden: (0..shape.cells()).map(|cell| shape.codes(cell)).collect(),
+            groups: Vec::with_capacity(known.len()),
+            cases: Vec::with_capacity(rows.distinct()),
+            likelihoods,
+            unbiased,
+            named,
+            log_scale: 0.0,
+            ignoring: false,
+            weighted: rows.weighted(),
+            total: rows.responses() as f64,
+            labels: rows.labels(),
+            standardized: Vec::new(),
+        };
+        for (codes, own) in &known {
+            let (public, mut numbers) = rows.known(codes);
+            let y = if responses == 0 { numbers.pop().unwrap_or(0.0) } else { 0.0 };
+            let start = data.cases.len();
+            data.log_scale += own.iter().map(|case| case.weight * logs[case.answer]).sum::<f64>();
+            data.cases.extend(own);
+            let weight = own.iter().map(|case| case.weight).sum();
+            data.groups.push(Group { public, numbers, y, cases: start..data.cases.len(), weight });
+        }
+        if model.standardize {
+            data.standardize();
+        }
+        if let Some(ignoring) = model.ignoring {
+            data.add_ignoring(ignoring, &logs);
+        }
+        data.check_columns()?;
+        Ok(data)
+    }
+
+    /// Adds people who ignore the device to the hidden predictors: what they say does not depend on the channel, nor (but for whom it is) on
+    /// the truth.
+    fn add_ignoring(&mut self, ignoring: Ignoring, logs: &[f64]) {
+        let (mut likelihoods, mut unbiased) = (Vec::new(), Vec::new());
+        for (answer, log) in logs.iter().enumerate() {
+            let says = f64::from(u8::from(self.named[answer] == Some(ignoring.says)));
+            for truth in 0..self.outcomes {
+                let at = answer * self.outcomes + truth;
+                let follows = self.likelihoods[at];
+                // Relative to the same as the likelihood of those who follow it.
+                let ignores =
+                    if ignoring.only.is_none_or(|only| only == truth) { says * (-log).exp() } else { follows };
+                likelihoods.extend([follows, ignores]);
+                unbiased.extend([self.unbiased[at], 0.0]);
+            }
+        }
+        (self.likelihoods, self.unbiased) = (likelihoods, unbiased);
+        (self.hidden, self.ignoring) = (vec![vec![0], vec![1]], true);
+    }
+
+    /// How many combinations of hidden categories there are, with the response's.
+    pub(super) fn cells(&self) -> usize {
+        self.outcomes * self.hidden.len()
+    }
+
+    /// The likelihood of an answer.
+    pub(super) fn likelihood(&self, case: &Case) -> &[f64] {
+        &self.likelihoods[case.answer * self.cells()..][..self.cells()]
+    }
+
+    /// The unbiased weights of an answer.
+    pub(super) fn unbiased(&self, case: &Case) -> &[f64] {
+        &self.unbiased[case.answer * self.cells()..][..self.cells()]
+    }
+
+    /// The row of the design of a group, with its hidden predictors in some combination.
+    pub(super) fn fill(&self, group: &Group, hidden: usize, row: &mut [f64]) {
+        let values = Values { hidden: &self.hidden[hidden], public: &group.public, numbers: &group.numbers };
+        self.design.fill(values, row);
+    }
+
+    /// The same with answers taken for the truth; `None` where some answer names none.
+    pub(super) fn taken_for_true(&self) -> Option<Observations> {
+        let mut naive = self.clone();
+        naive.likelihoods.fill(0.0);
+        for (truths, named) in naive.likelihoods.chunks_exact_mut(self.cells()).zip(&self.named) {
+            truths[(*named)?] = 1.0;
+        }
+        naive.log_scale = 0.0;
+        Some(naive)
+    }
+
+    fn standardize(&mut self) {
+        for place in 0..self.groups.first().map_or(0, |group| group.numbers.len()) {
+            let total: f64 = self.groups.iter().map(|group| group.weight).sum();
+            let sum: f64 = self.groups.iter().map(|group| group.weight * group.numbers[place]).sum();
+            let mean = sum / total;
+            let square = |group: &Group| group.weight * (group.numbers[place] - mean).powi(2);
+            let deviation = (self.groups.iter().map(square).sum::<f64>() / total).sqrt();
+            self.standardized.push((mean, deviation));
+            if deviation > 0.0 {
+                self.groups.iter_mut().for_each(|group| {
+                    group.numbers[place] = (group.numbers[place] - mean) / deviation;
+                });
+            }
+        }
+    }
+
+    /// Refuses columns that are told by those before them: all truths of hidden predictors are taken for equally likely.
+    fn check_columns(&self) -> Result<(), RegressError> {
+        let p = self.design.len();
+        let mut products = vec![0.0; p * p];
+        let mut row = vec![0.0; p];
+        for group in &self.groups {
+            for hidden in 0..self.hidden.len() {
+                self.fill(group, hidden, &mut row);
+                for i in 0..p {
+                    (0..=i).for_each(|j| products[i * p + j] += group.weight * row[i] * row[j]);
+                }
+            }
+        }
+        // Cholesky, column by column: what is left on the diagonal is what the columns before do not tell.
+        for i in 0..p {
+            let whole = products[i * p + i];
+            for j in 0..i {
+                let inside: f64 = (0..j).map(|k| products[i * p + k] * products[j * p + k]).sum();
+                products[i * p + j] = (products[i * p + j] - inside) / products[j * p + j];
+            }
+            let told: f64 = (0..i).map(|k| products[i * p + k] * products[i * p + k]).sum();
+            if whole - told <= TOLD * whole {
+                let name = self.design.names().nth(i).unwrap_or_default().to_owned();
+                let by_constant = self.design.constant().map_or(0.0, |at| products[i * p + at].powi(2));
+                return Err(match whole - by_constant <= TOLD * whole {
+                    true => RegressError::Constant(name),
+                    false => RegressError::Collinear(name),
+                });
+            }
+            products[i * p + i] = (whole - told).sqrt();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,480 @@
+//! Sums over the data: likelihoods, scores and information, group by group, on all cores.
+
+use std::thread;
+
+use super::family::{Derivatives, Kernel};
+use super::hidden_predictors::HiddenPredictors;
+use super::observations::{Case, Group, Observations};
+
+/// Below so many numbers to look at one core is quicker.
+const WORTH_A_THREAD: usize = 200_000;
+
+/// A model with its data: what is summed to fit it.
+pub(super) struct Problem<'a> {
+    pub(super) data: &'a Observations,
+    pub(super) kernel: Kernel,
+    /// The law of hidden predictors, where it is part of the likelihood.
+    pub(super) predictors: Option<HiddenPredictors>,
+    /// Where the parameters of each index begin.
+    pub(super) starts: Vec<usize>,
+    /// How many parameters the response has.
+    pub(super) own: usize,
+    /// How many there are.
+    pub(super) parameters: usize,
+}
+
+/// How much is to be summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(super) enum Want {
+    Value,
+    Gradient,
+    Information,
+}
+
+/// Sums over the data at some parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    /// The log-likelihood.
+    pub(super) value: f64,
+    pub(super) gradient: Vec<f64>,
+    /// The information of the same people, if they had been asked directly.
+    pub(super) complete: Vec<f64>,
+    /// The observed information (Louis 1982).
+    pub(super) observed: Vec<f64>,
+    /// The largest log odds.
+    pub(super) largest: f64,
+}
+
+/// What is computed of one group.
+#[derive(Default)]
+pub(super) struct Local {
+    /// For each combination of hidden predictors the row of the design.
+    x: Vec<f64>,
+    /// The same for their own law, less its mean.
+    d: Vec<f64>,
+    /// The shares of the combinations.
+    shares: Vec<f64>,
+    /// By truth, the response slowest: the logarithm of the likelihood of response and predictors, and derivatives in the indices.
+    log: Vec<f64>,
+    gradient: Vec<f64>,
+    hessian: Vec<f64>,
+    largest: f64,
+    derivatives: Derivatives,
+    /// Sums over the group's responses of the probability of each truth.
+    pub(super) posterior: Vec<f64>,
+    truth: Vec<f64>,
+    score: Vec<f64>,
+}
+
+impl<'a> Problem<'a> {
+    /// `with_predictors`: whether the law of hidden predictors is part of the likelihood.
+    pub(super) fn new(data: &'a Observations, kernel: Kernel, with_predictors: bool) -> Problem<'a> {
+        let p = data.design.len();
+        let mut own = 0;
+        let starts = (0..kernel.indices())
+            .map(|index| {
+                let start = own;
+                own += if kernel.of_predictors(index) { p } else { 1 };
+                start
+            })
+            .collect();
+        let predictors = if with_predictors { HiddenPredictors::new(data) } else { None };
+        let parameters = own + predictors.as_ref().map_or(0, |law| law.parameters);
+        Problem { data, kernel, predictors, starts, own, parameters }
+    }
+
+    /// The parameters that are constants: of each index, thresholds, and whatever is not the response's.
+    pub(super) fn constants(&self) -> Vec<usize> {
+        let constant = self.data.design.constant();
+        let own = (0..self.kernel.indices()).filter_map(|index| match self.kernel.of_predictors(index) {
+            true => constant.map(|at| self.starts[index] + at),
+            false => Some(self.starts[index]),
+        });
+        own.chain(self.own..self.parameters).collect()
+    }
+
+    /// Computes what a group's truths have in common.
+    pub(super) fn prepare(&self, group: &Group, theta: &[f64], local: &mut Local) {
+        let (data, p, m) = (self.data, self.data.design.len(), self.kernel.indices());
+        let combinations = data.hidden.len();
+        local.x.resize(combinations * p, 0.0);
+        for (hidden, row) in local.x.chunks_exact_mut(p.max(1)).enumerate().take(combinations) {
+            data.fill(group, hidden, row);
+        }
+        self.prepare_predictors(group, theta, local);
+        local.log.resize(data.cells(), 0.0);
+        local.gradient.resize(data.cells() * m, 0.0);
+        local.hessian.resize(data.cells() * m * m, 0.0);
+        let mut indices = vec![0.0; m];
+        for hidden in 0..combinations {
+            self.indices(&local.x[hidden * p..][..p], theta, &mut indices);
+            local.largest = local.largest.max(self.size(&indices));
+            for outcome in 0..data.outcomes {
+                let truth = outcome * combinations + hidden;
+                self.kernel.derivatives(&indices, outcome, group.y, &mut local.derivatives);
+                local.log[truth] = local.derivatives.log + local.shares[hidden].ln();
+                local.gradient[truth * m..][..m].copy_from_slice(&local.derivatives.gradient);
+                local.hessian[truth * m * m..][..m * m].copy_from_slice(&local.derivatives.hessian);
+            }
+        }
+    }
+
+    fn prepare_predictors(&self, group: &Group, theta: &[f64], local: &mut Local) {
+        let combinations = self.data.hidden.len();
+        local.shares.clear();
+        local.shares.resize(combinations, 1.0);
+        let Some(law) = &self.predictors else { return };
+        let q = law.parameters;
+        local.d.resize(combinations * q, 0.0);
+        law.fill(self.data, group, &mut local.d);
+        let odds = |row: &[f64]| row.iter().zip(&theta[self.own..]).map(|(d, t)| d * t).sum::<f64>();
+        local.shares.iter_mut().zip(local.d.chunks_exact(q)).for_each(|(share, row)| *share = odds(row));
+        let largest = local.shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        local.shares.iter_mut().for_each(|share| *share = (*share - largest).exp());
+        let total: f64 = local.shares.iter().sum();
+        local.shares.iter_mut().for_each(|share| *share /= total);
+        let mut mean = vec![0.0; q];
+        for (row, share) in local.d.chunks_exact(q).zip(&local.shares) {
+            mean.iter_mut().zip(row).for_each(|(sum, d)| *sum += share * d);
+        }
+        local.d.chunks_exact_mut(q).for_each(|row| row.iter_mut().zip(&mean).for_each(|(d, mean)| *d -= mean));
+    }
+
+    /// The indices of a response with this row of the design.
+    pub(super) fn indices(&self, x: &[f64], theta: &[f64], indices: &mut [f64]) {
+        for (index, (value, &start)) in indices.iter_mut().zip(&self.starts).enumerate() {
+            *value = match self.kernel.of_predictors(index) {
+                true => x.iter().zip(&theta[start..]).map(|(x, t)| x * t).sum(),
+                false => theta[start],
+            };
+        }
+    }
+
+    /// The largest log odds that the indices stand for.
+    fn size(&self, indices: &[f64]) -> f64 {
+        match self.kernel {
+            Kernel::Logit { .. } => indices.iter().fold(0.0, |most, eta| most.max(eta.abs())),
+            Kernel::Ordinal { categories } => {
+                let eta = indices[categories - 1];
+                indices[..categories - 1].iter().fold(0.0, |most, a| most.max((a - eta).abs()))
+            }
+            Kernel::LeastSquares | Kernel::Normal => 0.0,
+        }
+    }
+
+    /// Sums over all groups, on all cores if they are many.
+    fn over_groups<T: Send>(
+        &self,
+        work: usize,
+        sum: impl Fn(&mut dyn Iterator<Item = (usize, &Group)>) -> T + Sync,
+        mut join: impl FnMut(T),
+    ) {
+        let groups = &self.data.groups;
+        let cores = || thread::available_parallelism().map_or(1, |cores| cores.get()).min(groups.len());
+        // Asking how many there are takes longer than a small sum.
+        let parts = if work < WORTH_A_THREAD { 1 } else { cores() };
+        let size = groups.len().div_ceil(parts);
+        if parts == 1 {
+            return join(sum(&mut groups.iter().enumerate()));
+        }
+        thread::scope(|scope| {
+            let part = |number: usize| {
+                let sum = &sum;
+                scope.spawn(move || sum(&mut groups.iter().enumerate().skip(number * size).take(size)))
+            };
+            let running: Vec<_> = (0..parts).map(part).collect();
+            for one in running {
+                join(one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+    }
+
+    /// The log-likelihood and, as far as wanted, its derivatives.
+    pub(super) fn likelihood(&self, theta: &[f64], want: Want) -> Sums {
+        let per_case = match want {
+            Want::Information => self.data.cells() + self.parameters * self.parameters,
+            _ => self.data.cells(),
+        };
+        let mut total = Sums::new(self.parameters);
+        let part = |groups: &mut dyn Iterator<Item = (usize, &Group)>| {
+            let (mut sums, mut local) = (Sums::new(self.parameters), Local::default());
+            groups.for_each(|(_, group)| self.add_group(group, theta, want, &mut local, &mut sums));
+            sums.largest = local.largest;
+            sums
+        };
+        self.over_groups(self.data.cases.len() * per_case, part, |sums| total.add(&sums));
+        total.value += self.data.log_scale;
+        if want == Want::Information {
+            total.observed.iter_mut().zip(&total.complete).for_each(|(lost, complete)| *lost += complete);
+            mirror(&mut total.observed, self.parameters);
+            mirror(&mut total.complete, self.parameters);
+        }
+        total
+    }
+
+    fn add_group(&self, group: &Group, theta: &[f64], want: Want, local: &mut Local, sums: &mut Sums) {
+        self.prepare(group, theta, local);
+        let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let prior: Vec<f64> = local.log.iter().map(|log| (log - most).exp()).collect();
+        local.posterior.clear();
+        local.posterior.resize(self.data.cells(), 0.0);
+        for case in &self.data.cases[group.cases.clone()] {
+            let likelihood = self.data.likelihood(case);
+            let all: f64 = likelihood.iter().zip(&prior).map(|(l, f)| l * f).sum();
+            sums.value += case.weight * (all.ln() + most);
+            if want == Want::Value {
+                continue;
+            }
+            local.truth.clear();
+            local.truth.extend(likelihood.iter().zip(&prior).map(|(l, f)| l * f / all));
+            for (sum, r) in local.posterior.iter_mut().zip(&local.truth) {
+                *sum += case.weight * r;
+            }
+            if want == Want::Information {
+                self.score_of_truth(local);
+                add_outer(&mut sums.observed, &local.score, case.weight);
+            }
+        }
+        if want > Want::Value {
+            let posterior = std::mem::take(&mut local.posterior);
+            self.add_complete(local, &posterior, want, sums);
+            if want == Want::Information {
+                self.add_squares(local, &posterior, &mut sums.observed);
+            }
+            local.posterior = posterior;
+        }
+    }
+
+    /// The expected score where each truth has the weight that `local.truth` says.
+    fn score_of_truth(&self, local: &mut Local) {
+        let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
+        local.score.clear();
+        local.score.resize(self.parameters, 0.0);
+        for hidden in 0..combinations {
+            let mut all = 0.0;
+            for outcome in 0..self.data.outcomes {
+                let truth = outcome * combinations + hidden;
+                let weight = local.truth[truth];
+                all += weight;
+                if weight == 0.0 {
+                    continue;
+                }
+                for (index, &start) in self.starts.iter().enumerate() {
+                    let slope = weight * local.gradient[truth * m + index];
+                    match self.kernel.of_predictors(index) {
+                        true => {
+                            let x = &local.x[hidden * p..][..p];
+                            local.score[start..start + p].iter_mut().zip(x).for_each(|(sum, x)| *sum += slope * x);
+                        }
+                        false => local.score[start] += slope,
+                    }
+                }
+            }
+            if let Some(law) = &self.predictors {
+                let d = &local.d[hidden * law.parameters..][..law.parameters];
+                local.score[self.own..].iter_mut().zip(d).for_each(|(sum, d)| *sum += all * d);
+            }
+        }
+    }
+
+    /// Adds the score and the information of directly asked people, of whom each truth has this weight.
+    fn add_complete(&self, local: &mut Local, weights: &[f64], want: Want, sums: &mut Sums) {
+        let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
+        local.truth.clear();
+        local.truth.extend_from_slice(weights);
+        self.score_of_truth(local);
+        sums.gradient.iter_mut().zip(&local.score).for_each(|(sum, s)| *sum += s);
+        if want < Want::Information {
+            return;
+        }
+        let mut curve = vec![0.0; m * m];
+        for hidden in 0..combinations {
+            curve.fill(0.0);
+            for outcome in 0..self.data.outcomes {
+                let truth = outcome * combinations + hidden;
+                let own = &local.hessian[truth * m * m..][..m * m];
+                curve.iter_mut().zip(own).for_each(|(sum, h)| *sum -= weights[truth] * h);
+            }
+            self.add_in_indices(&mut sums.complete, &curve, &local.x[hidden * p..][..p]);
+        }
+        if let Some(law) = &self.predictors {
+            let total: f64 = weights.iter().sum();
+            for (row, share) in local.d.chunks_exact(law.parameters).zip(&local.shares) {
+                self.add_own_outer(&mut sums.complete, row, total * share);
+            }
+        }
+    }
+
+    /// Takes the squares of the scores of all truths off the information.
+    fn add_squares(&self, local: &Local, weights: &[f64], observed: &mut [f64]) {
+        let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
+        let (mut squares, mut slopes) = (vec![0.0; m * m], vec![0.0; m]);
+        for hidden in 0..combinations {
+            squares.fill(0.0);
+            slopes.fill(0.0);
+            let (mut all, x) = (0.0, &local.x[hidden * p..][..p]);
+            for outcome in 0..self.data.outcomes {
+                let truth = outcome * combinations + hidden;
+                let own = &local.gradient[truth * m..][..m];
+                all += weights[truth];
+                for j in 0..m {
+                    slopes[j] += weights[truth] * own[j];
+                    (0..m).for_each(|k| squares[j * m + k] -= weights[truth] * own[j] * own[k]);
+                }
+            }
+            self.add_in_indices(observed, &squares, x);
+            let Some(law) = &self.predictors else { continue };
+            let d = &local.d[hidden * law.parameters..][..law.parameters];
+            self.add_own_outer(observed, d, -all);
+            for (index, &start) in self.starts.iter().enumerate() {
+                let own: &[f64] = if self.kernel.of_predictors(index) { x } else { &[1.0] };
+                for (i, x) in own.iter().enumerate() {
+                    let row = &mut observed[(start + i) * self.parameters + self.own..][..law.parameters];
+                    row.iter_mut().zip(d).for_each(|(sum, d)| *sum -= slopes[index] * x * d);
+                }
+            }
+        }
+    }
+
+    /// Adds a matrix in the indices, each with its row of the design: the upper half only.
+    pub(super) fn add_in_indices(&self, target: &mut [f64], matrix: &[f64], x: &[f64]) {
+        let m = self.kernel.indices();
+        let columns = |index: usize| if self.kernel.of_predictors(index) { x } else { &[1.0][..] };
+        for j in 0..m {
+            for k in j..m {
+                let factor = matrix[j * m + k];
+                if factor == 0.0 {
+                    continue;
+                }
+                for (a, xa) in columns(j).iter().enumerate() {
+                    let from = if j == k { a } else { 0 };
+                    let row = &mut target[(self.starts[j] + a) * self.parameters + self.starts[k]..];
+                    for (sum, xb) in row[from..].iter_mut().zip(&columns(k)[from..]) {
+                        *sum += factor * xa * xb;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the outer product of a vector of the hidden predictors' parameters: the upper half only.
+    fn add_own_outer(&self, target: &mut [f64], d: &[f64], weight: f64) {
+        for (a, da) in d.iter().enumerate().filter(|(_, da)| **da != 0.0) {
+            let row = &mut target[(self.own + a) * self.parameters + self.own..][..d.len()];
+            row[a..].iter_mut().zip(&d[a..]).for_each(|(sum, db)| *sum += weight * da * db);
+        }
+    }
+
+    /// For each group the sum of its unbiased weights: an estimate of its table of truths.
+    pub(super) fn tables(&self) -> Vec<f64> {
+        let cells = self.data.cells();
+        let mut tables = vec![0.0; self.data.groups.len() * cells];
+        for (table, group) in tables.chunks_exact_mut(cells).zip(&self.data.groups) {
+            for case in &self.data.cases[group.cases.clone()] {
+                table.iter_mut().zip(self.data.unbiased(case)).for_each(|(sum, u)| *sum += case.weight * u);
+            }
+        }
+        tables
+    }
+
+    /// The corrected score and its derivative, from the groups' [tables](Problem::tables).
+    pub(super) fn corrected(&self, theta: &[f64], tables: &[f64]) -> Sums {
+        let cells = self.data.cells();
+        let mut total = Sums::new(self.parameters);
+        let part = |groups: &mut dyn Iterator<Item = (usize, &Group)>| {
+            let (mut sums, mut local) = (Sums::new(self.parameters), Local::default());
+            for (number, group) in groups {
+                let table = &tables[number * cells..][..cells];
+                self.prepare(group, theta, &mut local);
+                let logs = local.log.iter().zip(table).filter(|(_, weight)| **weight != 0.0);
+                sums.value += logs.map(|(log, weight)| log * weight).sum::<f64>();
+                self.add_complete(&mut local, table, Want::Information, &mut sums);
+            }
+            sums.largest = local.largest;
+            sums
+        };
+        let work = self.data.groups.len() * (cells + self.parameters * self.parameters);
+        self.over_groups(work, part, |sums| total.add(&sums));
+        mirror(&mut total.complete, self.parameters);
+        total
+    }
+
+    /// Shows the score of every case, of the likelihood or the corrected one.
+    pub(super) fn each_score(&self, theta: &[f64], corrected: bool, mut see: impl FnMut(&Case, &[f64])) {
+        let mut local = Local::default();
+        for group in &self.data.groups {
+            self.prepare(group, theta, &mut local);
+            let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let prior: Vec<f64> = local.log.iter().map(|log| (log - most).exp()).collect();
+            for case in &self.data.cases[group.cases.clone()] {
+                local.truth.clear();
+                if corrected {
+                    local.truth.extend_from_slice(self.data.unbiased(case));
+                } else {
+                    local.truth.extend(self.data.likelihood(case).iter().zip(&prior).map(|(l, f)| l * f));
+                    let all: f64 = local.truth.iter().sum();
+                    local.truth.iter_mut().for_each(|r| *r /= all);
+                }
+                self.score_of_truth(&mut local);
+                see(case, &local.score);
+            }
+        }
+    }
+
+    /// Shows for every group the likelihoods of its truths and their slopes in the indices.
+    pub(super) fn each_law(&self, theta: &[f64], mut see: impl FnMut(&Group, &Law<'_>)) {
+        let mut local = Local::default();
+        for group in &self.data.groups {
+            self.prepare(group, theta, &mut local);
+            let Local { x, shares, log, gradient, .. } = &local;
+            see(group, &Law { x, shares, log, gradient });
+        }
+    }
+}
+
+/// What is known of a group's truths at some parameters.
+pub(super) struct Law<'a> {
+    /// For each combination of hidden predictors the row of the design.
+    pub(super) x: &'a [f64],
+    /// And its share.
+    pub(super) shares: &'a [f64],
+    /// By truth, the response slowest.
+    pub(super) log: &'a [f64],
+    /// By truth, then by index.
+    pub(super) gradient: &'a [f64],
+}
+
+impl Sums {
+    fn new(parameters: usize) -> Sums {
+        let square = vec![0.0; parameters * parameters];
+        let gradient = vec![0.0; parameters];
+        Sums { value: 0.0, gradient, complete: square.clone(), observed: square, largest: 0.0 }
+    }
+
+    fn add(&mut self, other: &Sums) {
+        let add = |own: &mut [f64], more: &[f64]| own.iter_mut().zip(more).for_each(|(sum, x)| *sum += x);
+        self.value += other.value;
+        add(&mut self.gradient, &other.gradient);
+        add(&mut self.complete, &other.complete);
+        add(&mut self.observed, &other.observed);
+        self.largest = self.largest.max(other.largest);
+    }
+}
+
+/// Adds the outer product of a vector: the upper half only.
+fn add_outer(target: &mut [f64], vector: &[f64], weight: f64) {
+    let n = vector.len();
+    for (i, x) in vector.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+        let row = &mut target[i * n + i..(i + 1) * n];
+        row.iter_mut().zip(&vector[i..]).for_each(|(sum, y)| *sum += weight * x * y);
+    }
+}
+
+/// Copies the upper half of a matrix to the lower.
+pub(super) fn mirror(matrix: &mut [f64], n: usize) {
+    for i in 0..n {
+        for j in 0..i {
+            matrix[i * n + j] = matrix[j * n + i];
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Responses as a model sees them: equal rows once, with how many there are.
+
+use candor::plan::Plan;
+
+use super::answers::Answers;
+use super::{Model, RegressError};
+use crate::adjust::DistinctRecords;
+use crate::tally::Codes;
+
+/// Codes that hold a number.
+const NUMBER: usize = 4;
+
+/// Codes that hold the place of a label.
+const LABEL: usize = 2;
+
+/// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample<'a> {
+    /// The sampling cluster of each row.
+    pub clusters: Option<&'a [String]>,
+    /// The stratum of each row.
+    pub strata: Option<&'a [String]>,
+}
+
+/// A batch of responses: one column per column of the plan, the model's [numeric columns](Model::numbers), weights and labels.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// One column per column of the plan.
+    pub columns: &'a [Codes<'a>],
+    /// One column per numeric column of the model; finite.
+    pub numbers: &'a [Vec<f64>],
+    /// The weight of each row, if there are weights.
+    pub weights: Option<&'a [f64]>,
+    /// Sampling clusters and strata.
+    pub sample: Sample<'a>,
+    /// How many rows.
+    pub rows: usize,
+}
+
+/// The different rows of responses that a model can tell apart. Rows of parts of the data [merge](ModelRows::merge).
+#[derive(Clone, Debug)]
+pub struct ModelRows {
+    layout: Layout,
+    records: DistinctRecords,
+    weights: Vec<f64>,
+    squares: Vec<f64>,
+    responses: u64,
+    weighted: bool,
+    /// Of sampling clusters, and of strata.
+    labels: [Labels; 2],
+}
+
+/// What a model needs of a plan's responses.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    pub(super) answers: Answers,
+    public: Vec<usize>,
+    numbers: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Labels {
+    names: Vec<String>,
+    places: std::collections::HashMap<String, u32>,
+}
+
+impl Labels {
+    fn place(&mut self, name: &str) -> u32 {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), place);
+        place
+    }
+}
+
+impl Layout {
+    /// What a model needs of responses under a plan.
+    ///
+    /// # Errors
+    /// If the plan does not tell what the model needs.
+    pub fn new(plan: &Plan, model: &Model) -> Result<Layout, RegressError> {
+        let column = |&attribute: &usize| {
+            let own = |content: &candor::plan::Content| *content == candor::plan::Content::Public { attribute };
+            plan.columns().iter().position(|column| own(&column.content)).unwrap_or(0)
+        };
+        let answers = Answers::new(plan, model)?;
+        answers.check(plan, model)?;
+        Ok(Layout { answers, public: model.public.iter().map(column).collect(), numbers: model.numbers.len() })
+    }
+
+    fn width(&self) -> usize {
+        self.answers.width + self.public.len() + NUMBER * self.numbers + 2 * LABEL
+    }
+}
+
+/// One of the different rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) answers: &'a [u16],
+    /// Public categories and numbers: equal for rows that predict alike.
+    pub(super) known: &'a [u16],
+    pub(super) weight: f64,
+    pub(super) square: f64,
+    pub(super) count: u64,
+    pub(super) cluster: u32,
+    pub(super) stratum: u32,
+}
+
+impl ModelRows {
+    /// No rows yet.
+    pub fn new(layout: Layout) -> ModelRows {
+        let records = DistinctRecords::new(layout.width());
+        let (weights, squares) = (Vec::new(), Vec::new());
+        ModelRows { layout, records, weights, squares, responses: 0, weighted: false, labels: Default::default() }
+    }
+
+    /// The number of responses.
+    pub fn responses(&self) -> u64 {
+        self.responses
+    }
+
+    /// Whether rows have survey weights.
+    pub fn weighted(&self) -> bool {
+        self.weighted
+    }
+
+    /// How many rows are different.
+    pub fn distinct(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(super) fn answers(&self) -> &Answers {
+        &self.layout.answers
+    }
+
+    /// How many sampling clusters and strata there are; none if they were not told.
+    pub(super) fn labels(&self) -> [usize; 2] {
+        [self.labels[0].names.len(), self.labels[1].names.len()]
+    }
+
+    /// Adds a batch of responses.
+    ///
+    /// # Panics
+    /// If the columns are not those of the plan.
+    pub fn add(&mut self, batch: &Batch<'_>) {
+        let mut record = vec![0; self.layout.width()];
+        self.weighted |= batch.weights.is_some();
+        for row in 0..batch.rows {
+            let (answers, mut rest) = record.split_at_mut(self.layout.answers.width);
+            self.layout.answers.encode(batch.columns, row, answers);
+            for (code, &column) in rest.iter_mut().zip(&self.layout.public) {
+                *code = match batch.columns[column] {
+                    Codes::One(codes) => codes[row],
+                    Codes::Set(_) => 0,
+                };
+            }
+            rest = &mut rest[self.layout.public.len()..];
+            for (own, column) in rest.chunks_exact_mut(NUMBER).zip(batch.numbers) {
+                // Of the two zeros one is enough.
+                let bits = (column[row] + 0.0).to_bits();
+                (0..NUMBER).for_each(|i| own[i] = (bits >> (16 * i)) as u16);
+            }
+            rest = &mut rest[NUMBER * self.layout.numbers..];
+            let names = [batch.sample.clusters, batch.sample.strata];
+            for ((own, names), labels) in rest.chunks_exact_mut(LABEL).zip(names).zip(&mut self.labels) {
+                let place = names.map_or(0, |names| labels.place(&names[row]));
+                own.copy_from_slice(&[place as u16, (place >> 16) as u16]);
+            }
+            let weight = batch.weights.map_or(1.0, |weights| weights[row]);
+            self.put(&record, 1, weight, weight * weight);
+        }
+        self.responses += batch.rows as u64;
+    }
+
+    fn put(&mut self, record: &[u16], times: u64, weight: f64, square: f64) {
+        let number = self.records.add_numbered(record, times);
+        if number == self.weights.len() {
+            self.weights.push(0.0);
+            self.squares.push(0.0);
+        }
+        self.weights[number] += weight;
+        self.squares[number] += square;
+    }
+
+    /// Adds the rows of another part of the data.
+    pub fn merge(&mut self, other: &ModelRows) {
+        let start = self.layout.width() - 2 * LABEL;
+        let mut places = [Vec::new(), Vec::new()];
+        for ((places, own), theirs) in places.iter_mut().zip(&mut self.labels).zip(&other.labels) {
+            places.extend(theirs.names.iter().map(|name| own.place(name)));
+        }
+        let mut record = vec![0; self.layout.width()];
+        for number in 0..other.records.len() {
+            record.copy_from_slice(other.records.record(number));
+            for (own, places) in record[start..].chunks_exact_mut(LABEL).zip(&places) {
+                if let Some(place) = places.get(label(own) as usize) {
+                    own.copy_from_slice(&[*place as u16, (*place >> 16) as u16]);
+                }
+            }
+            self.put(&record, other.records.counts()[number], other.weights[number], other.squares[number]);
+        }
+        self.responses += other.responses;
+        self.weighted |= other.weighted;
+    }
+
+    /// The different rows.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.records.len()).map(|number| {
+            let (answers, rest) = self.records.record(number).split_at(self.layout.answers.width);
+            let (known, labels) = rest.split_at(rest.len() - 2 * LABEL);
+            let (weight, square, count) = (self.weights[number], self.squares[number], self.records.counts()[number]);
+            let [cluster, stratum] = [label(&labels[..LABEL]), label(&labels[LABEL..])];
+            Row { answers, known, weight, square, count, cluster, stratum }
+        })
+    }
+
+    /// The public categories and numbers of what rows know.
+    pub(super) fn known(&self, known: &[u16]) -> (Vec<u16>, Vec<f64>) {
+        let (public, numbers) = known.split_at(self.layout.public.len());
+        let number = |codes: &[u16]| {
+            f64::from_bits(codes.iter().enumerate().map(|(i, &code)| u64::from(code) << (16 * i)).sum())
+        };
+        (public.to_vec(), numbers.chunks_exact(NUMBER).map(number).collect())
+    }
+}
+
+fn label(codes: &[u16]) -> u32 {
+    u32::from(codes[0]) | u32::from(codes[1]) << 16
+}

@@ -1,0 +1,79 @@
+//! Rao's score tests: is a coefficient zero? They take the fit without it only, and hold their level where Wald's do not.
+
+use nalgebra::DMatrix;
+
+use super::RegressError;
+use super::expected::{Possible, information};
+use super::fit::{Fit, maximise, maximise_near, solve_corrected};
+use super::problem::{Problem, Want};
+use super::solve::Solver;
+use super::variance::score_covariance;
+
+/// What a test takes for the spread of the score.
+pub(super) enum Spread<'a> {
+    /// The expected information, which is exact where the model holds.
+    Expected(&'a Possible),
+    /// The responses' own scores, weights and clusters and all (Boos 1992); `corrected` with the groups' tables.
+    Empirical { corrected: Option<&'a [f64]> },
+}
+
+/// The statistic, chi-square with one degree of freedom, of the hypothesis that parameter `tested` is zero; `None` if the fit without it has no
+/// maximum.
+///
+/// # Errors
+/// If the sample does not tell the spread.
+pub(super) fn statistic(
+    problem: &Problem<'_>,
+    full: &Fit,
+    tested: usize,
+    spread: &Spread<'_>,
+) -> Result<Option<f64>, RegressError> {
+    let n = problem.parameters;
+    let free: Vec<usize> = (0..n).filter(|&i| i != tested).collect();
+    let mut start = full.theta.clone();
+    start[tested] = 0.0;
+    let corrected = match spread {
+        Spread::Empirical { corrected } => *corrected,
+        Spread::Expected(_) => None,
+    };
+    let restricted = match corrected {
+        Some(tables) => solve_corrected(problem, tables, &start, &free),
+        None => {
+            let near = maximise_near(problem, &start, &free);
+            let fit = if near.converged { near } else { maximise(problem, &start, &free) };
+            Some(fit).filter(|fit| fit.converged || fit.boundary)
+        }
+    };
+    let Some(restricted) = restricted else { return Ok(None) };
+    let gradient = restricted.sums.gradient[tested];
+    let all: Vec<usize> = (0..n).collect();
+    Ok(match spread {
+        Spread::Expected(possible) => {
+            let information = information(problem, possible, &restricted.theta);
+            Solver::new(&information, n, &all).map(|solver| {
+                let mut unit = vec![0.0; n];
+                unit[tested] = 1.0;
+                gradient * gradient * solver.solve(&unit)[tested]
+            })
+        }
+        Spread::Empirical { .. } => {
+            let curve = match corrected {
+                Some(_) => restricted.sums.complete,
+                None => problem.likelihood(&restricted.theta, Want::Information).observed,
+            };
+            let covariance = score_covariance(problem, &restricted.theta, corrected.is_some())?;
+            effective(&curve, &covariance, tested, &free).map(|variance| gradient * gradient / variance)
+        }
+    })
+}
+
+/// The variance of the score of one parameter, less what the others take up.
+fn effective(curve: &[f64], covariance: &DMatrix<f64>, tested: usize, free: &[usize]) -> Option<f64> {
+    let n = covariance.nrows();
+    let column: Vec<f64> = free.iter().map(|&i| curve[i * n + tested]).collect();
+    let taken = if free.is_empty() { Vec::new() } else { Solver::new(curve, n, free)?.solve(&column) };
+    let mut weights = nalgebra::DVector::zeros(n);
+    weights[tested] = 1.0;
+    free.iter().zip(taken).for_each(|(&i, x)| weights[i] = -x);
+    Some((weights.transpose() * covariance * &weights)[(0, 0)]).filter(|variance| *variance > 0.0)
+}

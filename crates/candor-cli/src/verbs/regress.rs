@@ -1,0 +1,267 @@
+//! `candor regress`: plan + responses -> a regression, corrected for the randomization.
+
+use std::fmt::Write;
+
+use candor_analysis::regress::{Family, IgnoringOptions, Method};
+use candor_study::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
+use candor_study::words::p_value;
+use candor_tables::input::Inputs;
+use candor_tables::model::Beside;
+use clap::{Args, ValueEnum};
+
+use super::estimate::parse_confidence;
+use super::{parse_delimiter, read_plan, tell_provenance};
+use crate::failure::Failure;
+use crate::progress::watched;
+use crate::show::{count, emit, emit_json, paragraph, remark, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+A model is written as \"Response ~ One + Two + One:Two\"; One*Two is short for that, -1 leaves the constant out, and names with other characters
+stand in quotes. A name is an attribute of the plan, randomized or public, or a numeric column that was kept.
+
+Examples:
+  candor regress plan.json responses.parquet --model \"Income ~ Sex + Region\"
+  candor regress plan.json responses.csv --model \"Income ~ Region\" --reference Region=south --weights weight --json
+  candor regress plan.json responses.csv --model \"Education ~ Region\" --family multinomial --show-naive
+  candor regress plan.json responses.csv --model \"Income ~ Sex\" --method ml")]
+pub struct RegressArgs {
+    /// The plan the responses were made under (JSON)
+    plan: String,
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    #[arg(required = true)]
+    responses: Vec<String>,
+    /// The model, such as "Income ~ Education + Sex + age + Education:Sex"
+    #[arg(long)]
+    model: String,
+    /// The kind of response [default: what the schema says of it]
+    #[arg(long, value_enum)]
+    family: Option<FamilyArg>,
+    /// How to fit [default: ml if the response alone is randomized (jeffreys where that has no maximum), else corrected]
+    #[arg(long, value_enum)]
+    method: Option<MethodArg>,
+    /// Reference categories, where it is not the first
+    #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference)]
+    reference: Vec<(String, String)>,
+    /// Count numeric predictors in standard deviations from their mean
+    #[arg(long)]
+    standardize: bool,
+    /// Confidence of the intervals
+    #[arg(long, default_value_t = RegressOptions::default().confidence, value_parser = parse_confidence)]
+    confidence: f64,
+    /// A column of survey weights, passed on by randomize --keep
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
+    /// A column of sampling clusters: people of one cluster were drawn together
+    #[arg(long, value_name = "COLUMN")]
+    sampling_clusters: Option<String>,
+    /// A column of strata, within which clusters (or people) were drawn
+    #[arg(long, value_name = "COLUMN")]
+    strata: Option<String>,
+    /// Tell people apart who ignore the device and say CATEGORY; takes a response behind a lottery of channels
+    #[arg(long, value_name = "CATEGORY")]
+    says: Option<String>,
+    /// Only people whose true category is this one ignore it; everybody alike by default
+    #[arg(long, value_name = "CATEGORY", requires = "says")]
+    only_if: Option<String>,
+    /// Show beside it what taking the answers for the truth would have given
+    #[arg(long)]
+    show_naive: bool,
+    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FamilyArg {
+    /// Two categories: logistic regression
+    Binary,
+    /// Several categories: logits against the reference
+    Multinomial,
+    /// Several categories in order: proportional odds
+    Ordinal,
+    /// A numeric column that was kept
+    Linear,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum MethodArg {
+    /// Maximum likelihood; if a predictor is randomized, with an assumption about it, which is printed
+    Ml,
+    /// Maximum likelihood with a penalty that keeps it finite; for a randomized response alone
+    Jeffreys,
+    /// The score with unbiased weights; assumes nothing of the predictors
+    Corrected,
+}
+
+fn parse_reference(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').map(|(name, label)| (name.to_owned(), label.to_owned()));
+    pair.ok_or_else(|| "a reference is NAME=CATEGORY".to_owned())
+}
+
+pub fn run(args: RegressArgs) -> Result<(), Failure> {
+    let plan = read_plan(&args.plan)?;
+    let options = options(&args);
+    let asked = model(&plan, &args.model, &options)?;
+    let beside = Beside {
+        weights: args.weights.as_deref(),
+        clusters: args.sampling_clusters.as_deref(),
+        strata: args.strata.as_deref(),
+    };
+    let inputs = Inputs::new(&args.responses, args.delimiter)?;
+    let rows = watched(|watch| Rows::read(&plan, &asked, beside, inputs, watch))?;
+    tell_provenance(rows.provenance());
+    let found = regress(&asked, &rows, &options)?;
+    match args.json {
+        true => emit_json(&found),
+        false => {
+            found.notes.iter().for_each(|note| remark(note));
+            emit(&describe(&found))
+        }
+    }
+}
+
+fn options(args: &RegressArgs) -> RegressOptions {
+    RegressOptions {
+        family: args.family.map(|family| match family {
+            FamilyArg::Binary => Family::Binary,
+            FamilyArg::Multinomial => Family::Multinomial,
+            FamilyArg::Ordinal => Family::Ordinal,
+            FamilyArg::Linear => Family::Linear,
+        }),
+        method: args.method.map(|method| match method {
+            MethodArg::Ml => Method::MaximumLikelihood,
+            MethodArg::Jeffreys => Method::Jeffreys,
+            MethodArg::Corrected => Method::CorrectedScore,
+        }),
+        references: args.reference.clone(),
+        standardize: args.standardize,
+        confidence: args.confidence,
+        show_naive: args.show_naive,
+        ignoring: args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }),
+    }
+}
+
+fn describe(found: &Regression) -> String {
+    let percent = 100.0 * found.confidence;
+    let method = match found.method {
+        "ml" => "maximum likelihood",
+        "jeffreys" => "penalised likelihood (Jeffreys)",
+        _ => "corrected score",
+    };
+    let mut text = format!(
+        "{}\n{} responses, {} regression by {method}, {percent} % intervals, p-values of score tests\n",
+        found.model,
+        count(found.respondents),
+        found.family
+    );
+    // Thresholds have categories of their own.
+    let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
+    for own in found.coefficients.chunk_by(together) {
+        let category = own[0].category.as_ref().filter(|_| found.family != "ordinal");
+        let heading = category.map_or(String::new(), |label| format!("Log odds of {} = {label}\n", found.response));
+        let _ = write!(text, "\n{heading}");
+        text += &coefficient_table(own, found);
+    }
+    text += &averages(found);
+    text += &fit_lines(found);
+    text
+}
+
+fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
+    let (odds, naive) = (found.family != "linear", own.iter().any(|one| one.naive.is_some()));
+    let mut header = vec!["term", "estimate", "standard error", "low", "high", "p"];
+    if odds {
+        header.push("odds ratio");
+    }
+    header.push("design effect");
+    if naive {
+        header.push("naive");
+    }
+    let row = |one: &Coefficient| {
+        let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
+        let mut row = vec![between.map_or(one.term.clone(), |between| format!("{} {between}", one.term))];
+        row.extend([one.estimate, one.standard_error, one.low, one.high].map(|value| format!("{value:.4}")));
+        row.push(one.p_value.map_or(String::new(), p_value));
+        if odds {
+            row.push(one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")));
+        }
+        row.push(one.design_effect.map_or(String::new(), |effect| format!("{effect:.2}")));
+        if naive {
+            row.push(one.naive.map_or(String::new(), |value| format!("{value:.4}")));
+        }
+        row
+    };
+    table(&header, &own.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Average shares and effects.
+fn averages(found: &Regression) -> String {
+    let label = |category: &Option<String>| category.clone().unwrap_or_else(|| found.response.clone());
+    let numbers = |values: [f64; 4]| values.map(|value| format!("{value:.4}"));
+    let share = |one: &candor_study::regress::Share| {
+        let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
+        [label(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
+    };
+    let effect = |one: &candor_study::regress::Effect| {
+        let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
+        [one.term.clone(), label(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
+    };
+    let what = if found.family == "linear" { "mean" } else { "share" };
+    // Of two categories one says it all.
+    let modelled = found.coefficients.first().map(|one| &one.category);
+    let told = |category: &Option<String>| found.family != "binary" || Some(category) == modelled;
+    let shares = found.shares.iter().filter(|one| told(&one.category));
+    let effects: Vec<_> = found.effects.iter().filter(|one| told(&one.category)).map(effect).collect();
+    let mut text = format!("\nAverage predicted {what}\n");
+    let header = [&found.response[..], "estimate", "standard error", "low", "high"];
+    text += &table(&header, &shares.map(share).collect::<Vec<_>>());
+    if !effects.is_empty() {
+        let _ = writeln!(text, "\nAverage change of the {what} with each predictor, all else as it is");
+        let header = ["predictor", &found.response[..], "estimate", "standard error", "low", "high"];
+        text += &table(&header, &effects);
+    }
+    text
+}
+
+fn fit_lines(found: &Regression) -> String {
+    let mut text = String::from("\n");
+    if let Some(value) = found.log_likelihood {
+        let null = found.null_log_likelihood.map_or(String::new(), |null| format!(", of constants alone {null:.3}"));
+        text += &paragraph(&format!("Log-likelihood {value:.3}{null}."));
+    }
+    if let Some(deviation) = found.residual_deviation {
+        text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));
+    }
+    if let Some(hausman) = found.hausman {
+        let p = p_value(hausman.p_value);
+        text += &paragraph(&format!(
+            "Against the corrected score (Hausman): chi-square {:.3} with {} degrees of freedom, p = {p}.",
+            hausman.statistic, hausman.degrees
+        ));
+    }
+    if let Some(share) = &found.ignoring {
+        let who = share.only.as_ref().map_or(String::new(), |only| format!(" among those whose true answer is {only}"));
+        text += &paragraph(&format!(
+            "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio {:.3}, p = {}.",
+            share.says,
+            share.estimate,
+            share.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})")),
+            share.likelihood_ratio,
+            p_value(share.p_value)
+        ));
+    }
+    let asked = found.coefficients.iter().filter(|one| one.odds_ratio.is_some() || found.family == "linear");
+    let worst = asked.filter_map(|one| Some((one, one.directly_asked?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((one, people)) = worst {
+        text += &paragraph(&format!(
+            "About {} directly asked people would have told as much about {}, of which these answers tell least.",
+            count(people.round() as u64),
+            one.term
+        ));
+    }
+    text
+}

@@ -1,0 +1,387 @@
+//! Regression on randomized answers: coefficients, errors and tests, and what they say about people.
+
+use candor::plan::Plan;
+use candor_analysis::estimate::Interval;
+use candor_analysis::regress::{
+    self, Average, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
+};
+use candor_analysis::watch::Watch;
+use candor_tables::TableError;
+use candor_tables::input::Inputs;
+use candor_tables::model::{Beside, model_rows};
+use serde::Serialize;
+
+use crate::choice::Choice;
+use crate::counts::Provenance;
+use crate::error::{StudyError, check_confidence};
+
+/// How a model is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegressOptions {
+    /// The kind of response; by default what the schema says of it.
+    pub family: Option<Family>,
+    /// Which method; by default maximum likelihood where the response alone is randomized, else the corrected score.
+    pub method: Option<Method>,
+    /// Reference categories of attributes, by name, where it is not the first.
+    pub references: Vec<(String, String)>,
+    /// Whether numeric predictors count in standard deviations from their mean.
+    pub standardize: bool,
+    /// With which confidence intervals are given, above 0 and below 1.
+    pub confidence: f64,
+    /// Whether to say what taking the answers for the truth would have given.
+    pub show_naive: bool,
+    /// What people say who ignore the device, if there may be some, and who alone does so, if not everybody alike.
+    pub ignoring: Option<IgnoringOptions>,
+}
+
+impl Default for RegressOptions {
+    fn default() -> RegressOptions {
+        let (family, method, references) = (None, None, Vec::new());
+        let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
+        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring }
+    }
+}
+
+impl Choice for Family {
+    const PARAMETER: &'static str = "family";
+    const ALL: &'static [(&'static str, Family)] = &[
+        ("binary", Family::Binary),
+        ("multinomial", Family::Multinomial),
+        ("ordinal", Family::Ordinal),
+        ("linear", Family::Linear),
+    ];
+}
+
+impl Choice for Method {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, Method)] =
+        &[("ml", Method::MaximumLikelihood), ("jeffreys", Method::Jeffreys), ("corrected", Method::CorrectedScore)];
+}
+
+/// A model of a plan's responses, ready for them to be read.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    text: String,
+    model: Model,
+    layout: Layout,
+}
+
+/// What a model's text, such as `Income ~ Education + age`, asks of responses under a plan.
+///
+/// # Errors
+/// If the text is no formula, the options do not go with it, or no number of responses under the plan would tell.
+pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked, StudyError> {
+    check_confidence(options.confidence)?;
+    let formula: Formula = text.parse()?;
+    let RegressOptions { family, standardize, .. } = *options;
+    let (references, ignoring) = (options.references.clone(), options.ignoring.clone());
+    let model = Model::new(plan, &formula, &ModelOptions { family, references, standardize, ignoring })?;
+    let layout = Layout::new(plan, &model)?;
+    Ok(Asked { text: text.to_owned(), model, layout })
+}
+
+/// Responses as a model sees them.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    rows: ModelRows,
+    provenance: Provenance,
+}
+
+impl Rows {
+    /// Reads responses in tables: record batches or files. `watch` is told the records.
+    ///
+    /// # Errors
+    /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a number, or whoever
+    /// watches ends it.
+    pub fn read(
+        plan: &Plan,
+        asked: &Asked,
+        beside: Beside<'_>,
+        inputs: Inputs,
+        watch: Watch<'_>,
+    ) -> Result<Rows, TableError> {
+        let (rows, read) = model_rows(plan, &asked.model, &asked.layout, beside, inputs, watch)?;
+        Ok(Rows { rows, provenance: Provenance::of(read.simulation, read.unmarked) })
+    }
+
+    /// What is known of where the responses come from.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+}
+
+/// A fitted model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Regression {
+    /// The model, as it was asked for.
+    pub model: String,
+    /// The response's name.
+    pub response: String,
+    /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
+    pub family: &'static str,
+    /// How it was fitted: `ml`, `jeffreys` or `corrected`.
+    pub method: &'static str,
+    /// The number of responses.
+    pub respondents: u64,
+    /// How many of them differ in what the model sees.
+    pub rows: usize,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// Whether the search came to its end.
+    pub converged: bool,
+    /// Whether the likelihood has no finite maximum: then it was penalised.
+    pub boundary: bool,
+    /// The log-likelihood, where there is one.
+    pub log_likelihood: Option<f64>,
+    /// That of constants alone.
+    pub null_log_likelihood: Option<f64>,
+    /// The standard deviation of what a linear model leaves.
+    pub residual_deviation: Option<f64>,
+    /// What had to be assumed of randomized predictors.
+    pub assumption: Option<&'static str>,
+    /// How far maximum likelihood and the corrected score differ.
+    pub hausman: Option<Hausman>,
+    /// How many ignore the device, if that was asked for.
+    pub ignoring: Option<Ignoring>,
+    /// The coefficients.
+    pub coefficients: Vec<Coefficient>,
+    /// The average predicted share of each category, or the average predicted number.
+    pub shares: Vec<Share>,
+    /// By how much shares change, on average, with each predictor, all else as it is.
+    pub effects: Vec<Effect>,
+    /// By how much numeric predictors were moved and divided.
+    pub standardized: Vec<Standardized>,
+    /// What should be known before believing it.
+    pub notes: Vec<String>,
+}
+
+/// A coefficient.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Coefficient {
+    /// The term: `age`, `Sex=male`, `age:Sex=male`, `(constant)`, or `(threshold)`.
+    pub term: String,
+    /// The response's category that it is about; of a threshold, those that it lies between.
+    pub category: Option<String>,
+    /// The estimate.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+    /// The p-value of the score test that it is zero.
+    pub p_value: Option<f64>,
+    /// The odds ratio that it stands for, if it stands for one.
+    pub odds_ratio: Option<f64>,
+    /// Its lower end.
+    pub odds_ratio_low: Option<f64>,
+    /// Its upper end.
+    pub odds_ratio_high: Option<f64>,
+    /// How many times as many respondents it took as direct questions would have.
+    pub design_effect: Option<f64>,
+    /// How many directly asked people would have told as much.
+    pub directly_asked: Option<f64>,
+    /// What taking the answers for the truth would have given, if asked for.
+    pub naive: Option<f64>,
+}
+
+/// The average predicted share of a category.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Share {
+    /// The category; none of a number.
+    pub category: Option<String>,
+    /// The share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// An average marginal effect.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Effect {
+    /// The predictor, and its category against the reference.
+    pub term: String,
+    /// The response's category; none of a number.
+    pub category: Option<String>,
+    /// The average change of its share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// A comparison of two fits.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Hausman {
+    /// The statistic.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// Its p-value.
+    pub p_value: f64,
+}
+
+/// People who ignore the device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Ignoring {
+    /// What they say.
+    pub says: String,
+    /// The true category of all who would, if not everybody alike.
+    pub only: Option<String>,
+    /// Their share; with `only`, among people of that category.
+    pub estimate: f64,
+    /// Its standard error; none if nobody seems to.
+    pub standard_error: Option<f64>,
+    /// The interval's lower end.
+    pub low: Option<f64>,
+    /// The interval's upper end.
+    pub high: Option<f64>,
+    /// The likelihood ratio against everybody following it.
+    pub likelihood_ratio: f64,
+    /// Its p-value, one-sided.
+    pub p_value: f64,
+}
+
+/// A numeric predictor in standard deviations from its mean.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Standardized {
+    /// The column.
+    pub column: String,
+    /// Its mean.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub standard_deviation: f64,
+}
+
+/// Fits a model to responses that were read for it.
+///
+/// # Errors
+/// If the method does not go with the model, columns tell one another, or there is no solution.
+pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
+    check_confidence(options.confidence)?;
+    let found = regress::regress(&asked.model, &rows.rows, options.method, options.show_naive)?;
+    let reach = Interval::Wald.reach(options.confidence, 1);
+    let notes = notes(&found, options);
+    let odds = asked.model.family() != Family::Linear;
+    let (respondents, coefficients) = (found.responses, coefficients(&found, reach, odds));
+    let standardized = found.standardized.into_iter();
+    Ok(Regression {
+        model: asked.text.clone(),
+        response: asked.model.response().to_owned(),
+        family: asked.model.family().called(),
+        method: found.method.called(),
+        respondents,
+        rows: found.distinct,
+        confidence: options.confidence,
+        converged: found.converged,
+        boundary: found.boundary,
+        log_likelihood: found.log_likelihood,
+        null_log_likelihood: found.null_log_likelihood,
+        residual_deviation: found.residual_deviation,
+        assumption: found.assumption,
+        hausman: found.hausman.map(|(statistic, degrees, p_value)| Hausman { statistic, degrees, p_value }),
+        ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
+        coefficients,
+        shares: found.shares.into_iter().map(|average| share(average, reach)).collect(),
+        effects: found.effects.into_iter().map(|average| effect(average, reach)).collect(),
+        standardized: standardized
+            .map(|(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation })
+            .collect(),
+        notes,
+    })
+}
+
+fn coefficients(found: &regress::Regression, reach: f64, odds: bool) -> Vec<Coefficient> {
+    let one = |(at, own): (usize, &regress::Coefficient)| {
+        let (low, high) = (own.estimate - reach * own.standard_error, own.estimate + reach * own.standard_error);
+        let is_ratio = odds && own.term != regress::CONSTANT && own.term != regress::THRESHOLD;
+        let ratio = |log: f64| is_ratio.then_some(log.exp());
+        Coefficient {
+            term: own.term.clone(),
+            category: own.category.clone(),
+            estimate: own.estimate,
+            standard_error: own.standard_error,
+            low,
+            high,
+            p_value: own.p_value,
+            odds_ratio: ratio(own.estimate),
+            odds_ratio_low: ratio(low),
+            odds_ratio_high: ratio(high),
+            design_effect: own.design_effect,
+            directly_asked: own.design_effect.map(|effect| found.responses as f64 / effect),
+            naive: found.naive.as_ref().and_then(|naive| naive.get(at).copied()),
+        }
+    };
+    found.coefficients.iter().enumerate().map(one).collect()
+}
+
+fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, reach: f64) -> Ignoring {
+    let by = share.standard_error.map(|error| reach * error);
+    Ignoring {
+        says: asked.says.clone(),
+        only: asked.only.clone(),
+        estimate: share.estimate,
+        standard_error: share.standard_error,
+        low: by.map(|by| share.estimate - by),
+        high: by.map(|by| share.estimate + by),
+        likelihood_ratio: share.likelihood_ratio,
+        p_value: share.p_value,
+    }
+}
+
+fn share(Average { category, estimate, standard_error, .. }: Average, reach: f64) -> Share {
+    let by = reach * standard_error;
+    Share { category, estimate, standard_error, low: estimate - by, high: estimate + by }
+}
+
+fn effect(Average { term, category, estimate, standard_error }: Average, reach: f64) -> Effect {
+    let by = reach * standard_error;
+    Effect { term, category, estimate, standard_error, low: estimate - by, high: estimate + by }
+}
+
+/// A p-value below this is a finding.
+const FINDING: f64 = 0.05;
+
+fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.boundary {
+        notes.push(
+            "note: the likelihood has no finite maximum: the answers fit best with a share of 0 or 1 somewhere. The fit is penalised (Jeffreys), so \
+             that it is finite; trust the p-values of its score tests more than the errors"
+                .to_owned(),
+        );
+    }
+    if let Some(assumption) = found.assumption {
+        notes.push(format!("note: maximum likelihood assumes that {assumption}"));
+    }
+    if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
+        notes.push(format!(
+            "warning: maximum likelihood and the corrected score differ by more than chance explains (p = {}): what is assumed of the \
+             randomized predictors, or of the response, does not hold; the corrected score needs less",
+            crate::words::p_value(p)
+        ));
+    }
+    if options.show_naive {
+        notes.push(match found.naive {
+            Some(_) => "note: the naive column takes the answers for the truth, which is wrong; it shows by how much"
+                .to_owned(),
+            None => "note: there is no naive fit: answers are sets or cells, or do not name categories".to_owned(),
+        });
+    }
+    notes
+}

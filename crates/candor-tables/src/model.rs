@@ -1,0 +1,96 @@
+//! Responses read for a regression: equal rows once, with the numeric columns that stand beside them, in one pass on all cores.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use candor::plan::Plan;
+use candor_analysis::regress::{self, Layout, Model, ModelRows, Sample};
+use candor_analysis::tally::Codes;
+use candor_analysis::watch::Watch;
+
+use crate::TableError;
+use crate::input::{Batch, Inputs};
+use crate::responses::{Read, ResponseBatch, bad_value, read_batches_beside, unsupported, written};
+use crate::types::cast;
+
+/// The largest number that is taken: its square is one, too.
+const LARGEST: f64 = 1e100;
+
+/// What is read beside the answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside<'a> {
+    /// A column of survey weights.
+    pub weights: Option<&'a str>,
+    /// A column of sampling clusters.
+    pub clusters: Option<&'a str>,
+    /// A column of strata.
+    pub strata: Option<&'a str>,
+}
+
+/// Reads responses once and takes equal rows together.
+///
+/// # Errors
+/// If a table was made under another plan or cannot be read, a column is missing or tells a truth, a value cannot be a response or a number,
+/// or whoever watches ends it.
+pub fn model_rows(
+    plan: &Plan,
+    model: &Model,
+    layout: &Layout,
+    beside: Beside<'_>,
+    inputs: Inputs,
+    watch: Watch<'_>,
+) -> Result<(ModelRows, Read), TableError> {
+    let labels = [beside.clusters, beside.strata];
+    let named: Vec<String> =
+        model.numbers().iter().cloned().chain(labels.into_iter().flatten().map(str::to_owned)).collect();
+    for name in &named {
+        if let Some(attribute) = plan.schema().protects(name) {
+            let (column, attribute) = (name.clone(), attribute.name().to_owned());
+            return Err(TableError::ModelTruth { column, attribute });
+        }
+    }
+    let map = |batch: &Batch, decoded: ResponseBatch| {
+        let ResponseBatch { columns, weights, rows } = decoded;
+        let numbers = model.numbers().iter().map(|name| numbers(batch, name)).collect::<Result<Vec<_>, _>>()?;
+        let texts = labels.map(|name| name.map(|name| texts(batch, name)).transpose());
+        let [clusters, strata] = texts;
+        let (clusters, strata) = (clusters?, strata?);
+        let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
+        let mut found = ModelRows::new(layout.clone());
+        let sample = Sample { clusters: clusters.as_deref(), strata: strata.as_deref() };
+        found.add(&regress::Batch { columns: &codes, numbers: &numbers, weights: weights.as_deref(), sample, rows });
+        Ok(found)
+    };
+    let mut all = ModelRows::new(layout.clone());
+    let read = read_batches_beside(plan, inputs, beside.weights, &named, watch, map, |rows| all.merge(&rows))?;
+    Ok((all, read))
+}
+
+fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {
+    batch.columns.column_by_name(name).expect("a column that was asked for")
+}
+
+fn numbers(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
+    let array = column(batch, name);
+    let numbers = match array.data_type().is_numeric() {
+        true => cast(array, &DataType::Float64),
+        false => cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64)),
+    };
+    let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
+    let one = |(row, number): (usize, Option<f64>)| {
+        number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| {
+            let bad = bad_value(batch, row, name, &written(array, row));
+            let rule = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
+                        attribute";
+            TableError::Value(bad.not("a number", rule))
+        })
+    };
+    numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
+}
+
+fn texts(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
+    let array = column(batch, name);
+    let text = cast(array, &DataType::Utf8).ok_or_else(|| unsupported(batch, name, array))?;
+    Ok(text.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+}
