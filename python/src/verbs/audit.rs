@@ -63,8 +63,13 @@ fn asked(mut options: Options) -> Result<AuditOptions, Failure> {
         return Err(parameter("`delta` and `colluding` go with `respondents`"));
     }
     let one = |text: &String| text.parse::<Requirement>().map_err(|error| parameter(format!("`require`: {error}")));
-    let shuffle =
-        |respondents| ShuffleOptions { respondents, delta, colluding: colluding.unwrap_or(0), required: limit };
+    let shuffle = |respondents| ShuffleOptions {
+        respondents,
+        delta,
+        colluding: colluding.unwrap_or(0),
+        required: limit,
+        ..ShuffleOptions::default()
+    };
     Ok(AuditOptions {
         priors: priors.into_iter().collect(),
         requirements: required.iter().map(one).collect::<Result<_, _>>()?,
