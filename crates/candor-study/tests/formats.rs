@@ -215,7 +215,8 @@ fn comparisons() {
 fn audits() {
     // A bound on posteriors that a prior near the uniform one breaks.
     let survey = Survey::independent();
-    let shuffle = ShuffleOptions { respondents: 5000, ..ShuffleOptions::default() };
+    let tables = Some("smokes".to_owned());
+    let shuffle = ShuffleOptions { respondents: 5000, tables, ..ShuffleOptions::default() };
     let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([
