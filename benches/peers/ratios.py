@@ -64,7 +64,7 @@ def milliseconds(value):
 
 print("| task, one core | candor | instead | times faster |")
 print("|---|---|---|---|")
-k_ary = ours("(16, 4.0)", "k_ary_u8")[1]
+k_ary = ours("(16, 4.0)", "k_ary_column")[1]
 for peer in [("numpy", "SFC64"), ("numpy", "AES-256-CTR"), ("numpy", "os.urandom"), "multi-freq-ldpy GRR_Client in a numba loop",
              "multi-freq-ldpy GRR_Client", "pure-ldp DEClient", "OpenDP make_randomized_response"]:
     row("k-ary randomized response, 16 categories", k_ary, rate(peer), per_second)

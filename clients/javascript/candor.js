@@ -77,10 +77,10 @@ function prepare(channel, sizes, block) {
   const fit = (categories, own = sizes) => String(categories) === String(own) || wrong(`block ${block}: categories differ from the schema's`);
   if (kind === 'matrix') {
     fit(content.categories);
-    const total = 1n << BigInt(content.bits);
+    const total = content.total ? integer(content.total) : 1n << BigInt(content.bits);
     const columns = content.columns.map((column) => column.map(integer));
     if (columns.length !== sizes.reduce((a, b) => a * b, 1)) wrong(`block ${block}: not one column for each input`);
-    if (columns.some((column) => column.length !== content.outputs.length || sum(column) !== total)) wrong(`block ${block}: a column does not sum to 2^bits`);
+    if (columns.some((column) => column.length !== content.outputs.length || sum(column) !== total)) wrong(`block ${block}: a column has the wrong sum`);
     return { kind, sizes, total, columns, outputs: content.outputs };
   }
   if (kind === 'pattern') {
@@ -96,8 +96,10 @@ function prepare(channel, sizes, block) {
     const { attributes, categories, cells } = content;
     fit(categories, attributes.map((at) => sizes[at]));
     const order = stripOrder(categories);
-    if (!(cells >= 1 && cells < order.length)) wrong(`block ${block}: a strip of ${cells} of ${order.length} cells`);
-    return { kind, attributes, sizes: categories, strip: order.slice(0, cells), total: order.length, weights: [integer(content.hit), integer(content.all)] };
+    const box = Array.isArray(cells);
+    if (box ? cells.length !== categories.length || cells.some((q, i) => !(q >= 1 && q < categories[i])) : !(cells >= 1 && cells < order.length)) wrong(`block ${block}: a strip of ${cells} of ${order.length} cells`);
+    const strip = box ? order.map((_, cell) => cell).filter((cell) => digits(cell, categories).every((x, i) => x < cells[i])) : order.slice(0, cells);
+    return { kind, attributes, sizes: categories, strip, total: order.length, weights: [integer(content.hit), integer(content.all)] };
   }
   return wrong(`block ${block}: "${kind}" is a channel that this client does not know`);
 }

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use candor::plan::{Content, Plan};
-use candor::privacy::{Exclusion, Question, Requirement, audit, exclusion};
+use candor::privacy::{Question, Requirement, audit};
 use candor::randomize::{Client, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::condition::Condition;
+use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_tables::counts::tally_counts;
@@ -117,6 +118,7 @@ pub fn table(data: &[u8]) {
         bins_elsewhere: Some(Bins::Quantile(3)),
         public: Vec::new(),
         drop: Vec::new(),
+        known: Vec::new(),
         max_categories: 20,
     };
     if let Ok(found) = open().and_then(|input| infer(input, &wishes)) {

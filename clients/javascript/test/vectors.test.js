@@ -21,7 +21,8 @@ function given(bytes) {
 }
 
 const files = readdirSync(vectors).filter((name) => name.endsWith('.json'));
-assert.ok(files.length >= 13, 'the vectors are there');
+assert.ok(files.length >= 18, 'the vectors are there');
+assert.ok(files.filter((name) => name.startsWith('strip')).length >= 5, 'those of strips, too');
 
 for (const file of files) {
   test(`vectors: ${file}`, async () => {

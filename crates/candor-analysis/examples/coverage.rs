@@ -1,14 +1,17 @@
-//! How often intervals hold the truth: prints the table of docs/estimation.md.
+//! How often intervals hold the truth: prints the tables of docs/estimation.md.
 //!
-//! `cargo run --release -p candor-analysis --example coverage`
+//! `cargo run --release -p candor-analysis --example coverage [small | ratios]`
 
 use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
 use candor::randomize::{BlockAnswers, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor_analysis::estimate::{Interval, Options, TableEstimator, Target, analyse};
-use candor_analysis::tally::{Rows, TableTally, answer_codes};
+use candor_analysis::among::{Among, shares_among};
+use candor_analysis::difference::difference;
+use candor_analysis::estimate::{Interval, Options, TableEstimator, Target, Uncertainty, analyse};
+use candor_analysis::numbers::{Values, numbers};
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, answer_codes};
 use rand_core::Rng;
 
 const SURVEYS: u64 = 2000;
@@ -109,24 +112,139 @@ fn coverage(plan: &Plan, people: usize, interval: Interval, target: Target) -> O
     (surveys > 0).then(|| (held as f64 / cells_seen as f64, all_held as f64 / surveys as f64))
 }
 
-fn main() {
+/// The table of intervals of whole tables.
+fn tables() {
     println!(
-        "| plan | respondents | wald, population | wald, this table | bootstrap | simultaneous: all cells at once |"
+        "| plan | respondents | binomial, population | wald, population | wald, this table | bootstrap | simultaneous: all cells at once |"
     );
-    println!("|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for (name, plan) in plans() {
         for people in [100, 1000, 10_000] {
-            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
             let each =
                 |interval, target| coverage(&plan, people, interval, target).map_or("-".to_owned(), |c| percent(c.0));
             let at_once = coverage(&plan, people, Interval::Simultaneous, Target::Population);
             println!(
-                "| {name} | {people} | {} | {} | {} | {} |",
+                "| {name} | {people} | {} | {} | {} | {} | {} |",
+                each(Interval::Binomial, Target::Population),
                 each(Interval::Wald, Target::Population),
                 each(Interval::Wald, Target::Table),
                 each(Interval::Bootstrap, Target::Population),
                 at_once.map_or("-".to_owned(), |c| percent(c.1))
             );
         }
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// The least chance, over shares from 0 to 0.5, that the interval of a small group holds: exact sums, no simulation.
+fn small_groups() {
+    println!("| respondents in the group | epsilon 0.5 | 1 | 2 | 4 | 8 |");
+    println!("|---|---|---|---|---|---|");
+    for people in [1, 2, 5, 10, 20, 50, 100, 200, 500] {
+        let cell = |epsilon: f64| {
+            let least = |interval| {
+                let seen: Vec<(f64, f64)> =
+                    (0..=people).map(|seen| interval_of(epsilon, seen, people, interval)).collect();
+                (0..=100).map(|step| chance(epsilon, &seen, f64::from(step) / 200.0)).fold(1.0, f64::min)
+            };
+            format!("{} ({})", percent(least(Interval::Binomial)), percent(least(Interval::Wald)))
+        };
+        println!("| {people} | {} |", [0.5, 1.0, 2.0, 4.0, 8.0].map(cell).join(" | "));
+    }
+}
+
+/// The interval of the first of two categories where `seen` of `people` answered with it.
+fn interval_of(epsilon: f64, seen: u32, people: u32, interval: Interval) -> (f64, f64) {
+    let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).expect("valid");
+    let plan = Plan::new(Schema::of_sizes(&[2]).expect("valid"), vec![Block::new(vec![0], channel)]).expect("valid");
+    let answers: Vec<u16> = (0..people).map(|row| u16::from(row >= seen)).collect();
+    let mut tally = TableTally::new(CountLayout::new(&plan, &[0]));
+    tally.add(&plan, &[Codes::One(&answers)], Rows::Single, |_| true);
+    let options = Options { interval, ..Options::default() };
+    match analyse(&plan, &tally, &options).cells {
+        Ok(cells) => cells[0].uncertainty.map_or((0.0, 1.0), |u| (u.low, u.high)),
+        Err(_) => (0.0, 1.0),
+    }
+}
+
+/// The chance that the interval holds, by what is seen, if this is the share.
+fn chance(epsilon: f64, intervals: &[(f64, f64)], share: f64) -> f64 {
+    let people = intervals.len() - 1;
+    let other = 1.0 / (1.0 + epsilon.exp());
+    let p = other + (1.0 - 2.0 * other) * share;
+    let mut log = people as f64 * (1.0 - p).ln();
+    let mut holds = 0.0;
+    for (seen, (low, high)) in intervals.iter().enumerate() {
+        if *low <= share && share <= *high {
+            holds += log.exp();
+        }
+        log += ((people - seen) as f64 / (seen + 1) as f64 * p / (1.0 - p)).ln();
+    }
+    holds
+}
+
+/// The least and the mean coverage, over the cells, of shares of the first attribute among the second, of their differences, and of means.
+fn ratios() {
+    println!("| plan | respondents | shares among: least, mean | differences: least | mean of the number |");
+    println!("|---|---|---|---|---|");
+    for (name, plan) in plans().into_iter().filter(|(_, plan)| plan.schema().sizes().len() == 2) {
+        for people in [50, 100, 300, 1000, 10_000] {
+            let [shares, differences, means] = ratios_held(&plan, people);
+            let least = |held: &[f64]| percent(held.iter().copied().fold(1.0, f64::min));
+            let mean = percent(shares.iter().sum::<f64>() / shares.len() as f64);
+            println!(
+                "| {name} | {people} | {}, {mean} | {} | {} |",
+                least(&shares),
+                least(&differences),
+                least(&means)
+            );
+        }
+    }
+}
+
+fn ratios_held(plan: &Plan, people: usize) -> [Vec<f64>; 3] {
+    let sizes = plan.schema().sizes();
+    let (rows, columns) = (sizes[0], sizes[1]);
+    let shares = population(rows * columns);
+    let of = |column: usize| (0..rows).map(|row| shares[row * columns + column]).sum::<f64>();
+    let among = |column: usize, row: usize| shares[row * columns + column] / of(column);
+    let truth: f64 =
+        (0..rows).map(|row| row as f64 * (0..columns).map(|c| shares[row * columns + c]).sum::<f64>()).sum();
+    let values = Values::of(&plan.schema().attributes()[0]).expect("labels are numbers");
+    let options = Options::default();
+    let randomizer = Randomizer::new(plan);
+    let mut held = [vec![0.0; rows * columns], vec![0.0; rows * (columns - 1)], vec![0.0]];
+    let part = 1.0 / SURVEYS as f64;
+    for survey in 0..SURVEYS {
+        let drawn = draw(&shares, &sizes, people, &mut Source::from_seed(1).stream(survey));
+        let answers = randomizer.batch(&drawn, &mut Source::from_seed(2).stream(survey)).expect("records of the plan");
+        let found =
+            shares_among(plan, &count(plan, &[1, 0], &answers), Among { given: 1, without_missing: false }, &options);
+        let cells = found.cells.as_ref().expect("an invertible plan");
+        let holds = |u: Option<Uncertainty>, truth: f64| u.is_none_or(|u| u.low <= truth && truth <= u.high);
+        for (at, cell) in cells.iter().enumerate() {
+            let (column, row) = (at / rows, at % rows);
+            held[0][at] += part * f64::from(holds(cell.share.uncertainty, among(column, row)));
+            if column > 0 {
+                let correlation = found.correlation(plan, &cells[row], cell).expect("a small table");
+                let between = difference(&cells[row].share, &cell.share, correlation).and_then(|d| d.uncertainty);
+                held[1][at - rows] += part * f64::from(holds(between, among(column, row) - among(0, row)));
+            }
+        }
+        let mean =
+            numbers(plan, &count(plan, &[0], &answers), &values, &[], &options).expect("an invertible plan").remove(0);
+        held[2][0] += part * f64::from(holds(mean.mean.uncertainty, truth));
+    }
+    held
+}
+
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("small") => small_groups(),
+        Some("ratios") => ratios(),
+        _ => tables(),
     }
 }

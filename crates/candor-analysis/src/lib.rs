@@ -4,6 +4,10 @@
 
 pub mod watch;
 
+pub mod exclusion;
+
+pub mod names;
+
 pub mod condition;
 
 pub mod table_list;
@@ -11,6 +15,18 @@ pub mod table_list;
 pub mod tally;
 
 pub mod estimate;
+
+pub mod comply;
+
+pub mod power;
+
+mod ratio;
+
+pub mod among;
+
+pub mod difference;
+
+pub mod numbers;
 
 pub mod adjust;
 

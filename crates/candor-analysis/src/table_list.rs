@@ -2,10 +2,13 @@
 //!
 //! `a,b;c` names the two-way table of `a` and `b` and the one-way table of `c`; `marginals`, `pairs`
 //! and `triples` stand for all tables of one, two and three attributes, `joint` for the table of all; words and
-//! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice.
+//! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice. Where shares among others are told, `a | b, c` is
+//! the share of each category of `a` among those with the same `b` and `c`. Names that hold such signs stand in quotes ([`names`]).
 
 use candor::plan::Plan;
 use candor::schema::{Schema, SchemaError};
+
+use crate::names::{self, OpenQuote};
 
 /// The largest number of cells of one table.
 pub const MAX_CELLS: usize = 1 << 24;
@@ -35,10 +38,37 @@ impl TableList {
     /// If an attribute does not exist or is named twice, or a table is too large.
     pub fn parse(text: &str, schema: &Schema) -> Result<TableList, TableListError> {
         let mut tables = Vec::new();
-        for item in text.split(';').map(str::trim) {
+        for item in names::split(text, ';')? {
             tables.extend(parse_item(item, schema)?);
         }
         TableList::of(tables, schema)
+    }
+
+    /// The same where a table may be of shares among those with the same categories of other attributes, `a | b, c`: those come first in
+    /// its list, here `b`, `c`, `a`; and for each table how many they are.
+    ///
+    /// # Errors
+    /// As [`TableList::parse`].
+    pub fn parse_among(text: &str, schema: &Schema) -> Result<(TableList, Vec<usize>), TableListError> {
+        let (mut tables, mut given) = (Vec::new(), Vec::new());
+        for item in names::split(text, ';')? {
+            let listed = match names::split(item, '|')?[..] {
+                [_] => parse_item(item, schema)?,
+                [of, among] => {
+                    let among = parse_one(among, schema)?;
+                    let of = parse_one(of, schema)?;
+                    if let Some(&both) = of.iter().find(|a| among.contains(a)) {
+                        return Err(twice(item, schema.name(both)));
+                    }
+                    given.push(among.len());
+                    vec![[among, of].concat()]
+                }
+                _ => return Err(TableListError::Bars(item.to_owned())),
+            };
+            tables.extend(listed);
+            given.resize(tables.len(), 0);
+        }
+        Ok((TableList::of(tables, schema)?, given))
     }
 
     /// The same with a weight for each table, 1 where none is said.
@@ -47,10 +77,10 @@ impl TableList {
     /// As [`TableList::parse`], or if a weight is not a positive number.
     pub fn parse_weighted(text: &str, schema: &Schema) -> Result<(TableList, Vec<f64>), TableListError> {
         let (mut tables, mut weights) = (Vec::new(), Vec::new());
-        for item in text.split(';').map(str::trim) {
+        for item in names::split(text, ';')? {
             // A colon may also be part of a name.
             let (names, weight) = match item.rsplit_once(':') {
-                Some((names, weight)) if parse_item(item, schema).is_err() => {
+                Some((names, weight)) if parse_item(item, schema).is_err() && !weight.ends_with(['"', '\'']) => {
                     let weight = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
                     (names.trim(), weight.ok_or_else(|| TableListError::Weight(item.to_owned()))?)
                 }
@@ -113,14 +143,18 @@ fn parse_item(item: &str, schema: &Schema) -> Result<Vec<Vec<usize>>, TableListE
 
 fn parse_one(table: &str, schema: &Schema) -> Result<Vec<usize>, TableListError> {
     let mut attributes = Vec::new();
-    for name in table.split(',').map(str::trim) {
-        let attribute = schema.position(name)?;
+    for name in names::list(table)? {
+        let attribute = schema.position(&name)?;
         if attributes.contains(&attribute) {
-            return Err(TableListError::Twice { table: table.trim().to_owned(), attribute: name.to_owned() });
+            return Err(twice(table, &name));
         }
         attributes.push(attribute);
     }
     Ok(attributes)
+}
+
+fn twice(table: &str, name: &str) -> TableListError {
+    TableListError::Twice { table: table.trim().to_owned(), attribute: name.to_owned() }
 }
 
 fn subsets(of: &[usize], size: usize) -> Vec<Vec<usize>> {
@@ -158,6 +192,12 @@ pub enum TableListError {
         /// The attribute.
         attribute: String,
     },
+    /// A quote that is not closed.
+    #[error(transparent)]
+    Quote(#[from] OpenQuote),
+    /// More than one bar.
+    #[error("\"{0}\" has more than one |; shares among others are asked for as \"a | b, c\"")]
+    Bars(String),
     /// A weight that is none.
     #[error("\"{0}\": the weight of a table, after the colon, is a positive number")]
     Weight(String),
@@ -204,9 +244,32 @@ mod tests {
         for bad in ["a1:0", "a1:-1", "a1:x", "a1:", "a1:inf"] {
             assert!(weighted(bad).unwrap_err().to_string().contains("a positive number"), "{bad}");
         }
+        let among = |text: &str| TableList::parse_among(text, &schema);
+        let (tables, given) = among("a1; a3 | a2, a4 ;pairs").unwrap();
+        assert_eq!((&tables.0[..2], &given[..3]), (&[vec![0], vec![1, 3, 2]][..], &[0, 2, 0][..]));
+        assert_eq!(given.len(), 8);
+        assert!(among("a1 | a2 | a3").unwrap_err().to_string().contains("more than one"));
+        assert!(among("a1 | a2, a1").unwrap_err().to_string().contains("twice"));
+        assert!(among("a1 |").unwrap_err().to_string().contains("no attribute"));
         let two = Schema::of_sizes(&[2, 3]).unwrap();
         assert!(TableList::parse("triples", &two).unwrap_err().to_string().contains("not enough"));
         let large = Schema::of_sizes(&[60_000, 60_000]).unwrap();
         assert!(TableList::parse("joint", &large).unwrap_err().to_string().contains("3600000000 cells"));
+    }
+
+    /// Names with the signs of lists, in quotes; without, they mean something else.
+    #[test]
+    fn names_in_quotes() {
+        let text = ["a,b", "c;d", "e:2", "f|g", "it's"]
+            .map(|name| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n"));
+        let schema = Schema::from_toml(&text.concat()).unwrap();
+        let tables = TableList::parse("\"a,b\",'c;d';it's;\"f|g\"", &schema).unwrap();
+        assert_eq!(tables.0, [vec![0, 1], vec![4], vec![3]]);
+        let (tables, weights) = TableList::parse_weighted("'e:2':3;\"e:2\";e:2", &schema).unwrap();
+        assert_eq!((tables.0, weights), (vec![vec![2]; 3], vec![3.0, 1.0, 1.0]));
+        let (tables, given) = TableList::parse_among("'f|g' | 'a,b'", &schema).unwrap();
+        assert_eq!((tables.0, given), (vec![vec![0, 3]], vec![1]));
+        assert!(TableList::parse("a,b", &schema).is_err());
+        assert!(TableList::parse("\"a,b", &schema).unwrap_err().to_string().contains("not closed"));
     }
 }

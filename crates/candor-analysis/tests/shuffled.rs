@@ -6,7 +6,7 @@
 use candor::channel::{Axis, Matrix, Pattern};
 use candor::plan::{Block, Plan};
 use candor::schema::Schema;
-use candor_analysis::shuffled::{Blanket, shuffled};
+use candor_analysis::shuffled::{Blanket, pairs_of_plan, shuffled, shuffled_plan, worst};
 use serde_json::Value;
 
 fn golden(text: &str) -> Vec<Value> {
@@ -111,4 +111,80 @@ fn more_people_hide_better_and_colluders_do_not() {
     let unbounded = Matrix::new(vec![2], vec!["a".into(), "b".into()], 2, vec![vec![4, 0], vec![1, 3]]).unwrap();
     let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], unbounded)]).unwrap();
     assert!(Blanket::of_plan(&plan).is_none());
+}
+
+fn k_ary_plan(blocks: &[&[usize]], epsilon: f64) -> Plan {
+    let sizes: Vec<usize> = blocks.concat();
+    let mut first = 0;
+    let block = |sizes: &&[usize]| {
+        let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
+        let attributes = (first..first + sizes.len()).collect();
+        first += sizes.len();
+        Block::new(attributes, Pattern::k_ary(axes, epsilon).unwrap())
+    };
+    let blocks = blocks.iter().map(block).collect();
+    Plan::new(Schema::of_sizes(&sizes).unwrap(), blocks).unwrap()
+}
+
+/// Golden numbers of an independent prototype: sizes 2, 3, 4, 5 at epsilon 4 in all, answered jointly, one by one, and two by two.
+#[test]
+fn all_pairs_are_those_of_the_prototype() {
+    let cases: [(&[&[usize]], f64, f64, f64); 2] =
+        [(&[&[2, 3, 4, 5]], 4.0, 0.2188, 0.0185), (&[&[2], &[3], &[4], &[5]], 1.0, 0.1730, 0.0145)];
+    for (blocks, epsilon, ten_thousand, million) in cases {
+        let plan = k_ary_plan(blocks, epsilon);
+        for (n, expected) in [(10_000, ten_thousand), (1_000_000, million)] {
+            let found = shuffled_plan(&plan, n, 1e-6).unwrap();
+            assert!(found.by_pairs && (found.epsilon / expected - 1.0).abs() < 0.01, "{n}: {found:?}");
+            let three = shuffled(&Blanket::of_plan(&plan).unwrap(), n, 1e-6).epsilon;
+            assert!(found.epsilon <= three * 1.001, "{n}: {found:?} {three}");
+        }
+    }
+}
+
+/// The worst of all data sets, by brute force: two records against two others, for three people under a product of two binary questions.
+#[test]
+fn no_data_set_of_a_product_is_worse() {
+    let plan = k_ary_plan(&[&[2], &[3]], 1.0);
+    let keep = |k: usize| 1f64.exp() / (1f64.exp() + k as f64 - 1.0);
+    let one = |k: usize, x: usize, y: usize| if x == y { keep(k) } else { (1.0 - keep(k)) / (k as f64 - 1.0) };
+    let column = |x: usize| (0..6).map(move |y| one(2, x / 3, y / 3) * one(3, x % 3, y % 3)).collect::<Vec<f64>>();
+    // The distribution of the multiset of three answers, by sorted answers.
+    let multiset = |records: [usize; 3]| {
+        let columns = records.map(column);
+        let mut masses = std::collections::BTreeMap::new();
+        for y in 0..216 {
+            let mut answers = [y / 36, y / 6 % 6, y % 6];
+            let mass: f64 = (0..3).map(|i| columns[i][answers[i]]).product();
+            answers.sort_unstable();
+            *masses.entry(answers).or_insert(0.0) += mass;
+        }
+        masses
+    };
+    let pairs = pairs_of_plan(&plan).unwrap();
+    for epsilon in [0.1, 0.5, 1.0, 1.5] {
+        let bound = pairs.iter().map(|pair| pair.delta(3, epsilon, 1e-6).unwrap()).fold(0.0, f64::max);
+        let mut largest = 0.0f64;
+        for (x, z) in (0..36).map(|i| (i / 6, i % 6)) {
+            for (a, b) in (0..36).map(|i| (i / 6, i % 6)).filter(|(a, b)| a <= b) {
+                let (p, q) = (multiset([x, a, b]), multiset([z, a, b]));
+                let delta: f64 = p.iter().map(|(y, p)| (p - f64::exp(epsilon) * q[y]).max(0.0)).sum();
+                largest = largest.max(delta);
+            }
+        }
+        assert!(bound >= largest && bound <= 3.0 * largest + 1e-4, "{epsilon}: {bound} {largest}");
+    }
+}
+
+/// Matrices pair by pair say the same as patterns by sets of attributes.
+#[test]
+fn matrices_and_patterns_agree() {
+    let pattern = k_ary_plan(&[&[4]], 2.0);
+    let hit = 2f64.exp();
+    let column = |x: usize| (0..4).map(|y| if x == y { hit } else { 1.0 } / (hit + 3.0)).collect::<Vec<f64>>();
+    let labels = (0..4).map(|z| format!("z{z}")).collect();
+    let matrix = Matrix::rounded(vec![4], labels, &(0..4).map(column).collect::<Vec<_>>()).unwrap();
+    let plan = Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
+    let [a, b] = [&pattern, &plan].map(|plan| worst(&pairs_of_plan(plan).unwrap(), 2.0, 5_000, 1e-6).epsilon);
+    assert!((a / b - 1.0).abs() < 1e-3, "{a} {b}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Pattern, PatternSet, Strip};
+use candor::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Content, Plan};
 use candor::randomize::{AnswerColumn, UNANSWERED};
 use candor::schema::{Attribute, Schema};
@@ -214,7 +214,7 @@ fn skewed(cells: usize) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / sum).collect()
 }
 
-fn strip(places: &[usize], sizes: &[usize], cells: usize, epsilon: f64) -> Channel {
+fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, epsilon: f64) -> Channel {
     let own = places.iter().map(|&place| sizes[place]).collect();
     Strip::within(places.to_vec(), own, cells, epsilon).unwrap().into()
 }
@@ -232,6 +232,7 @@ fn plans() -> Vec<Plan> {
         (2, strip(&[1, 2], &sizes, 3, 1.5)),
         (2, strip(&[0, 1, 2], &sizes, 5, 1.5)),
         (1, strip(&[2], &sizes, 1, 1.0)),
+        (2, strip(&[0, 1, 2], &sizes, Cells::Box(vec![1, 2, 1]), 1.5)),
         (1, hits(vec![0, 1, 2])),
         (1, sets.into()),
     ];
@@ -241,6 +242,7 @@ fn plans() -> Vec<Plan> {
         (3, strip(&[0, 1], &sizes, 3, 1.0)),
         (2, strip(&[0, 2], &sizes, 2, 2.0)),
         (2, strip(&[1, 2], &sizes, 2, 1.0)),
+        (3, strip(&[1, 2], &sizes, Cells::Box(vec![2, 1]), 1.0)),
     ];
     let only = Plan::new(schema, vec![Block::lottery(vec![0, 1, 2], only)]).unwrap();
     let labels = |n: usize| (0..n).map(|label| label.to_string()).collect::<Vec<_>>();

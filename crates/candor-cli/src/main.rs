@@ -37,6 +37,8 @@ enum Verb {
     Schema(verbs::schema::SchemaArgs),
     /// Make a plan: what is randomized, how, and with which guarantee
     Design(Box<verbs::design::DesignArgs>),
+    /// List what dice, coins, cards and wheels can do, and make the plan and the cards of a survey without computers
+    Device(verbs::device::DeviceArgs),
     /// Say how many respondents a margin of error takes
     Size(verbs::size::SizeArgs),
     /// Put the methods side by side at equal privacy, and recommend one
@@ -47,10 +49,14 @@ enum Verb {
     Explain(verbs::explain::ExplainArgs),
     /// Randomize tables, or records one by one, under a plan
     Randomize(verbs::randomize::RandomizeArgs),
+    /// Turn what interviewers wrote down into responses
+    Enter(verbs::enter::EnterArgs),
     /// Print the query that counts responses in your own database
     Sql(verbs::sql::SqlArgs),
     /// Estimate tables of the population from responses, with intervals
     Estimate(verbs::estimate::EstimateArgs),
+    /// Say whether people followed their cards, as far as the answers tell
+    Comply(verbs::comply::ComplyArgs),
     /// Test whether two attributes are independent, corrected for the randomization
     Test(verbs::test::TestArgs),
     /// Fit a regression to responses, corrected for the randomization
@@ -86,12 +92,15 @@ fn run(command: Command) -> Result<(), Failure> {
     match command.verb {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(*args),
+        Verb::Device(args) => verbs::device::run(args),
+        Verb::Enter(args) => verbs::enter::run(args),
         Verb::Size(args) => verbs::size::run(args),
         Verb::Compare(args) => verbs::compare::run(*args),
         Verb::Audit(args) => verbs::audit::run(args),
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),
         Verb::Sql(args) => verbs::sql::run(args),
+        Verb::Comply(args) => verbs::comply::run(args),
         Verb::Test(args) => verbs::test::run(args),
         Verb::Estimate(args) => verbs::estimate::run(args),
         Verb::Regress(args) => verbs::regress::run(args),

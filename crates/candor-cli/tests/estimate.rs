@@ -79,13 +79,21 @@ fn methods_intervals_and_formats() {
     let run = |flags: &str| {
         sandbox.run(&format!("estimate plan.json responses.csv --tables Education,Income {flags}")).fine()
     };
-    let unbiased = json(&run("--json").out);
+    let unbiased = json(&run("--json --interval wald").out);
     let simultaneous = json(&run("--json --interval simultaneous").out);
     let table = json(&run("--json --target table").out);
     for ((key, wald), wide) in cells(&unbiased, 0).iter().zip(cells(&simultaneous, 0).values()) {
         assert_eq!(wald.0, wide.0, "{key:?}");
         assert!(wide.3 - wide.2 > 1.5 * (wald.3 - wald.2));
         assert!((wald.3 - wald.2 - 2.0 * 1.959_964 * wald.1).abs() < 1e-6);
+    }
+    // What is the default is never below 0, and otherwise nearly the same with so many responses.
+    for (wald, binomial) in cells(&unbiased, 0).values().zip(cells(&json(&run("--json").out), 0).values()) {
+        assert_eq!((wald.0, wald.1), (binomial.0, binomial.1));
+        assert!(
+            binomial.2 >= 0.0 && (binomial.3 - wald.3).abs() < 0.2 * wald.1 + wald.0.min(0.0).abs(),
+            "{wald:?} {binomial:?}"
+        );
     }
     for (population, table) in cells(&unbiased, 0).values().zip(cells(&table, 0).values()) {
         assert_eq!(population.0, table.0);
@@ -110,7 +118,7 @@ fn methods_intervals_and_formats() {
     assert!(refused["tables"][0]["reason"].as_str().unwrap().contains("not about this table"));
     run("--format parquet -o tables.parquet");
     assert!(std::fs::read(sandbox.path("tables.parquet")).unwrap().starts_with(b"PAR1"));
-    let csv = run("--format csv").out;
+    let csv = run("--format csv --joined").out;
     assert_eq!(csv.lines().count(), 33);
     assert!(
         csv.starts_with("table,group,cell,estimate,standard_error,low,high\n\"Education,Income\",\"\",10th*<=50K,"),
@@ -120,7 +128,7 @@ fn methods_intervals_and_formats() {
     assert!(sandbox.read("tables.txt").contains("Education x Income"));
     let text = run("").out;
     assert!(
-        text.starts_with("32,561 responses, unbiased estimate, 95 % wald intervals for the population\n"),
+        text.starts_with("32,561 responses, unbiased estimate, 95 % binomial intervals for the population\n"),
         "{text}"
     );
 }

@@ -18,11 +18,14 @@ use candor_study::adjust::{adjust, margins};
 use candor_study::audit::{AuditOptions, audit, audit_together, compare_plans};
 use candor_study::cluster::cluster;
 use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor_study::comply::{self, ComplyOptions};
 use candor_study::counts::{CountOptions, Counts};
 use candor_study::design::{DesignOptions, design};
+use candor_study::device::{DeviceOptions, devices};
 use candor_study::estimate::{EstimateOptions, estimate};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::{from_truth, pair_tables};
+use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryMethod, QueryOptions, Question, query};
 use candor_study::randomize::{RandomizeOptions, randomize};
 use candor_study::refine::{RefineOptions, refine};
@@ -115,6 +118,17 @@ fn before_anybody_answers() {
     study.says("design schema.toml --method workload --epsilon 2 --tables pairs", &designed.unwrap());
     let sizes = size(plan, &study.tables("marginals"), 0.05, 0.95, Interval::Wald).unwrap();
     study.says("size plan.json --margin 0.05", &sizes);
+    let options = PowerOptions {
+        finding: Finding::Groups { first: 0.1, second: 0.2 },
+        alpha: 0.05,
+        power: 0.8,
+        respondents: None,
+    };
+    study.says("size plan.json --detect 0.1,0.2", &powers(plan, &options).unwrap());
+    let options = DeviceOptions { epsilon: Some(1.5), ..DeviceOptions::default() };
+    study.says("device schema.toml --epsilon 1.5", &devices(schema, &options).unwrap());
+    let counts = study.counts(&comply::tables(plan));
+    study.says("comply plan.json responses.csv", &comply::comply(plan, &counts, &ComplyOptions::default()).unwrap());
     let truths = Records { schema, inputs: study.inputs("people.csv") }.read().unwrap();
     let simulate = Some(Simulate { truths: &truths, repeats: 2, seed: 3 });
     let options = CompareOptions { simulate, ..CompareOptions::default() };

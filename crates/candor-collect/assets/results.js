@@ -1,4 +1,4 @@
-// The dashboard: the token stands in the address behind #, and is sent as a header only.
+// The dashboard: the token stands in the address behind #, and is sent as a header only. Without one, what is public.
 const token = location.hash.slice(1);
 const state = document.getElementById('state');
 const results = document.getElementById('results');
@@ -49,35 +49,38 @@ function draw(data) {
     cell(reason ?? v.toFixed(3), 'number'), cell(reason ? '' : p.toPrecision(2), 'number')));
   const fold = (id, title, ...content) => element('details', { id, ...(open.has(id) && { open: '' }) }, element('summary', {}, title), ...content);
   results.replaceChildren(
-    element('p', {}, data.privacy),
+    ...data.privacy.map((sentence) => element('p', {}, sentence)),
     ...data.cautions.map((caution) => element('p', { class: 'wrong' }, caution)),
-    element('h2', {}, 'Responses by day'),
+    ...(token ? [element('h2', {}, 'Responses by day'),
     table('', ['day', 'responses'], data.days.map(([day, n]) => element('tr', {}, element('th', { scope: 'row' }, day), cell(number(n), 'number')))),
     element('h2', {}, `Progress to intervals of ± ${percent(data.margin)}`),
-    ...data.needed.map((size) => progress(size, data.responses)),
+    ...data.needed.map((size) => progress(size, data.responses))] : []),
     element('h2', {}, 'Estimates'), element('p', {}, data.summary), ...one.map(estimates),
     fold('dependences', `Dependences (${dependences.length} pairs)`, table("Cramer's V, corrected for the randomization", ['pair', 'V', 'p'], dependences)),
     fold('pairs', `Cross-tabs (${pairs.length})`, ...pairs.map(estimates)),
-    element('h2', {}, 'The data'), element('p', {}, element('button', { type: 'button', click: download }, 'Download all responses (JSON lines)')));
+    ...(token ? [element('section', { class: 'buttons' }, element('h2', {}, 'Report and data'), element('button', { type: 'button', click: () => download('/report.html', 'report.html') }, 'Download the report'),
+      element('button', { type: 'button', click: () => download('/responses.jsonl', 'responses.jsonl') }, 'Download all responses (JSON lines)'))] : []));
 }
 
-const get = (path) => fetch(path, { headers: { authorization: `Bearer ${token}` }, cache: 'no-store', credentials: 'omit' });
+const get = (path) => fetch(path, { headers: token ? { authorization: `Bearer ${token}` } : {}, cache: 'no-store', credentials: 'omit' });
 
-async function download() {
-  const reply = await get('/responses.jsonl');
+async function download(path, name) {
+  const reply = await get(path);
   if (!reply.ok) return void (state.textContent = (await reply.json()).detail);
-  const link = element('a', { href: URL.createObjectURL(await reply.blob()), download: 'responses.jsonl' });
+  const link = element('a', { href: URL.createObjectURL(await reply.blob()), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
 async function update() {
   try {
-    const reply = await get('/results.json');
+    const reply = await get(token ? '/results.json' : '/public.json');
     const data = await reply.json();
     if (!reply.ok) throw new Error(data.detail);
-    state.textContent = `${number(data.responses)} responses${data.closed ? '; the survey is closed' : ''}. This page updates by itself.`;
+    const what = token ? `${number(data.responses)} responses${data.closed ? '; the survey is closed' : ''}` : `${number(data.responses)} responses in ${number(data.batches)} closed ${data.batches === 1 ? 'batch' : 'batches'}`;
+    state.textContent = `${what}. This page updates by itself.`;
     if (data.responses) draw(data);
+    else results.replaceChildren(...data.privacy.map((sentence) => element('p', {}, sentence)));
   } catch (error) {
     state.textContent = `No results: ${error.message}`;
   }

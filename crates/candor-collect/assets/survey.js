@@ -37,7 +37,11 @@ const say = (name, values = {}) => put(words().texts[name], values);
 
 const invitation = location.hash.slice(1);
 const digest = async (text) => hex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))));
-const scope = invitation && (await digest(invitation));
+// With tokens, nothing that is kept to answer later says which invitation it was.
+const scope = invitation && !survey.tokens ? await digest(invitation) : '';
+const answering = !survey.tokens || new Date().toISOString().slice(0, 10) > survey.tokens.until;
+const tokenPlace = `candor:token:${survey.tokens?.key}`;
+const heldToken = () => JSON.parse(survey.tokens ? localStorage.getItem(tokenPlace) : null);
 
 function show(...children) {
   document.documentElement.lang = state.language;
@@ -61,10 +65,47 @@ function sheet(plan) {
     element('h2', { id: 'sheet' }, say('what_happens')),
     element('p', {}, say('chance')),
     element('p', {}, epsilon === null ? say('unbounded') : say('reveals', { times: times(epsilon) })),
-    about.length > 1 ? element('details', {}, element('summary', {}, say('questions')), element('ul', {}, ...about)) : '',
+    about.length > 1 ? element('details', {}, element('summary', {}, say('by_question')), element('ul', {}, ...about)) : '',
     open.length ? element('p', { class: 'wrong' }, say('public', { names: open.join(', ') })) : '',
+    survey.invitations ? element('p', {}, say(survey.tokens ? 'token_promise' : 'invitation_trust')) : '',
     element('p', {}, `${say('not_hidden')} ${say(survey.shared_devices ? 'forget' : 'kept')}`),
-    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${say('script', { hash: survey.client_sha256 })}`));
+    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${say('script', { hash: survey.client_sha256 })} ${survey.tokens ? say('token_key', survey.tokens) : ''}`));
+}
+
+/** The first of two steps: a token for the invitation. What was drawn is kept until the reply is there, so that trying again asks for the same. */
+function tokenStep(plan) {
+  const status = element('p', { role: 'status' });
+  const get = async () => {
+    button.disabled = true;
+    status.className = '';
+    status.textContent = say('sending');
+    try {
+      const { drawToken, finishToken } = await import('./tokens.js');
+      const before = heldToken();
+      const drawn = before?.invitation === invitation ? before : { ...drawToken(), invitation };
+      localStorage.setItem(tokenPlace, JSON.stringify(drawn));
+      const body = JSON.stringify({ invitation, blinded: drawn.blinded });
+      const reply = await fetch(`${address}/tokens`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, credentials: 'omit', signal: AbortSignal.timeout(30000) });
+      const said = await reply.json();
+      if (!reply.ok) throw new CandorError(say('refused', { reason: said.detail }));
+      let token;
+      try {
+        token = finishToken(drawn, said, survey.tokens.key);
+      } catch {
+        throw new CandorError(say('token_wrong'));
+      }
+      // The invitation is done: nothing here knows it any more.
+      localStorage.setItem(tokenPlace, JSON.stringify(token));
+      history.replaceState(null, '', location.pathname);
+      return ask();
+    } catch (error) {
+      status.className = 'wrong';
+      status.textContent = error instanceof CandorError ? error.message : say('offline');
+      button.disabled = false;
+    }
+  };
+  const button = element('button', { type: 'button', id: 'token', click: get }, say('token_get'));
+  return [sheet(plan), element('p', {}, say('token_steps', survey.tokens)), button, status];
 }
 
 const asked = (name) => `“${words().questions[name]?.text ?? name}”`;
@@ -102,7 +143,13 @@ async function ask() {
   if (!survey.shared_devices && localStorage.getItem(key)) return review(plan, JSON.parse(localStorage.getItem(key)), true);
   const { title, introduction, consent, contact } = words();
   const heading = [languages(), element('h1', {}, title), element('p', {}, introduction), contact ? element('p', { class: 'small' }, `${say('contact')}: ${contact}`) : ''];
-  if (survey.invitations && !invitation) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('invitation_needed')));
+  if (survey.tokens) {
+    const held = heldToken()?.value;
+    if (held && !answering) return show(...heading, element('p', { id: 'held' }, say('token_held', survey.tokens)), sheet(plan));
+    if (!held && answering) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('token_missing')));
+    if (!held && invitation) return show(...heading, ...tokenStep(plan));
+  }
+  if (survey.invitations && !invitation && !heldToken()?.value) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('invitation_needed')));
   const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
   const questions = order.map(question);
   const tick = consent ? element('input', { type: 'checkbox', autocomplete: 'off' }) : null;
@@ -147,7 +194,8 @@ async function send(made, button, status) {
   button.disabled = true;
   status.className = '';
   status.textContent = say('sending');
-  const body = JSON.stringify({ id: made.id, ...(invitation && { invitation }), response: made.response });
+  const held = heldToken();
+  const body = JSON.stringify(held ? { id: held.token, token: held.value, response: made.response } : { id: made.id, ...(invitation && { invitation }), response: made.response });
   const failed = (text) => {
     status.className = 'wrong';
     status.textContent = text;

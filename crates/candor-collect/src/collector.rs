@@ -12,11 +12,12 @@ use candor_tables::output::Target;
 use candor_tables::responses::{Format, copy_to};
 use tokio::net::TcpListener;
 
-use crate::http::{Service, router};
+use crate::http::{Access, Service, router};
 use crate::random::{hash, secret};
 use crate::server;
 use crate::store::{Store, StoreError, hold};
 use crate::survey::{Survey, SurveyError};
+use crate::tokens::TokenKey;
 use crate::writer::Writer;
 
 /// Where and how to serve.
@@ -90,13 +91,50 @@ pub async fn collect(
     let listener = TcpListener::bind(address).await.map_err(|error| CollectError::Listen { address, error })?;
     let bound = listener.local_addr().map_err(|error| CollectError::Listen { address, error })?;
     let store = open_store(&survey, database.as_deref()).await?;
+    let key = token_key(&survey, &store).await?;
     let (desk, writer) = Writer::start(Arc::clone(&survey), store.clone()).await?;
     let writing = tokio::spawn(writer.run());
-    let router = router(Service::new(Arc::clone(&survey), desk, store, token, behind_proxy));
+    let router = router(Service::new(Arc::clone(&survey), desk, store, key, Access { token, behind_proxy }));
     ready(bound, &survey);
     server::serve(listener, router, stop).await;
     writing.await.map_err(|error| CollectError::Other(error.to_string()))??;
     Ok(())
+}
+
+/// The key of a survey's tokens, if it gives any out; it is made the first time, and never another one.
+async fn token_key(survey: &Survey, store: &Store) -> Result<Option<TokenKey>, CollectError> {
+    if survey.wording.tokens_until.is_none() {
+        return Ok(None);
+    }
+    let secret = secret_file(&survey.folder, "token-key")?;
+    let key = TokenKey::new(&secret, survey.plan.fingerprint().as_str());
+    let key = key.ok_or_else(|| CollectError::Other("token-key: no key follows from it; remove it".to_owned()))?;
+    store.hold_key(&key.public()).await?;
+    Ok(Some(key))
+}
+
+/// The secret in a file of a survey's folder; it is made if it is missing, and only its owner may read it.
+///
+/// # Errors
+/// If it cannot be read or made, or is too short to be one.
+pub fn secret_file(folder: &Path, name: &str) -> Result<String, CollectError> {
+    let path = folder.join(name);
+    let failed = |error: std::io::Error| CollectError::Other(format!("cannot use {}: {error}", path.display()));
+    if !path.exists() {
+        let mut options = std::fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&path).and_then(|mut file| file.write_all(secret().as_bytes())).map_err(failed)?;
+    }
+    let secret = std::fs::read_to_string(&path).map_err(failed)?.trim().to_owned();
+    match secret.len() >= 32 {
+        true => Ok(secret),
+        false => Err(CollectError::Other(format!(
+            "{} holds less than 32 signs; remove it, and another is made",
+            path.display()
+        ))),
+    }
 }
 
 /// Makes so many invitations and gives their codes; the database keeps hashes of them only.

@@ -10,17 +10,19 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use candor_tables::responses::{ResponseReader, response_line};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use candor_tables::responses::ResponseReader;
+use serde_json::{Value, json};
 
+use crate::admission::Outcome;
 use crate::pages;
 use crate::problem::Problem;
-use crate::random::{hash, same_secret};
-use crate::results::results;
+use crate::random::same_secret;
+use crate::requests::{submission, token_request};
+use crate::results::{Said, public_results, report_page, results};
 use crate::store::Store;
 use crate::survey::Survey;
-use crate::writer::{Desk, Outcome, Submission};
+use crate::tokens::{Evaluation, TokenKey};
+use crate::writer::Desk;
 
 /// The longest body of a request.
 const MOST_BYTES: usize = 1 << 20;
@@ -37,19 +39,33 @@ pub struct Service {
     reader: ResponseReader,
     desk: Desk,
     store: Store,
-    /// Who knows it sees the results; without one nobody does.
-    token: Option<String>,
-    /// Whether a proxy in front speaks TLS.
-    behind_proxy: bool,
+    key: Option<TokenKey>,
+    access: Access,
+    /// What was said last about publication, to who has the token and to everybody.
+    said: Said,
+    said_to_all: Said,
+    /// The public results, and of how many batches.
+    public: Mutex<Option<(u64, Arc<str>)>>,
     /// When the current second began, and how many responses came in it.
     rate: Mutex<(Instant, u32)>,
 }
 
+/// Who sees what, and how.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Who knows it sees the results; without one nobody does.
+    pub token: Option<String>,
+    /// Whether a proxy in front speaks TLS.
+    pub behind_proxy: bool,
+}
+
 impl Service {
-    /// A service that stores through this desk.
-    pub fn new(survey: Arc<Survey>, desk: Desk, store: Store, token: Option<String>, behind_proxy: bool) -> Service {
+    /// A service that stores through this desk, and gives out tokens if there is a key.
+    pub fn new(survey: Arc<Survey>, desk: Desk, store: Store, key: Option<TokenKey>, access: Access) -> Service {
         let reader = ResponseReader::new(&survey.plan);
-        Service { survey, reader, desk, store, token, behind_proxy, rate: Mutex::new((Instant::now(), 0)) }
+        let (said, said_to_all) = (Said::default(), Said::default());
+        let (public, rate) = (Mutex::new(None), Mutex::new((Instant::now(), 0)));
+        Service { survey, reader, desk, store, key, access, said, said_to_all, public, rate }
     }
 
     /// Counts a response against the limit of the second.
@@ -70,8 +86,7 @@ impl Service {
     }
 
     fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let none = || Problem::new(StatusCode::NOT_FOUND, "not-found", "there is no such page");
-        let token = self.token.as_ref().ok_or_else(none)?;
+        let token = self.access.token.as_ref().ok_or_else(not_found)?;
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match given.and_then(|given| given.strip_prefix("Bearer ")).is_some_and(|given| same_secret(given, token)) {
             true => Ok(()),
@@ -84,6 +99,10 @@ impl Service {
     }
 }
 
+fn not_found() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "not-found", "there is no such page")
+}
+
 /// The routes of the service.
 pub fn router(service: Service) -> Router {
     let typed = |kind: &'static str, text: String| {
@@ -91,21 +110,27 @@ pub fn router(service: Service) -> Router {
         get(move || async move { ([(header::CONTENT_TYPE, kind)], text.to_string()) })
     };
     let survey = &service.survey;
+    let key = service.key.as_ref().map(TokenKey::public);
     let (html, script, data) = ("text/html; charset=utf-8", "text/javascript; charset=utf-8", "application/json");
     Router::new()
         .route("/", typed(html, pages::survey_page(survey)))
-        .route("/survey.json", typed(data, pages::survey_json(survey).to_string()))
+        .route("/survey.json", typed(data, pages::survey_json(survey, key.as_deref()).to_string()))
         .route("/plan.json", typed(data, survey.plan_text.clone()))
         .route("/client.js", typed(script, pages::CLIENT.to_owned()))
+        .route("/tokens.js", typed(script, pages::TOKENS.to_owned()))
+        .route("/noble.js", typed(script, pages::NOBLE.to_owned()))
         .route("/survey.js", typed(script, pages::SURVEY_SCRIPT.to_owned()))
         .route("/results.js", typed(script, pages::RESULTS_SCRIPT.to_owned()))
         .route("/style.css", typed("text/css; charset=utf-8", pages::STYLE.to_owned()))
         .route("/offline.html", get(offline))
         .route("/responses", axum::routing::post(respond).options(preflight))
+        .route("/tokens", axum::routing::post(give_token).options(preflight))
         .route("/results", get(results_page))
+        .route("/public.json", get(public_json))
+        .route("/report.html", get(report))
         .route("/results.json", get(results_json))
         .route("/responses.jsonl", get(download))
-        .fallback(|| async { Problem::new(StatusCode::NOT_FOUND, "not-found", "there is no such page") })
+        .fallback(|| async { not_found() })
         .layer(from_fn(guard))
         .with_state(Arc::new(service))
 }
@@ -130,16 +155,6 @@ async fn guard(request: axum::extract::Request, next: Next) -> Response {
     response
 }
 
-/// What a client sends.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sent {
-    id: String,
-    #[serde(default)]
-    invitation: Option<String>,
-    response: Map<String, Value>,
-}
-
 /// A page that was saved to a file has no origin: it may send responses all the same, and read whether they were stored.
 const FROM_ANYWHERE: (HeaderName, &str) = (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
 
@@ -161,64 +176,105 @@ async fn respond(State(service): State<Arc<Service>>, body: Body) -> Response {
     ([FROM_ANYWHERE], answer.unwrap_or_else(Problem::into_response)).into_response()
 }
 
-/// Reads, checks and stores a response.
-async fn accept(service: &Service, body: Body) -> Result<Outcome, Problem> {
+/// The body of a request, if it comes in time and is not too long.
+async fn read_body(service: &Service, body: Body) -> Result<axum::body::Bytes, Problem> {
     service.admit()?;
     let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "slow", "the request took too long; please send it again");
     let large = |_| {
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a request is at most {MOST_BYTES} bytes"))
     };
-    let bytes = tokio::time::timeout(BODY_TIME, to_bytes(body, MOST_BYTES)).await.map_err(late)?.map_err(large)?;
-    let submission = submission(&service.survey, &service.reader, &bytes)?;
+    tokio::time::timeout(BODY_TIME, to_bytes(body, MOST_BYTES)).await.map_err(late)?.map_err(large)
+}
+
+/// Reads, checks and stores a response.
+async fn accept(service: &Service, body: Body) -> Result<Outcome, Problem> {
+    let bytes = read_body(service, body).await?;
+    let submission = submission(&service.survey, &service.reader, service.key.as_ref(), &bytes)?;
     let outcome = service.desk.submit(submission).await?;
     Problem::of_outcome(outcome).map_or(Ok(outcome), Err)
 }
 
-/// Reads and checks the body of a request.
-///
-/// # Errors
-/// What is wrong with it, each fault of its own kind.
-pub fn submission(survey: &Survey, reader: &ResponseReader, bytes: &[u8]) -> Result<Submission, Problem> {
-    let bad = |detail: &str| Problem::new(StatusCode::BAD_REQUEST, "body", detail);
-    // The message of the parser may quote values.
-    let Sent { id, invitation, response } = serde_json::from_slice(bytes).map_err(|error| {
-        bad(&format!("not JSON with id and response (line {}, column {})", error.line(), error.column()))
+async fn give_token(State(service): State<Arc<Service>>, body: Body) -> Response {
+    let answer = evaluate(&service, body).await.map(|Evaluation { evaluated, proof }| {
+        let text = json!({"evaluated": evaluated, "proof": proof}).to_string();
+        ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+    });
+    ([FROM_ANYWHERE], answer.unwrap_or_else(Problem::into_response)).into_response()
+}
+
+/// Notes that the invitation is used, then seals the blinded token.
+async fn evaluate(service: &Service, body: Body) -> Result<Evaluation, Problem> {
+    let key = service.key.as_ref().ok_or_else(not_found)?;
+    let (submission, blinded) = token_request(&read_body(service, body).await?)?;
+    let evaluation = key.evaluate(&blinded).ok_or_else(|| {
+        Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "blinded",
+            "blinded is not an element of ristretto255, in hexadecimal digits",
+        )
     })?;
-    if id.len() != 32 || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-        return Err(bad("the id is 32 lower-case hexadecimal digits, drawn by chance"));
-    }
-    let batch = reader.read(response).map_err(|error| Problem::of_response(&error))?;
-    let line = response_line(&survey.plan, &batch, 0);
-    Ok(Submission { id: hash(&id), invitation: invitation.map(|code| hash(&code)), line })
+    let outcome = service.desk.submit(submission).await?;
+    Problem::of_outcome(outcome).map_or(Ok(evaluation), Err)
 }
 
 async fn offline(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-    let address = format!("{}://{host}", if service.behind_proxy { "https" } else { "http" });
+    let address = format!("{}://{host}", if service.access.behind_proxy { "https" } else { "http" });
     let kind = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=survey.html"),
     ];
-    (kind, pages::offline_page(&service.survey, &address)).into_response()
+    (kind, pages::offline_page(&service.survey, service.key.as_ref().map(TokenKey::public).as_deref(), &address))
+        .into_response()
 }
 
-async fn results_page(State(service): State<Arc<Service>>) -> Response {
-    match &service.token {
-        Some(_) => {
-            ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], pages::results_page(&service.survey)).into_response()
-        }
-        None => Problem::new(StatusCode::NOT_FOUND, "not-found", "there is no such page").into_response(),
-    }
+async fn results_page(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    let seen = service.access.token.is_some() || service.survey.wording.public_results.is_some();
+    let page = pages::results_page(&service.survey);
+    seen.then(|| ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()).ok_or_else(not_found)
+}
+
+/// Computes something that takes a while, on a thread of its own.
+async fn computed<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, candor_study::StudyError> + Send + 'static,
+) -> Result<T, Problem> {
+    let failed = |detail: String| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "results", detail);
+    let done = tokio::task::spawn_blocking(work).await.map_err(|error| failed(error.to_string()))?;
+    done.map_err(|error| failed(error.to_string()))
+}
+
+fn as_json(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 async fn results_json(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     service.check_token(&headers)?;
     let snapshot = service.desk.snapshot().await?;
-    let survey = Arc::clone(&service.survey);
-    let failed = |detail: String| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "results", detail);
-    let computed = tokio::task::spawn_blocking(move || results(&survey, &snapshot)).await;
-    let shown = computed.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], shown.to_string()).into_response())
+    let shown: Value = computed(move || results(&service.survey, &snapshot, &service.said)).await?;
+    Ok(as_json(shown.to_string()))
+}
+
+/// What is public; computed once for each number of batches.
+async fn public_json(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    service.survey.wording.public_results.ok_or_else(not_found)?;
+    let text = computed(move || {
+        let published = service.desk.published();
+        let mut known = service.public.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, text)) = known.as_ref().filter(|(batches, _)| *batches == published.batches) {
+            return Ok(Arc::clone(text));
+        }
+        let text = Arc::<str>::from(public_results(&service.survey, &published, &service.said_to_all)?.to_string());
+        *known = Some((published.batches, Arc::clone(&text)));
+        Ok(text)
+    });
+    Ok(as_json(text.await?.to_string()))
+}
+
+async fn report(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
+    service.check_token(&headers)?;
+    let snapshot = service.desk.snapshot().await?;
+    let page = computed(move || report_page(&service.survey, &snapshot.tallies)).await?;
+    Ok(([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response())
 }
 
 async fn download(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {

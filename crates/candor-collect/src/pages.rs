@@ -7,6 +7,10 @@ use crate::survey::Survey;
 
 /// The client, as it stands in the repository.
 pub const CLIENT: &str = include_str!("../../../clients/javascript/candor.js");
+/// The client's part for tokens, and what it uses.
+pub const TOKENS: &str = include_str!("../../../clients/javascript/tokens.js");
+/// The cryptography of tokens.
+pub const NOBLE: &str = include_str!("../../../clients/javascript/noble.js");
 /// The script of the survey page.
 pub const SURVEY_SCRIPT: &str = include_str!("../assets/survey.js");
 /// The script of the dashboard.
@@ -32,8 +36,8 @@ fn filled(page: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// What the survey page says, in all its languages.
-pub fn survey_json(survey: &Survey) -> Value {
+/// What the survey page says, in all its languages. `key` is the public key of tokens, if there are any.
+pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
     let wording = &survey.wording;
     let words = wording.languages.iter().filter_map(|language| {
         let (words, texts) = survey.words(language)?;
@@ -54,6 +58,7 @@ pub fn survey_json(survey: &Survey) -> Value {
         "invitations": wording.invitations,
         "shared_devices": wording.shared_devices,
         "client_sha256": hash(CLIENT),
+        "tokens": key.map(|key| json!({"key": key, "until": wording.tokens_until})),
     })
 }
 
@@ -89,17 +94,26 @@ pub fn survey_page(survey: &Survey) -> String {
 }
 
 /// The survey page as one file that works wherever it is opened, and sends to this address.
-pub fn offline_page(survey: &Survey, address: &str) -> String {
-    let data = json!({"survey": survey_json(survey), "plan": survey.plan_text, "address": address});
+pub fn offline_page(survey: &Survey, key: Option<&str>, address: &str) -> String {
+    let data = json!({"survey": survey_json(survey, key), "plan": survey.plan_text, "address": address});
     // Within a script nothing may look like its end.
     let data = data.to_string().replace('<', "\\u003c");
     let client = CLIENT.replace("\nexport ", "\n");
     let (_, script) = SURVEY_SCRIPT.split_once("'./client.js';\n").unwrap_or_default();
+    let tokens = if key.is_some() { inlined_tokens() } else { String::new() };
+    let script = script.replace("await import('./tokens.js')", "candorTokens");
     let style = format!("<style>\n{STYLE}</style>");
     let script = format!(
-        "<script type=\"application/json\" id=\"candor-survey\">{data}</script>\n<script>\n(async () => {{\n{client}\n{script}}})();\n</script>"
+        "<script type=\"application/json\" id=\"candor-survey\">{data}</script>\n<script>\n(async () => {{\n{client}\n{tokens}\n{script}}})();\n</script>"
     );
     page(survey, &style, &script)
+}
+
+/// The modules for tokens as one value within a script.
+fn inlined_tokens() -> String {
+    let noble = NOBLE.replace("\nexport {\n  ristretto255_oprf\n};", "");
+    let own = TOKENS.replace("import { ristretto255_oprf } from './noble.js';\n", "").replace("\nexport ", "\n");
+    format!("const candorTokens = (() => {{\n{noble}\n{own}\nreturn {{ drawToken, finishToken }};\n}})();")
 }
 
 /// The dashboard.
@@ -126,7 +140,10 @@ mod tests {
     fn the_offline_page_has_no_module_left() {
         let client = CLIENT.replace("\nexport ", "\n");
         assert!(!client.contains("\nexport") && !client.contains("\nimport"));
+        let tokens = inlined_tokens();
+        assert!(!tokens.contains("\nexport") && !tokens.contains("\nimport") && !tokens.contains("</script"));
         assert_eq!(SURVEY_SCRIPT.matches("import ").count(), 1);
+        assert_eq!(SURVEY_SCRIPT.matches("await import('./tokens.js')").count(), 1);
         assert!(
             SURVEY_SCRIPT.contains("'./client.js';\n")
                 && !CLIENT.contains("</script")

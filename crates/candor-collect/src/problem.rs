@@ -6,7 +6,8 @@ use axum::response::{IntoResponse, Response};
 use candor_tables::TableError;
 use serde_json::json;
 
-use crate::writer::{DeskError, Outcome};
+use crate::admission::Outcome;
+use crate::writer::DeskError;
 
 /// Problem details.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,15 @@ impl Problem {
             Outcome::Stored | Outcome::Again => return None,
             Outcome::Closed => (StatusCode::FORBIDDEN, "closed", "the survey is closed"),
             Outcome::Full => (StatusCode::FORBIDDEN, "full", "the survey has as many answers as it needs"),
+            Outcome::GroupFull => {
+                (StatusCode::FORBIDDEN, "group-full", "the survey has as many answers of this group as it needs")
+            }
+            Outcome::TooEarly => (
+                StatusCode::FORBIDDEN,
+                "too-early",
+                "tokens are still given out; answers are accepted once that is over",
+            ),
+            Outcome::TooLate => (StatusCode::FORBIDDEN, "too-late", "tokens are no longer given out"),
             Outcome::NoInvitation => (
                 StatusCode::FORBIDDEN,
                 "no-invitation",

@@ -16,8 +16,16 @@ fn fresh() -> [u8; 24] {
     bytes
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of hexadecimal digits; `None` if they are none.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |sign: u8| (sign as char).to_digit(16).map(|digit| digit as u8);
+    let byte = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+    text.as_bytes().chunks(2).map(byte).collect()
 }
 
 /// A secret of 192 bits, in hexadecimal digits.
@@ -53,6 +61,7 @@ mod tests {
         assert_eq!(one.len(), 48);
         assert!(one != other && place() != place() && place() > 0);
         assert!(same_secret(&one, &one.clone()) && !same_secret(&one, &other) && !same_secret(&one, ""));
+        assert_eq!((unhex("00ff7A"), unhex("0"), unhex("0g")), (Some(vec![0, 255, 122]), None, None));
         assert_eq!(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

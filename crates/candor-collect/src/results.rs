@@ -1,49 +1,115 @@
 //! What the dashboard shows, all of it computed by the functions of a study.
 
+use std::sync::{Mutex, PoisonError};
+
 use candor::plan::Plan;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_study::StudyError;
 use candor_study::counts::Counts;
 use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::report::{ReportOptions, report};
+use candor_study::shuffled::{ShuffleOptions, shuffled};
 use candor_study::size::size;
 use candor_study::test::test;
+use candor_study::words::capital;
 use serde_json::{Value, json};
 
+use crate::batches::Published;
 use crate::survey::Survey;
-use crate::tallies::tables;
+use crate::tallies::{Tallies, tables};
 use crate::writer::Snapshot;
 
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The state of a survey as the dashboard shows it.
+/// The state of a survey as the dashboard shows it to who has the token.
 ///
 /// # Errors
 /// If the counts do not fit the plan.
-pub fn results(survey: &Survey, snapshot: &Snapshot) -> Result<Value, StudyError> {
+pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Value, StudyError> {
     let plan = &survey.plan;
     let Snapshot { tallies, days, closed } = snapshot;
+    let mut shown = found(survey, tallies)?;
+    shown["days"] = json!(days);
+    shown["closed"] = json!(closed);
+    let mut privacy = vec![local(plan)];
+    if !closed {
+        privacy.push(
+            "This page is live: do not publish it while answers come in, because two looks differ by a few people."
+                .to_owned(),
+        );
+    }
+    let smallest = tallies.groups(plan).into_iter().filter(|&group| group > 0).min();
+    privacy.extend(smallest.map(|smallest| {
+        format!(
+            "Once the survey is closed and all responses are published together, shuffled: {}",
+            said.of(plan, smallest)
+        )
+    }));
+    shown["privacy"] = json!(privacy);
+    let needed = size(plan, &TableList::marginals(plan.schema()), survey.wording.margin, CONFIDENCE, Interval::Wald)?;
+    shown["margin"] = json!(survey.wording.margin);
+    shown["needed"] = json!(needed.tables);
+    Ok(shown)
+}
+
+/// What everybody may see: the closed batches.
+///
+/// # Errors
+/// If the counts do not fit the plan.
+pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Result<Value, StudyError> {
+    let Published { tallies, batches, smallest } = published;
+    let least = survey.wording.public_results.unwrap_or(0);
+    let mut shown = found(survey, tallies)?;
+    shown["batches"] = json!(batches);
+    let mut privacy = vec![format!(
+        "Results are published in batches that are closed once there are at least {least} new responses{}. Responses that are not in a \
+         closed batch yet are not shown, so that no two looks differ by a few people.",
+        if tallies.groups(&survey.plan).len() > 1 {
+            " of every group of the public questions that is in them"
+        } else {
+            ""
+        }
+    )];
+    if *batches > 0 {
+        privacy.extend([
+            format!("In the smallest batch and group: {}", said.of(&survey.plan, *smallest)),
+            local(&survey.plan),
+        ]);
+    }
+    shown["privacy"] = json!(privacy);
+    Ok(shown)
+}
+
+/// Estimates and what goes with them.
+fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
+    let plan = &survey.plan;
     let mut shown = json!({
         "responses": tallies.responses(),
-        "days": days,
-        "closed": closed,
         "fingerprint": plan.fingerprint().as_str(),
         "epsilon": plan.guarantee().epsilon().value(),
-        "privacy": privacy(plan),
-        "margin": survey.wording.margin,
     });
-    let needed = size(plan, &TableList::marginals(plan.schema()), survey.wording.margin, CONFIDENCE, Interval::Wald)?;
-    shown["needed"] = json!(needed.tables);
     if let Some(counts) = tallies.counts(plan).filter(|_| tallies.responses() > 0) {
         let options = EstimateOptions { confidence: CONFIDENCE, ..EstimateOptions::default() };
         let estimates = estimate(plan, &counts, &options)?;
-        shown["summary"] = json!(estimates.summary());
+        shown["summary"] = json!(capital(&estimates.summary()));
         shown["cautions"] = json!(estimates.cautions());
         shown["estimates"] = json!(estimates);
         shown["dependences"] = dependences(plan, &counts);
     }
     Ok(shown)
+}
+
+/// The report on all responses up to now, as a page.
+///
+/// # Errors
+/// If there are none, or the plan has too many attributes for the tables that were counted.
+pub fn report_page(survey: &Survey, tallies: &Tallies) -> Result<String, StudyError> {
+    let plan = &survey.plan;
+    let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts are not those of this plan"))?;
+    let options = ReportOptions { title: survey.wording.first.title.clone(), ..ReportOptions::default() };
+    Ok(report(plan, &TableList::marginals(plan.schema()), &counts, &options)?.page.html())
 }
 
 /// How strongly the attributes of each pair depend on each other.
@@ -61,13 +127,47 @@ fn dependences(plan: &Plan, counts: &Counts) -> Value {
 }
 
 /// What a response tells whoever collects, in a sentence.
-fn privacy(plan: &Plan) -> String {
+fn local(plan: &Plan) -> String {
     match plan.guarantee().epsilon().value() {
         Some(epsilon) => format!(
-            "Towards whoever sees responses arrive, each is at most {:.3} times as likely under one truth as under any other (epsilon {epsilon:.3}). \
-             This page is live: do not publish it while answers come in, because two looks differ by a few people.",
+            "Towards whoever sees responses arrive, each is at most {:.3} times as likely under one truth as under any other (epsilon {epsilon:.3}).",
             epsilon.exp()
         ),
         None => "This plan has no finite epsilon: responses can rule truths out.".to_owned(),
+    }
+}
+
+/// What is said about the publication of so many responses; the last is remembered, because it takes a moment to compute.
+#[derive(Debug, Default)]
+pub struct Said(Mutex<Option<(u64, String)>>);
+
+impl Said {
+    /// The sentence. It is computed for a round number that is not larger, so that it changes rarely: fewer hide less well.
+    fn of(&self, plan: &Plan, respondents: u64) -> String {
+        let round = rounded_down(respondents);
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, said)) = last.as_ref().filter(|(known, _)| *known == round) {
+            return said.clone();
+        }
+        let options = ShuffleOptions { respondents: round, ..ShuffleOptions::default() };
+        let said = shuffled(plan, &options).map_or_else(|error| error.to_string(), |found| found.sentence);
+        *last = Some((round, said.clone()));
+        said
+    }
+}
+
+/// Two significant digits, not above the number.
+fn rounded_down(number: u64) -> u64 {
+    let unit = 10u64.pow(number.max(1).ilog10().saturating_sub(1));
+    number / unit * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_down() {
+        assert_eq!([1, 9, 10, 99, 100, 1_999, 123_456].map(rounded_down), [1, 9, 10, 99, 100, 1_900, 120_000]);
     }
 }

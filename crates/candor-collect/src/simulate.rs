@@ -46,7 +46,15 @@ pub fn body_of(id: &str, invitation: Option<&str>, response: &str) -> String {
 /// # Errors
 /// If the connection fails before the reply is whole.
 pub async fn post(stream: &mut TcpStream, body: &str) -> std::io::Result<(u16, String)> {
-    let head = format!("POST /responses HTTP/1.1\r\nhost: survey\r\ncontent-length: {}\r\n\r\n", body.len());
+    post_to(stream, "/responses", body).await
+}
+
+/// Sends a body to a path over an open connection; gives status and body of the reply.
+///
+/// # Errors
+/// If the connection fails before the reply is whole.
+pub async fn post_to(stream: &mut TcpStream, path: &str, body: &str) -> std::io::Result<(u16, String)> {
+    let head = format!("POST {path} HTTP/1.1\r\nhost: survey\r\ncontent-length: {}\r\n\r\n", body.len());
     stream.write_all(format!("{head}{body}").as_bytes()).await?;
     reply(stream).await
 }

@@ -10,9 +10,10 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyPool, Row, Transaction};
 
 use crate::random::{place, secret};
+use crate::tallies::KeptRow;
 
 /// The version of the tables; each step of [`steps`] leads to the next.
-const VERSION: usize = 1;
+const VERSION: usize = 2;
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,11 @@ pub enum StoreError {
     /// Another server uses the database.
     #[error("another server is collecting for this survey")]
     TakenOver,
+    /// The key of the tokens is not the one that the survey was begun with.
+    #[error(
+        "tokens were given out under the key {0}, and the file token-key of the folder makes another: put the old file back"
+    )]
+    OtherKey(String),
     /// Another server holds the file.
     #[error("{} is in use: another server is collecting for this survey", .0.display())]
     InUse(PathBuf),
@@ -57,17 +63,39 @@ pub struct Store {
     postgres: bool,
 }
 
+/// Which counts are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// Those of all responses.
+    All,
+    /// Those of the batches that are public.
+    Public,
+}
+
+impl Kept {
+    /// The table they are kept in, and under which name their numbers are.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Kept::All => ("tallies", "tallied"),
+            Kept::Public => ("published", "published"),
+        }
+    }
+}
+
 /// The statements that lead from nothing to the tables of today.
 fn steps(postgres: bool) -> [Vec<String>; VERSION] {
     // A place is random. In SQLite it is the key of the file itself, so that no hidden number tells the order.
     let (place, no_order) = if postgres { ("BIGINT", "") } else { ("INTEGER", " WITHOUT ROWID") };
-    [vec![
+    let counts = "(number BIGINT, tags TEXT, total BIGINT NOT NULL, counts TEXT NOT NULL, PRIMARY KEY (number, tags))";
+    let first = vec![
         format!("CREATE TABLE responses (place {place} PRIMARY KEY, response TEXT NOT NULL)"),
         format!("CREATE TABLE spent (hash TEXT PRIMARY KEY){no_order}"),
         format!("CREATE TABLE invitations (hash TEXT PRIMARY KEY, used BIGINT NOT NULL){no_order}"),
         "CREATE TABLE days (day TEXT PRIMARY KEY, responses BIGINT NOT NULL)".to_owned(),
-        "CREATE TABLE tallies (number BIGINT, tags TEXT, total BIGINT NOT NULL, counts TEXT NOT NULL, PRIMARY KEY (number, tags))".to_owned(),
-    ]]
+        format!("CREATE TABLE tallies {counts}"),
+    ];
+    // More tables are counted from here on: the old counts are made again.
+    [first, vec!["DELETE FROM tallies".to_owned(), format!("CREATE TABLE published {counts}")]]
 }
 
 impl Store {
@@ -151,6 +179,20 @@ impl Store {
         Ok(server)
     }
 
+    /// Makes sure that tokens are given out under one key only, from the first time on.
+    ///
+    /// # Errors
+    /// If it was another one before.
+    pub async fn hold_key(&self, public: &str) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        match meta(&mut transaction, "token key").await? {
+            Some(before) if before != public => return Err(StoreError::OtherKey(before)),
+            Some(_) => {}
+            None => set_meta(&mut transaction, "token key", public).await?,
+        }
+        Ok(transaction.commit().await?)
+    }
+
     /// Whether the survey is closed.
     ///
     /// # Errors
@@ -219,16 +261,18 @@ impl Store {
         Ok(rows.iter().map(|row: &AnyRow| (row.get(0), row.get(1))).collect())
     }
 
-    /// The counts that were kept, and for how many responses: number of the table, tags, total and counts as they were written.
+    /// The counts that were kept, and their numbers, if there are any.
     ///
     /// # Errors
     /// If the database is not to be had.
-    pub async fn tallies(&self) -> Result<(u64, Vec<(usize, String, u64, String)>), StoreError> {
+    pub async fn kept(&self, kept: Kept) -> Result<(Option<String>, Vec<KeptRow>), StoreError> {
         let mut transaction = self.begin().await?;
-        let counted = meta(&mut transaction, "tallied").await?.and_then(|text| text.parse().ok()).unwrap_or(0);
-        let rows = sqlx::query("SELECT number, tags, total, counts FROM tallies").fetch_all(&mut *transaction).await?;
+        let (table, name) = kept.names();
+        let numbers = meta(&mut transaction, name).await?;
+        let query = format!("SELECT number, tags, total, counts FROM {table}");
+        let rows = sqlx::query(&query).fetch_all(&mut *transaction).await?;
         let row = |row: &AnyRow| (row.get::<i64, _>(0) as usize, row.get(1), row.get::<i64, _>(2) as u64, row.get(3));
-        Ok((counted, rows.iter().map(row).collect()))
+        Ok((numbers, rows.iter().map(row).collect()))
     }
 
     /// Ends all connections.
@@ -329,16 +373,23 @@ pub(crate) async fn count_day(
     Ok(())
 }
 
-/// Keeps the counts of a table for one combination of tags.
-pub(crate) async fn keep_tally(
+/// Keeps counts and their numbers.
+pub(crate) async fn keep(
     transaction: &mut Transaction<'_, Any>,
-    (number, tags, total, counts): (usize, &str, u64, &str),
+    kept: Kept,
+    numbers: &str,
+    rows: Vec<KeptRow>,
 ) -> Result<(), StoreError> {
-    let statement = "INSERT INTO tallies (number, tags, total, counts) VALUES ($1, $2, $3, $4) \
-                     ON CONFLICT (number, tags) DO UPDATE SET total = excluded.total, counts = excluded.counts";
-    let query = sqlx::query(statement).bind(number as i64).bind(tags.to_owned());
-    query.bind(total as i64).bind(counts.to_owned()).execute(&mut **transaction).await?;
-    Ok(())
+    let (table, name) = kept.names();
+    let statement = format!(
+        "INSERT INTO {table} (number, tags, total, counts) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (number, tags) DO UPDATE SET total = excluded.total, counts = excluded.counts"
+    );
+    for (number, tags, total, counts) in rows {
+        let query = sqlx::query(&statement).bind(number as i64).bind(tags).bind(total as i64).bind(counts);
+        query.execute(&mut **transaction).await?;
+    }
+    set_meta(transaction, name, numbers).await
 }
 
 /// `($1, $2), ($3, $4)`: rows of places for values; one row for a list.

@@ -29,6 +29,9 @@ pub struct Wording {
     /// Whether only those answer who have an invitation.
     #[serde(default)]
     pub invitations: bool,
+    /// The last day on which the invited are given tokens that nobody can link to their invitations (UTC); answers are accepted after it.
+    #[serde(default)]
+    pub tokens_until: Option<String>,
     /// Whether several people share a device: then nothing is kept in the browser.
     #[serde(default)]
     pub shared_devices: bool,
@@ -38,6 +41,12 @@ pub struct Wording {
     /// How many responses are accepted in a second, at most.
     #[serde(default = "per_second")]
     pub per_second: u32,
+    /// How many responses make a batch, at least, if results are public: only closed batches are.
+    #[serde(default)]
+    pub public_results: Option<u64>,
+    /// How many responses are accepted at most, by category of public attributes.
+    #[serde(default)]
+    pub quotas: BTreeMap<String, BTreeMap<String, u64>>,
     /// The words in the other languages, by their codes.
     #[serde(default)]
     pub translations: BTreeMap<String, Words>,
@@ -127,6 +136,12 @@ pub struct Survey {
 
 /// A plan whose draws take longer than this many steps for a respondent is told about.
 const SLOW_CATEGORIES: usize = 10_000;
+
+/// A smaller batch would hide nobody.
+const LEAST_BATCH: u64 = 20;
+
+/// So many groups of public attributes are told apart, at most.
+const MOST_GROUPS: usize = 10_000;
 
 impl Survey {
     /// Reads a survey's folder.
@@ -232,9 +247,12 @@ impl Wording {
             closes: None,
             quota: None,
             invitations: false,
+            tokens_until: None,
             shared_devices: false,
             margin: margin(),
             per_second: per_second(),
+            public_results: None,
+            quotas: BTreeMap::new(),
             translations: BTreeMap::new(),
         }
     }
@@ -266,9 +284,55 @@ impl Wording {
         if self.closes.as_ref().is_some_and(|day| !is_day(day)) {
             return Err("closes: a day such as \"2026-12-31\"".to_owned());
         }
-        match self.margin > 0.0 && self.margin < 1.0 {
-            true => Ok(()),
-            false => Err("margin: a share above 0 and below 1, such as 0.03".to_owned()),
+        if !(self.margin > 0.0 && self.margin < 1.0) {
+            return Err("margin: a share above 0 and below 1, such as 0.03".to_owned());
+        }
+        self.check_tokens()?;
+        self.check_groups(plan)
+    }
+
+    /// Whether the two periods of a survey with tokens can be.
+    fn check_tokens(&self) -> Result<(), String> {
+        let Some(until) = &self.tokens_until else { return Ok(()) };
+        if !is_day(until) {
+            return Err("tokens_until: a day such as \"2026-11-30\"".to_owned());
+        }
+        if !self.invitations {
+            return Err("tokens_until: tokens are for the invited; say invitations = true".to_owned());
+        }
+        if self.shared_devices {
+            return Err(
+                "tokens_until: a token waits in the respondent's browser, so shared_devices cannot be true".to_owned()
+            );
+        }
+        match self.closes.as_ref().is_some_and(|closes| closes <= until) {
+            true => Err("closes: must be after tokens_until, because answers are accepted after it".to_owned()),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether quotas and batches fit the plan.
+    fn check_groups(&self, plan: &Plan) -> Result<(), String> {
+        for (name, quotas) in &self.quotas {
+            let attribute = plan.schema().attributes().iter().find(|attribute| attribute.name() == name);
+            let attribute = attribute.ok_or_else(|| format!("[quotas.\"{name}\"]: the plan has no such attribute"))?;
+            if !attribute.is_public() {
+                return Err(format!("[quotas.\"{name}\"]: not a public attribute, so nobody knows its groups"));
+            }
+            if let Some(label) = quotas.keys().find(|label| !attribute.categories().contains(label)) {
+                return Err(format!("[quotas.\"{name}\"]: the plan has no category \"{label}\""));
+            }
+        }
+        let public = plan.schema().attributes().iter().filter(|attribute| attribute.is_public());
+        let groups = public.map(|attribute| attribute.categories().len()).try_fold(1usize, usize::checked_mul);
+        match self.public_results {
+            Some(least) if least < LEAST_BATCH => {
+                Err(format!("public_results: the least number of responses in a batch, {LEAST_BATCH} or more"))
+            }
+            Some(_) if groups.is_none_or(|groups| groups > MOST_GROUPS) => Err(format!(
+                "public_results: the public attributes make more than {MOST_GROUPS} groups, too many to hide in"
+            )),
+            _ => Ok(()),
         }
     }
 }
@@ -374,6 +438,49 @@ mod tests {
         assert!(with(|w| w.closes = Some("soon".into())).contains("closes"));
         assert!(with(|w| w.margin = 0.0).contains("margin"));
         assert!(with(|w| w.languages.clear()).contains("at least one"));
+    }
+
+    #[test]
+    fn tokens_quotas_and_batches_are_checked() {
+        let tokens = |w: &mut Wording| {
+            w.invitations = true;
+            w.tokens_until = Some("2026-11-30".into());
+        };
+        assert_eq!(with(tokens), "");
+        let but = |change: fn(&mut Wording)| {
+            with(|w| {
+                tokens(w);
+                change(w)
+            })
+        };
+        assert!(but(|w| w.tokens_until = Some("soon".into())).contains("a day such as"));
+        assert!(but(|w| w.invitations = false).contains("invitations = true"));
+        assert!(but(|w| w.shared_devices = true).contains("shared_devices cannot"));
+        assert!(but(|w| w.closes = Some("2026-11-30".into())).contains("after tokens_until"));
+        let quota = |attribute: &str, label: &str| {
+            with(|w| drop(w.quotas.insert(attribute.into(), [(label.to_owned(), 5)].into())))
+        };
+        assert_eq!(quota("region", "south"), "");
+        assert!(quota("region", "west").contains("no category \"west\""));
+        assert!(quota("age", "old").contains("no such attribute"));
+        assert!(quota("answer", "yes").contains("not a public attribute"));
+        assert!(with(|w| w.public_results = Some(3)).contains("public_results"));
+        assert_eq!(with(|w| w.public_results = Some(100)), "");
+    }
+
+    #[test]
+    fn plans_that_are_slow_in_a_browser_are_told_of() {
+        use candor::channel::{Axis, Pattern};
+        use candor::plan::Block;
+        use candor::schema::Schema;
+        let notes = |attributes: usize| {
+            let block = |attribute| Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap());
+            let schema = Schema::of_sizes(&vec![2; attributes]).unwrap();
+            let plan = Plan::new(schema, (0..attributes).map(block).collect()).unwrap();
+            Survey::new(Path::new("."), plan.to_json(), Wording::of(&plan)).unwrap().notes()
+        };
+        assert!(notes(100).is_empty());
+        assert!(notes(101)[0].contains("101 questions with 202 categories take long to ask"), "{:?}", notes(101));
     }
 
     #[test]

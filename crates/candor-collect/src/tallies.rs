@@ -12,20 +12,39 @@ use candor_tables::input::{Input, Inputs};
 use candor_tables::tally::{Job, tally};
 
 /// A pair of attributes is counted if their table has no more cells than this.
-const MOST_CELLS: usize = 400;
+const MOST_CELLS: usize = 600;
 
 /// How many tables are counted at most, so that they are kept in a moment.
 const MOST_TABLES: usize = 300;
 
-/// The tables of a plan that are counted: every attribute, then pairs of attributes as long as they are few and small.
+/// The groups of public attributes are counted if there are no more of them than this.
+const MOST_GROUPS: usize = 10_000;
+
+/// Counts as they are kept: the number of the table, tags, total and counts.
+pub type KeptRow = (usize, String, u64, String);
+
+/// The tables of a plan that are counted: every attribute, the groups of public attributes, then pairs of attributes as long as they
+/// are few and small, those of randomized attributes first.
 pub fn tables(plan: &Plan) -> TableList {
     let schema = plan.schema();
     let attributes = 0..schema.attributes().len();
     let mut lists: Vec<Vec<usize>> = attributes.clone().map(|attribute| vec![attribute]).collect();
-    let pairs = attributes.flat_map(|a| (0..a).map(move |b| vec![b, a]));
-    let small = |pair: &Vec<usize>| schema.size(pair[0]) * schema.size(pair[1]) <= MOST_CELLS;
-    lists.extend(pairs.filter(small).take(MOST_TABLES.saturating_sub(schema.attributes().len())));
+    let public = public(plan);
+    let groups = public.iter().map(|&attribute| schema.size(attribute)).try_fold(1usize, usize::checked_mul);
+    if public.len() > 1 && groups.is_some_and(|groups| groups <= MOST_GROUPS) {
+        lists.push(public.clone());
+    }
+    let mut pairs: Vec<Vec<usize>> = attributes.flat_map(|a| (0..a).map(move |b| vec![b, a])).collect();
+    pairs.retain(|pair| schema.size(pair[0]) * schema.size(pair[1]) <= MOST_CELLS && *pair != public);
+    pairs.sort_by_key(|pair| pair.iter().any(|attribute| public.contains(attribute)));
+    lists.extend(pairs.into_iter().take(MOST_TABLES.saturating_sub(schema.attributes().len())));
     TableList::of(lists, schema).unwrap_or_else(|_| TableList::marginals(schema))
+}
+
+/// The positions of the public attributes.
+fn public(plan: &Plan) -> Vec<usize> {
+    let attributes = plan.schema().attributes();
+    (0..attributes.len()).filter(|&attribute| attributes[attribute].is_public()).collect()
 }
 
 /// The counts of all responses up to now.
@@ -47,6 +66,26 @@ impl Tallies {
     /// How many responses are counted.
     pub fn responses(&self) -> u64 {
         self.responses
+    }
+
+    /// The number of responses of each category of a public attribute.
+    pub fn categories(&self, attribute: usize) -> Vec<u64> {
+        self.of_public(&[attribute])
+    }
+
+    /// The number of responses of each group of the public attributes; of all, if there are none.
+    pub fn groups(&self, plan: &Plan) -> Vec<u64> {
+        match &public(plan)[..] {
+            [] => vec![self.responses],
+            public => self.of_public(public),
+        }
+    }
+
+    /// The cells of a table of public attributes; none while nobody has answered.
+    fn of_public(&self, table: &[usize]) -> Vec<u64> {
+        let place = self.tables.lists().iter().position(|list| list == table);
+        let group = place.and_then(|place| self.tallies[place].groups().values().next());
+        group.map_or(Vec::new(), |group| group.counts.iter().map(|&count| count as u64).collect())
     }
 
     /// Counts further responses, as they are stored.
@@ -73,8 +112,8 @@ impl Tallies {
         Counts::new(plan, &[], groups, self.responses).ok()
     }
 
-    /// The rows to be kept: number of the table, tags, total and counts.
-    pub fn rows(&self) -> Vec<(usize, String, u64, String)> {
+    /// The rows to be kept.
+    pub fn rows(&self) -> Vec<KeptRow> {
         let mut rows = Vec::new();
         for (number, tally) in self.tallies.iter().enumerate() {
             for (tags, group) in tally.groups() {
@@ -85,7 +124,7 @@ impl Tallies {
     }
 
     /// Counts that were kept for so many responses; `None` if they are not those of this plan, or were not finished.
-    pub fn from_rows(plan: &Plan, responses: u64, rows: &[(usize, String, u64, String)]) -> Option<Tallies> {
+    pub fn from_rows(plan: &Plan, responses: u64, rows: &[KeptRow]) -> Option<Tallies> {
         let Tallies { tables, tallies, .. } = Tallies::new(plan);
         let mut groups: Vec<BTreeMap<Vec<u16>, Group>> = vec![BTreeMap::new(); tallies.len()];
         for (number, tags, total, counts) in rows {

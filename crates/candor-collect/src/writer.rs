@@ -1,17 +1,18 @@
 //! The one who writes: requests that wait at the same time share one commit.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::{AnyConnection, Connection, Row};
-use tokio::sync::{mpsc, oneshot};
+use sqlx::{Any, AnyConnection, Connection, Row, Transaction};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
+use crate::admission::{Admission, Outcome, Submission};
+use crate::batches::Published;
 use crate::day::today;
 use crate::store::{
-    Store, StoreError, count_day, find, insert_responses, insert_spent, keep_tally, meta, set_meta, stay,
-    use_invitations,
+    Kept, Store, StoreError, count_day, find, insert_responses, insert_spent, keep, meta, stay, use_invitations,
 };
 use crate::survey::Survey;
 use crate::tallies::Tallies;
@@ -24,36 +25,6 @@ const MOST_WAITING: usize = 4_000;
 
 /// How long counts in memory may be ahead of those in the database.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
-
-/// A response that was checked, to be stored.
-#[derive(Clone, Debug)]
-pub struct Submission {
-    /// The hash of the id that the client made.
-    pub id: String,
-    /// The hash of the invitation's code, if one was given.
-    pub invitation: Option<String>,
-    /// The response, as it is stored.
-    pub line: String,
-}
-
-/// What became of a submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is stored.
-    Stored,
-    /// Its id had been stored before; nothing was added.
-    Again,
-    /// The survey is closed.
-    Closed,
-    /// There are as many responses as were asked for.
-    Full,
-    /// Only the invited answer, and there was no invitation.
-    NoInvitation,
-    /// There is no such invitation.
-    UnknownInvitation,
-    /// The invitation was used before.
-    UsedInvitation,
-}
 
 /// The state of a survey.
 #[derive(Clone, Debug)]
@@ -73,7 +44,10 @@ enum Message {
 
 /// What the rest of the server knows of the writer.
 #[derive(Clone)]
-pub struct Desk(mpsc::Sender<Message>);
+pub struct Desk {
+    messages: mpsc::Sender<Message>,
+    published: watch::Receiver<Arc<Published>>,
+}
 
 /// Why there is no outcome.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,8 +67,13 @@ impl Desk {
     /// If it is not known to be stored.
     pub async fn submit(&self, submission: Submission) -> Result<Outcome, DeskError> {
         let (answer, outcome) = oneshot::channel();
-        self.0.try_send(Message::Submit(submission, answer)).map_err(|_| DeskError::Busy)?;
+        self.messages.try_send(Message::Submit(submission, answer)).map_err(|_| DeskError::Busy)?;
         outcome.await.map_err(|_| DeskError::Busy)?.map_err(DeskError::Failed)
+    }
+
+    /// What is public.
+    pub fn published(&self) -> Arc<Published> {
+        Arc::clone(&self.published.borrow())
     }
 
     /// The state of the survey, all acknowledged responses counted.
@@ -103,7 +82,7 @@ impl Desk {
     /// If it is not to be had.
     pub async fn snapshot(&self) -> Result<Snapshot, DeskError> {
         let (answer, state) = oneshot::channel();
-        self.0.send(Message::Snapshot(answer)).await.map_err(|_| DeskError::Busy)?;
+        self.messages.send(Message::Snapshot(answer)).await.map_err(|_| DeskError::Busy)?;
         state.await.map_err(|_| DeskError::Busy)?.map_err(DeskError::Failed)
     }
 }
@@ -115,6 +94,7 @@ pub struct Writer {
     server: String,
     inbox: mpsc::Receiver<Message>,
     tallies: Tallies,
+    published: watch::Sender<Arc<Published>>,
     /// Stored, but not counted yet.
     uncounted: Vec<String>,
     /// When counts were last kept, and of how many responses.
@@ -129,10 +109,17 @@ impl Writer {
     pub async fn start(survey: Arc<Survey>, store: Store) -> Result<(Desk, Writer), StoreError> {
         let server = store.take_over().await?;
         let tallies = counted(&survey, &store).await?;
-        let (desk, inbox) = mpsc::channel(MOST_WAITING);
+        let (numbers, rows) = store.kept(Kept::Public).await?;
+        let published = match numbers {
+            None => Published::nothing(&survey.plan),
+            Some(numbers) => Published::from_rows(&survey.plan, &numbers, &rows)
+                .ok_or_else(|| StoreError::Damaged("public counts of another plan".to_owned()))?,
+        };
+        let (messages, inbox) = mpsc::channel(MOST_WAITING);
+        let (published, shown) = watch::channel(Arc::new(published));
         let kept = (Instant::now(), 0);
-        let writer = Writer { survey, store, server, inbox, tallies, uncounted: Vec::new(), kept };
-        Ok((Desk(desk), writer))
+        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted: Vec::new(), kept };
+        Ok((Desk { messages, published: shown }, writer))
     }
 
     /// Writes until nobody asks any more, then keeps the counts.
@@ -208,50 +195,75 @@ impl Writer {
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
         let day = today();
-        let over = self.survey.wording.closes.as_ref().is_some_and(|last| day > *last);
-        let closed = over || meta(&mut transaction, "closed").await?.is_some();
-        let ids: Vec<&str> = submissions.iter().map(|submission| submission.id.as_str()).collect();
-        let spent = find(&mut transaction, "SELECT hash FROM spent", &ids).await?;
-        let mut spent: HashSet<String> = spent.iter().map(|row| row.get(0)).collect();
-        let codes: Vec<&str> = submissions.iter().filter_map(|submission| submission.invitation.as_deref()).collect();
-        let invited = find(&mut transaction, "SELECT hash, used FROM invitations", &codes).await?;
-        let known: HashSet<String> = invited.iter().map(|row| row.get(0)).collect();
-        let used = invited.iter().filter(|row| row.get::<i64, _>(1) != 0);
-        let mut used: HashSet<String> = used.map(|row| row.get(0)).collect();
-        let room = self.survey.wording.quota.map_or(u64::MAX, |quota| quota.saturating_sub(self.stored()));
-        let (mut outcomes, mut new) = (Vec::with_capacity(submissions.len()), Vec::new());
-        for submission in submissions {
-            let invitation = submission.invitation.as_ref().filter(|_| self.survey.wording.invitations);
-            let outcome = match invitation {
-                _ if spent.contains(&submission.id) => Outcome::Again,
-                _ if closed => Outcome::Closed,
-                None if self.survey.wording.invitations => Outcome::NoInvitation,
-                Some(code) if !known.contains(code) => Outcome::UnknownInvitation,
-                Some(code) if used.contains(code) => Outcome::UsedInvitation,
-                _ if new.len() as u64 >= room => Outcome::Full,
-                _ => Outcome::Stored,
-            };
-            if outcome == Outcome::Stored {
-                spent.insert(submission.id.clone());
-                used.extend(invitation.cloned());
-                new.push(submission);
-            }
-            outcomes.push(outcome);
-        }
+        let survey = Arc::clone(&self.survey);
+        let mut admission = self.admission(&survey, &mut transaction, &day, submissions).await?;
+        let outcomes: Vec<Outcome> = submissions.iter().map(|submission| admission.decide(submission)).collect();
+        let new = submissions.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Stored);
+        let new: Vec<&Submission> = new.map(|(submission, _)| submission).collect();
+        let lines: Vec<&str> = new.iter().filter_map(|new| new.line.as_deref()).collect();
         if !new.is_empty() {
-            let field =
-                |of: fn(&Submission) -> Option<&str>| new.iter().filter_map(|new| of(new)).collect::<Vec<&str>>();
-            insert_spent(&mut transaction, &field(|new| Some(&new.id))).await?;
-            insert_responses(&mut transaction, &field(|new| Some(&new.line))).await?;
-            count_day(&mut transaction, &day, new.len()).await?;
-            let codes = field(|new| new.invitation.as_deref());
+            let ids: Vec<&str> = new.iter().map(|new| new.id.as_str()).collect();
+            insert_spent(&mut transaction, &ids).await?;
+            let codes: Vec<&str> = new.iter().filter_map(|new| new.invitation.as_deref()).collect();
             if self.survey.wording.invitations && !codes.is_empty() {
                 use_invitations(&mut transaction, &codes).await?;
             }
         }
+        if !lines.is_empty() {
+            insert_responses(&mut transaction, &lines).await?;
+            count_day(&mut transaction, &day, lines.len()).await?;
+        }
         transaction.commit().await?;
-        self.uncounted.extend(new.into_iter().map(|new| new.line.clone()));
+        self.uncounted.extend(lines.into_iter().map(str::to_owned));
         Ok(outcomes)
+    }
+
+    /// What has to be known to decide about these submissions.
+    async fn admission<'a>(
+        &mut self,
+        survey: &'a Survey,
+        transaction: &mut Transaction<'_, Any>,
+        day: &'a str,
+        submissions: &[Submission],
+    ) -> Result<Admission<'a>, StoreError> {
+        let wording = &survey.wording;
+        let over = wording.closes.as_ref().is_some_and(|last| day > last.as_str());
+        let closed = over || meta(transaction, "closed").await?.is_some();
+        let ids: Vec<&str> = submissions.iter().map(|submission| submission.id.as_str()).collect();
+        let spent = find(transaction, "SELECT hash FROM spent", &ids).await?;
+        let codes: Vec<&str> = submissions.iter().filter_map(|submission| submission.invitation.as_deref()).collect();
+        let invited = find(transaction, "SELECT hash, used FROM invitations", &codes).await?;
+        let used = invited.iter().filter(|row| row.get::<i64, _>(1) != 0);
+        Ok(Admission {
+            wording,
+            closed,
+            day,
+            spent: spent.iter().map(|row| row.get(0)).collect(),
+            known: invited.iter().map(|row| row.get(0)).collect(),
+            used: used.map(|row| row.get(0)).collect(),
+            room: wording.quota.map_or(u64::MAX, |quota| quota.saturating_sub(self.stored())),
+            group_room: self.group_room()?,
+        })
+    }
+
+    /// How many more responses of each group with a quota are accepted.
+    fn group_room(&mut self) -> Result<HashMap<(String, String), u64>, StoreError> {
+        let survey = Arc::clone(&self.survey);
+        let mut room = HashMap::new();
+        if !survey.wording.quotas.is_empty() {
+            self.count()?;
+        }
+        for (name, quotas) in &survey.wording.quotas {
+            let Ok(position) = survey.plan.schema().position(name) else { continue };
+            let stored = self.tallies.categories(position);
+            let labels = survey.plan.schema().attributes()[position].categories();
+            for (label, quota) in quotas {
+                let code = labels.iter().position(|known| known == label);
+                let stored = code.and_then(|code| stored.get(code)).copied().unwrap_or(0);
+                room.insert((name.clone(), label.clone()), quota.saturating_sub(stored));
+            }
+        }
+        Ok(room)
     }
 
     /// How many responses are stored.
@@ -292,14 +304,20 @@ impl Writer {
     }
 
     async fn keep_with(&mut self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+        let least = self.survey.wording.public_results;
+        let next = least.and_then(|least| self.published.borrow().next(&self.survey.plan, &self.tallies, least));
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
-        for (number, tags, total, counts) in self.tallies.rows() {
-            keep_tally(&mut transaction, (number, &tags, total, &counts)).await?;
+        keep(&mut transaction, Kept::All, &self.tallies.responses().to_string(), self.tallies.rows()).await?;
+        if let Some(next) = &next {
+            keep(&mut transaction, Kept::Public, &next.numbers(), next.tallies.rows()).await?;
         }
-        set_meta(&mut transaction, "tallied", &self.tallies.responses().to_string()).await?;
         transaction.commit().await?;
         self.kept = (Instant::now(), self.tallies.responses());
+        // A batch is shown only once it is kept: it must never be drawn otherwise.
+        if let Some(next) = next {
+            self.published.send_replace(Arc::new(next));
+        }
         Ok(())
     }
 }
@@ -307,7 +325,8 @@ impl Writer {
 /// The counts of all responses: those that were kept, or, if a server was killed before it kept them, all counted again.
 async fn counted(survey: &Survey, store: &Store) -> Result<Tallies, StoreError> {
     let stored = store.responses().await?;
-    let (kept, rows) = store.tallies().await?;
+    let (numbers, rows) = store.kept(Kept::All).await?;
+    let kept = numbers.and_then(|numbers| numbers.parse().ok()).unwrap_or(0);
     if kept == stored
         && let Some(tallies) = Tallies::from_rows(&survey.plan, kept, &rows)
     {

@@ -8,8 +8,8 @@ use candor::plan::Plan;
 use candor::randomize::Client;
 use candor::randomness::Source;
 use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store};
-use candor_collect::random::secret;
-use candor_collect::simulate::{body_of, post, responses};
+use candor_collect::random::{hex, secret, unhex};
+use candor_collect::simulate::{body_of, post, post_to, responses};
 use candor_collect::survey::{Survey, Wording};
 use candor_study::estimate::{EstimateOptions, estimate};
 use candor_tables::output::Target;
@@ -18,6 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use voprf::{EvaluationElement, Group, Proof, Ristretto255, VoprfClient};
 
 const TOKEN: &str = "a token that is long enough for a test";
 
@@ -80,6 +81,10 @@ async fn start(folder: &Path, database: Option<String>) -> Result<Running, Colle
 impl Running {
     async fn post(&self, body: &str) -> (u16, String) {
         post(&mut TcpStream::connect(self.address).await.unwrap(), body).await.unwrap()
+    }
+
+    async fn post_to(&self, path: &str, body: &str) -> (u16, String) {
+        post_to(&mut TcpStream::connect(self.address).await.unwrap(), path, body).await.unwrap()
     }
 
     async fn send(&self, id: &str, invitation: Option<&str>, response: &str) -> (u16, String) {
@@ -315,6 +320,22 @@ async fn what_cannot_be_served_says_why() {
     assert!(said(place.start().await).contains("survey.toml"), "unknown settings are refused");
 }
 
+/// By TLS, checked: the certificate of the test's PostgreSQL, as `.ci/collect` makes it; and refused without it.
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_by_tls() {
+    let Ok(certificate) = std::env::var("CANDOR_TEST_CERTIFICATE") else { return };
+    let database = databases().await.remove(1).unwrap().replace("127.0.0.1", "localhost");
+    let checked = format!("{database}?sslmode=verify-full&sslrootcert={certificate}");
+    let place = Place::new(Some(checked), |_| {});
+    let running = place.start().await.unwrap();
+    assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201);
+    assert_eq!(running.results().await["responses"], 1);
+    running.stop().await;
+    let place = Place::new(Some(format!("{database}?sslmode=verify-full")), |_| {});
+    let said = place.start().await.err().map(|error| error.to_string()).unwrap();
+    assert!(said.contains("certificate") || said.contains("UnknownIssuer"), "{said}");
+}
+
 /// A server that another one took over from stores nothing more, and says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_on_one_database_do_not_mix() {
@@ -335,6 +356,147 @@ async fn two_servers_on_one_database_do_not_mix() {
         drop(first.stop);
         assert!(first.server.await.unwrap().is_err());
     }
+}
+
+fn kind((status, body): (u16, String)) -> (u16, String) {
+    let problem: serde_json::Value = serde_json::from_str(&body).unwrap();
+    (status, problem["type"].as_str().unwrap_or_default().trim_start_matches("urn:candor:problem:").to_owned())
+}
+
+/// A token for an invitation, as a browser gets it: the token and its value.
+async fn token(running: &Running, code: &str, token: [u8; 32]) -> Result<(String, String), (u16, String)> {
+    let key: serde_json::Value = serde_json::from_str(&running.get("/survey.json", "").await.1).unwrap();
+    let key = unhex(key["tokens"]["key"].as_str().unwrap()).unwrap();
+    let blind = VoprfClient::<Ristretto255>::blind(&token, &mut rand_core_06::OsRng).unwrap();
+    let body = format!("{{\"invitation\":\"{code}\",\"blinded\":\"{}\"}}", hex(&blind.message.serialize()));
+    let (status, reply) = running.post_to("/tokens", &body).await;
+    if status != 200 {
+        return Err(kind((status, reply)));
+    }
+    // A lost reply: the same is answered again.
+    assert_eq!(running.post_to("/tokens", &body).await.0, 200);
+    let reply: serde_json::Value = serde_json::from_str(&reply).unwrap();
+    let field = |name: &str| unhex(reply[name].as_str().unwrap()).unwrap();
+    let message = EvaluationElement::deserialize(&field("evaluated")).unwrap();
+    let proof = Proof::deserialize(&field("proof")).unwrap();
+    let key = Ristretto255::deserialize_elem(&key).unwrap();
+    Ok((hex(&token), hex(&blind.state.finalize(&token, &message, &proof, key).unwrap())))
+}
+
+fn with_token((token, value): &(String, String), response: &str) -> String {
+    format!("{{\"id\":\"{token}\",\"token\":\"{value}\",\"response\":{response}}}")
+}
+
+/// Two periods: tokens first, answers after. Nothing that is stored leads from an invitation to a response.
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_are_given_once_and_answer_once() {
+    for database in databases().await {
+        let place = Place::new(database, |wording| {
+            wording.invitations = true;
+            wording.tokens_until = Some("2999-12-31".to_owned());
+        });
+        let survey = Survey::read(&place.survey()).unwrap();
+        let store = open_store(&survey, place.database.as_deref()).await.unwrap();
+        let codes = invite(&store, 3).await.unwrap();
+        let good = lines(1).remove(0);
+        let running = place.start().await.unwrap();
+        let first = token(&running, &codes[0], [1; 32]).await.unwrap();
+        let second = token(&running, &codes[1], [2; 32]).await.unwrap();
+        assert_eq!(token(&running, &codes[0], [3; 32]).await, Err((403, "used-invitation".to_owned())));
+        assert_eq!(token(&running, "guessed", [3; 32]).await, Err((403, "unknown-invitation".to_owned())));
+        assert_eq!(kind(running.post(&with_token(&first, &good)).await), (403, "too-early".to_owned()));
+        let bad = format!("{{\"invitation\":\"{}\",\"blinded\":\"00\"}}", codes[2]);
+        assert_eq!(kind(running.post_to("/tokens", &bad).await), (422, "blinded".to_owned()));
+        assert_eq!(kind(running.post_to("/tokens", "{}").await), (400, "body".to_owned()));
+        running.stop().await;
+
+        // The second period.
+        let toml = place.survey().join("survey.toml");
+        let text = std::fs::read_to_string(&toml).unwrap();
+        std::fs::write(&toml, text.replace("2999-12-31", "2020-01-01")).unwrap();
+        let running = place.start().await.unwrap();
+        assert_eq!(token(&running, &codes[2], [3; 32]).await, Err((403, "too-late".to_owned())));
+        assert_eq!(running.post(&with_token(&first, &good)).await.0, 201);
+        assert_eq!(running.post(&with_token(&first, &good)).await.0, 200, "the same token again adds nothing");
+        let forged = (hex(&[3; 32]), first.1.clone());
+        assert_eq!(kind(running.post(&with_token(&forged, &good)).await), (403, "invalid-token".to_owned()));
+        let without = format!("{{\"id\":\"{}\",\"response\":{good}}}", second.0);
+        assert_eq!(kind(running.post(&without).await), (403, "no-token".to_owned()));
+        assert_eq!(running.post(&with_token(&second, &good)).await.0, 201);
+        assert_eq!((store.responses().await.unwrap(), store.invitations().await.unwrap()), (2, (3, 2)));
+        running.stop().await;
+        store.end().await;
+
+        // Another key would make all tokens worthless.
+        std::fs::write(place.survey().join("token-key"), "x".repeat(40)).unwrap();
+        let said = place.start().await.err().map(|error| error.to_string()).unwrap();
+        assert!(said.contains("put the old file back"), "{said}");
+    }
+}
+
+/// What is public are closed batches: it does not change with a few more responses, and survives a restart.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_public_sees_closed_batches_only() {
+    for database in databases().await {
+        let place = Place::new(database, |wording| wording.public_results = Some(20));
+        let running = place.start().await.unwrap();
+        let public = async |running: &Running| -> serde_json::Value {
+            serde_json::from_str(&running.get("/public.json", "").await.1).unwrap()
+        };
+        let given = lines(300);
+        let (north, south): (Vec<&String>, Vec<&String>) = given.iter().partition(|line| line.contains("north"));
+        assert_eq!(public(&running).await["responses"], 0);
+        let mut next = 0;
+        let mut send = async |running: &Running, lines: &[&String]| {
+            for line in lines {
+                assert_eq!(running.send(&id(next), None, line).await.0, 201);
+                next += 1;
+            }
+        };
+        send(&running, &north[..25]).await;
+        send(&running, &south[..19]).await;
+        running.stop().await;
+        let running = place.start().await.unwrap();
+        assert_eq!(public(&running).await["responses"], 0, "only 19 from the south");
+        send(&running, &south[19..22]).await;
+        running.stop().await;
+        let running = place.start().await.unwrap();
+        let first = public(&running).await;
+        assert_eq!((&first["responses"], &first["batches"]), (&47.into(), &1.into()));
+        assert!(first["privacy"].to_string().contains("the 22 responses") && first["days"].is_null(), "{first}");
+        send(&running, &north[25..30]).await;
+        assert_eq!(public(&running).await, first, "five more are not told");
+        running.stop().await;
+        let running = place.start().await.unwrap();
+        assert_eq!(public(&running).await, first, "nor after a restart");
+        assert_eq!(running.results().await["responses"], 52);
+        assert!(running.get("/report.html", TOKEN).await.1.contains("<title>"));
+        assert!(running.get("/report.html", "guess").await.0.starts_with("HTTP/1.1 401"));
+        running.stop().await;
+    }
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    assert!(running.get("/public.json", "").await.0.starts_with("HTTP/1.1 404"), "nothing is public unless it is said");
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quotas_of_groups_are_kept() {
+    let quotas = [("region".to_owned(), [("north".to_owned(), 3)].into())];
+    let place = Place::new(None, |wording| wording.quotas = quotas.clone().into());
+    let running = place.start().await.unwrap();
+    let given = lines(60);
+    let (north, south): (Vec<&String>, Vec<&String>) = given.iter().partition(|line| line.contains("north"));
+    for (number, line) in north.iter().take(3).chain(south.iter().take(5)).enumerate() {
+        assert_eq!(running.send(&id(number), None, line).await.0, 201);
+    }
+    assert_eq!(kind(running.send(&id(50), None, north[3]).await), (403, "group-full".to_owned()));
+    assert_eq!(running.send(&id(0), None, north[0]).await.0, 200, "a retry is answered all the same");
+    running.stop().await;
+    let running = place.start().await.unwrap();
+    assert_eq!(kind(running.send(&id(50), None, north[3]).await), (403, "group-full".to_owned()));
+    assert_eq!(running.send(&id(51), None, south[5]).await.0, 201);
+    running.stop().await;
 }
 
 /// Requests that come slowly, or never end, keep nobody else from answering.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::Budget;
 use crate::designed::Designed;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, private};
+use crate::{DesignError, mirrored, private};
 
 /// What RR-Independent takes: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,13 +29,17 @@ pub struct IndependentRequest {
     /// The probability of keeping each attribute's truth before drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
+    /// Whether responses come with tags that shift the labels, so that they show who does not follow the rules.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mirrored: bool,
 }
 
 impl Design for IndependentRequest {
     fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
         let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
         let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
-        let plan = independent(schema, &budget.epsilons(schema)?)?;
+        let epsilons = budget.epsilons(schema)?;
+        let plan = if self.mirrored { mirrored_plan(schema, &epsilons)? } else { independent(schema, &epsilons)? };
         let recommend_workload = self.epsilon.is_some() && schema.private().len() > 1;
         Ok(Designed { recommend_workload, ..Designed::from(plan) })
     }
@@ -62,6 +66,18 @@ pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignErro
     let blocks = private.iter().zip(epsilons).map(block).collect::<Result<_, DesignError>>()?;
     let requested = epsilons.iter().copied().map(Some).collect();
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "independent".to_owned(), requested }))
+}
+
+/// The same with tags that shift the labels ([`mirrored`]).
+fn mirrored_plan(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
+    let plain = independent(schema, epsilons)?;
+    let block = |(block, &epsilon): (&Block, &f64)| {
+        let attribute = block.attributes()[0];
+        let lottery = mirrored::k_ary(schema.attributes()[attribute].categories(), epsilon)?;
+        Ok(Block::lottery(vec![attribute], lottery))
+    };
+    let blocks = plain.blocks().iter().zip(epsilons).map(block).collect::<Result<_, DesignError>>()?;
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(plain.origin().clone()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ pub mod expectation;
 pub mod pairs;
 pub mod cross;
 pub mod k_ary;
+pub mod mirrored;
 pub mod independent;
+pub mod device;
 pub mod minimax;
 pub mod l_diversity;
 pub mod matrix;
@@ -153,6 +155,9 @@ pub enum DesignError {
     /// Clusters that are none.
     #[error("clusters: {0}")]
     Cluster(String),
+    /// A device that does not fit its question.
+    #[error("`device`: {0}")]
+    Device(String),
     /// The matrix cannot be read.
     #[error("the matrix: {0}")]
     Matrix(String),

@@ -128,17 +128,23 @@ fn optimum(costs: &Costs, epsilon: f64) -> (f64, f64) {
     (lower, upper)
 }
 
-/// `V* >= bound`, and close; no plan is below `V*`.
+/// `V* >= bound`, and close; no plan is below `V*`, and lotteries reach it or nearly so.
 #[test]
 fn the_exact_optimum_on_tiny_domains() {
-    for (sizes, tables) in [
-        (&[2, 2][..], "joint"),
-        (&[2, 3], "marginals"),
-        (&[2, 3], "joint"),
-        (&[3, 3], "joint"),
-        (&[2, 2, 2], "marginals"),
-        (&[2, 2, 2], "pairs"),
-        (&[2, 2, 2], "joint"),
+    for (sizes, tables, most) in [
+        (&[2, 2][..], "joint", 1.0001),
+        (&[2, 3], "marginals", 1.0001),
+        (&[2, 3], "joint", 1.0001),
+        (&[3, 3], "joint", 1.0001),
+        (&[2, 2, 2], "marginals", 1.0001),
+        (&[2, 2, 2], "pairs", 1.0001),
+        (&[2, 2, 2], "joint", 1.0001),
+        (&[2, 4], "joint", 1.02),
+        (&[3, 4], "joint", 1.002),
+        (&[3, 4], "marginals", 1.0001),
+        (&[2, 2, 3], "pairs", 1.001),
+        (&[2, 2, 3], "joint", 1.003),
+        (&[2, 2, 3], "marginals", 1.0001),
     ] {
         let schema = Schema::of_sizes(sizes).unwrap();
         let (lists, weights) = TableList::parse_weighted(tables, &schema).unwrap();
@@ -152,7 +158,7 @@ fn the_exact_optimum_on_tiny_domains() {
             let designed = lottery(&schema, epsilon, &lists, &weights, EFFORT).unwrap();
             let error = squared_error(&designed.plan, &lists, &weights).unwrap();
             assert!(error >= lower * (1.0 - 1e-9), "{case}: {error} below {lower}");
-            assert!(error < 1.2 * upper, "{case}: {error} far above {upper}");
+            assert!(error < most * upper, "{case}: {error} far above {upper}");
         }
     }
 }

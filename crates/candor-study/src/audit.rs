@@ -2,10 +2,11 @@
 
 use candor::channel::rounded_up;
 use candor::plan::Plan;
-use candor::privacy::{self, BreakingPrior, Composition, Finding, Question, Requirement, compose, times};
+use candor::privacy::{self, BreakingPrior, Finding, Question, Requirement, times};
 use candor_design::blackwell::{self, BlockComparison};
 use serde::{Serialize, Serializer};
 
+use crate::composition::{Composition, compose};
 use crate::error::StudyError;
 use crate::guarantee::{CertifiedAttribute, certified};
 use crate::shuffled::{ShuffleOptions, Shuffling, shuffled};

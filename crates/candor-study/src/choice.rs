@@ -48,6 +48,7 @@ impl Choice for Method {
         ("plug-in", Method::PlugIn),
         ("iterative", Method::Iterative),
         ("projected", Method::Projected),
+        ("constrained", Method::Constrained),
         ("clipped", Method::Clipped),
     ];
 }
@@ -59,8 +60,12 @@ impl Choice for Target {
 
 impl Choice for Interval {
     const PARAMETER: &'static str = "interval";
-    const ALL: &'static [(&'static str, Interval)] =
-        &[("wald", Interval::Wald), ("simultaneous", Interval::Simultaneous), ("bootstrap", Interval::Bootstrap)];
+    const ALL: &'static [(&'static str, Interval)] = &[
+        ("binomial", Interval::Binomial),
+        ("wald", Interval::Wald),
+        ("simultaneous", Interval::Simultaneous),
+        ("bootstrap", Interval::Bootstrap),
+    ];
 }
 
 impl Choice for Measure {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use candor::channel::Channel;
 use candor::plan::Plan;
-use candor::privacy::respondent_sentence;
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::dependence::{Limits, Measure, cluster, counted, pairs};
@@ -20,6 +19,7 @@ use serde::Serialize;
 
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
+use crate::guarantee::respondent_sentence;
 use crate::words::{capital, lower_first, plural};
 
 /// With a larger standard error of a share, an interval holds all that is possible.

@@ -140,6 +140,31 @@ impl Counts {
         Ok(Counts { by: Vec::new(), groups, responses, provenance: Provenance::default() })
     }
 
+    /// The same counts in groups of public attributes, which are the first of every table: each table without them, group by group.
+    ///
+    /// # Errors
+    /// If one of the attributes is randomized, or a table does not begin with them.
+    pub fn in_groups(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
+        check_public(plan.schema(), by)?;
+        let Some(tallies) = self.groups.get(&Vec::new()).filter(|_| !by.is_empty()) else { return Ok(self) };
+        if !tallies.iter().all(|tally| tally.layout().attributes.starts_with(by)) {
+            return Err(StudyError::Counts("a table does not begin with the attributes of its groups"));
+        }
+        let whole = vec![(Vec::new(), tallies.clone())];
+        let groups = by.iter().fold(whole, |groups, &attribute| {
+            let split = |(key, tallies): &(Vec<u16>, Vec<TableTally>)| {
+                let one = |code: u16| {
+                    let among = tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect::<Vec<_>>();
+                    ([&key[..], &[code]].concat(), among)
+                };
+                (0..plan.schema().size(attribute) as u16).map(one).collect::<Vec<_>>()
+            };
+            groups.iter().flat_map(split).collect()
+        });
+        let occurs = |(_, tallies): &(Vec<u16>, Vec<TableTally>)| tallies.iter().any(|tally| tally.total() > 0.0);
+        Ok(Counts { by: by.to_vec(), groups: groups.into_iter().filter(occurs).collect(), ..self })
+    }
+
     /// Counts responses in memory, one column per column of the plan, such as
     /// [`answer_codes`](candor_analysis::tally::answer_codes) lends; in groups of the attributes at these positions.
     ///
@@ -175,6 +200,60 @@ impl Counts {
             (key, tallies)
         };
         Counts::new(plan, by, found.into_iter().map(group).collect(), responses as u64)
+    }
+
+    /// The same counts, of responses that come from there.
+    pub(crate) fn with_provenance(self, provenance: Provenance) -> Counts {
+        Counts { provenance, ..self }
+    }
+
+    /// Adds the counts of other responses to the same plan: those of the same tables, in the same groups.
+    ///
+    /// # Errors
+    /// If they are of other tables, other groups or another plan.
+    pub fn merge(&mut self, other: Counts) -> Result<(), StudyError> {
+        let layouts = |counts: &Counts| -> Option<Vec<CountLayout>> {
+            Some(counts.groups.values().next()?.iter().map(|tally| tally.layout().clone()).collect())
+        };
+        let same = layouts(self).zip(layouts(&other)).is_none_or(|(here, there)| here == there);
+        if self.by != other.by || !same {
+            return Err(StudyError::Counts("they are of other tables or groups, and do not add up"));
+        }
+        if self.weighted().zip(other.weighted()).is_some_and(|(here, there)| here != there) {
+            return Err(StudyError::Counts("some are weighted and some are not, and do not add up"));
+        }
+        for (key, tallies) in other.groups {
+            match self.groups.get_mut(&key) {
+                Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+                None => drop(self.groups.insert(key, tallies)),
+            }
+        }
+        self.responses += other.responses;
+        self.provenance.simulation = self.provenance.simulation.or(other.provenance.simulation);
+        self.provenance.unmarked.extend(other.provenance.unmarked);
+        self.provenance.unmarked.sort();
+        self.provenance.unmarked.dedup();
+        Ok(())
+    }
+
+    /// The same counts, of these tables only.
+    ///
+    /// # Errors
+    /// If one of them was not counted.
+    pub fn only(&self, tables: &TableList) -> Result<Counts, StudyError> {
+        let mut counts = self.clone();
+        for tallies in counts.groups.values_mut() {
+            let own = |table: &Vec<usize>| tallies.iter().find(|tally| tally.layout().attributes == *table).cloned();
+            let picked: Option<Vec<TableTally>> = tables.lists().iter().map(own).collect();
+            *tallies = picked.ok_or(StudyError::Counts("a table that is needed was not counted"))?;
+        }
+        Ok(counts)
+    }
+
+    /// Whether the responses have weights; `None` if there are none.
+    fn weighted(&self) -> Option<bool> {
+        let mut groups = self.groups.values().flatten().flat_map(|tally| tally.groups().values());
+        groups.next().map(|group| !group.square_counts.is_empty())
     }
 
     /// How many responses were counted.

@@ -33,6 +33,14 @@ pub enum StudyError {
     /// Counts that do not belong together.
     #[error("the counts are not those of this plan and these groups: {0}")]
     Counts(&'static str),
+    /// Counts of another plan.
+    #[error("these counts were made under another plan ({found}), not under this one ({expected})")]
+    OtherPlan {
+        /// The fingerprint of theirs.
+        found: String,
+        /// The fingerprint of the plan at hand.
+        expected: String,
+    },
     /// Tables that cannot be counted.
     #[error("`{parameter}`: {error}")]
     Tables {

@@ -1,17 +1,21 @@
 //! Tables of the population, with intervals, and what to know before believing them.
 
-use std::collections::BTreeMap;
-
 use candor::plan::Plan;
+use candor_analysis::among::{SharesAmong, shares_among};
 use candor_analysis::estimate::{
-    Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, analyse,
+    Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
 };
+use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
+use crate::asked::Asked;
 use crate::choice::Choice;
+use crate::comparison::{self, Comparison};
+use crate::comply::{ComplyOptions, Followed, followed};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
+use crate::numbers::{self, NumberRow, NumbersAsked};
 
 /// How tables are to be estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,16 +64,36 @@ impl EstimateOptions {
 pub struct Estimates {
     /// The number of responses.
     pub respondents: u64,
-    /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected` or `clipped`.
+    /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected`, `constrained` or `clipped`.
     pub method: &'static str,
     /// Whose table: `population` or `table`.
     pub target: &'static str,
-    /// Which intervals: `wald`, `simultaneous` or `bootstrap`.
+    /// Which intervals: `binomial`, `wald`, `simultaneous` or `bootstrap`.
     pub interval: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
     /// The tables, group by group.
     pub tables: Vec<Table>,
+    /// Differences and ratios of groups or waves, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
+    /// Means, variances and quantiles, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<NumberRow>,
+    /// Whether people followed their cards: for each question that was asked for by itself and has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compliance: Vec<QuestionTest>,
+}
+
+/// The test that everybody followed the cards of a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionTest {
+    /// The question.
+    pub attribute: String,
+    /// The test.
+    #[serde(flatten)]
+    pub test: Followed,
 }
 
 /// One table, of one group.
@@ -78,8 +102,10 @@ pub struct Estimates {
 pub struct Table {
     /// The attributes' names.
     pub attributes: Vec<String>,
+    /// Those of them, from the first, that say among whom the shares are; empty for shares of everybody.
+    pub given: Vec<String>,
     /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an object.
-    #[serde(serialize_with = "as_object")]
+    #[serde(serialize_with = "crate::words::as_object")]
     pub group: Vec<(String, String)>,
     /// The number of responses, or the sum of their weights.
     pub respondents: f64,
@@ -114,50 +140,130 @@ pub struct Cell {
     pub high: Option<f64>,
 }
 
-fn as_object<S: Serializer>(group: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    group.iter().cloned().collect::<BTreeMap<String, String>>().serialize(serializer)
-}
-
 /// Estimates every table of every group.
 ///
 /// # Errors
 /// If the options do not go together. A table that cannot be estimated is no error: it says why.
 pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Result<Estimates, StudyError> {
+    let lists = counts
+        .groups()
+        .values()
+        .next()
+        .map_or(Vec::new(), |tallies| tallies.iter().map(|tally| tally.layout().attributes.clone()).collect());
+    let tables =
+        TableList::of(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+    estimate_asked(plan, counts, &Asked::tables(tables), &NumbersAsked::default(), options)
+}
+
+/// Estimates what is asked for in every group, from the counts of its [tables](Asked::counted) and then those of
+/// the [numbers](NumbersAsked::tables).
+///
+/// # Errors
+/// If the options do not go together, or other tables were counted. A table that cannot be estimated is no error: it says why.
+pub fn estimate_asked(
+    plan: &Plan,
+    counts: &Counts,
+    asked: &Asked,
+    wanted: &NumbersAsked,
+    options: &EstimateOptions,
+) -> Result<Estimates, StudyError> {
     options.check()?;
     let EstimateOptions { method, target, interval, confidence, .. } = *options;
-    let asked = Options { method, target, interval, confidence };
-    let mut tables = Vec::new();
+    let how = Options { method, target, interval, confidence };
+    if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
+        return Err(StudyError::Needs(
+            "shares among others and numbers go with the unbiased method and with intervals other than `interval bootstrap`",
+        ));
+    }
+    let expected: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let (mut tables, mut comparisons, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     for (key, tallies) in counts.groups() {
+        if !tallies.iter().map(|tally| &tally.layout().attributes).eq(&expected) {
+            return Err(StudyError::Counts("other tables were counted than are asked for"));
+        }
         let category = |(&attribute, &code): (&usize, &u16)| {
             let attribute = &plan.schema().attributes()[attribute];
             (attribute.name().to_owned(), attribute.categories()[usize::from(code)].clone())
         };
         let group: Vec<(String, String)> = counts.by().iter().zip(key).map(category).collect();
-        for tally in tallies {
-            let analysis = analyse(plan, tally, &asked);
-            let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
-            tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
+        let (plain, rest) = tallies.split_at(asked.counted().lists().len());
+        for (number, (tally, analysis)) in plain.iter().zip(analyse_all(plan, plain, &how)).enumerate() {
+            if asked.among(number).everybody() {
+                let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
+                tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
+                continue;
+            }
+            let shares = shares_among(plan, tally, asked.among(number), &how);
+            tables.push(Table { group: group.clone(), ..table_among(plan, &analysis, &shares) });
+            if asked.compare().is_some() {
+                let found = comparison::groups(plan, &shares)?;
+                comparisons.extend(found.into_iter().map(|found| Comparison { group: group.clone(), ..found }));
+            }
+        }
+        numbers.extend(numbers::of_group(plan, wanted, rest, &group, &how));
+    }
+    let compliance = counts.groups().get(&Vec::new()).into_iter().flatten().filter_map(|tally| {
+        let attribute = plan.schema().name(*tally.layout().attributes.first()?).to_owned();
+        Some(QuestionTest { attribute, test: followed(plan, tally)? })
+    });
+    let (method, target, interval) = (method.called(), target.called(), interval.called());
+    Ok(Estimates {
+        respondents: counts.responses(),
+        method,
+        target,
+        interval,
+        confidence,
+        tables,
+        comparisons,
+        numbers,
+        compliance: compliance.collect(),
+    })
+}
+
+/// A table of shares among those who.
+fn table_among(plan: &Plan, analysis: &Analysis, shares: &SharesAmong) -> Table {
+    let label = |(&attribute, &code): (&usize, &u16)| {
+        plan.schema().attributes()[attribute].categories()[usize::from(code)].clone()
+    };
+    let cells = shares.cells.as_ref().map_or(Vec::new(), |cells| {
+        let one = |cell: &candor_analysis::among::ShareAmong| {
+            Cell::new(shares.attributes.iter().zip(&cell.codes).map(label).collect(), &cell.share)
+        };
+        cells.iter().map(one).collect()
+    });
+    let reason = shares.cells.as_ref().err().map(ToString::to_string);
+    let whole = table(plan, analysis);
+    Table { given: whole.attributes[..shares.given].to_vec(), reason, cells, ..whole }
+}
+
+impl Cell {
+    fn new(categories: Vec<String>, cell: &candor_analysis::estimate::Cell) -> Cell {
+        Cell {
+            categories,
+            estimate: cell.estimate,
+            standard_error: cell.uncertainty.map(|u| u.standard_error),
+            low: cell.uncertainty.map(|u| u.low),
+            high: cell.uncertainty.map(|u| u.high),
         }
     }
-    let (method, target, interval) = (method.called(), target.called(), interval.called());
-    Ok(Estimates { respondents: counts.responses(), method, target, interval, confidence, tables })
+
+    fn measured(&self) -> candor_analysis::estimate::Cell {
+        let uncertainty =
+            || Some(Uncertainty { standard_error: self.standard_error?, low: self.low?, high: self.high? });
+        candor_analysis::estimate::Cell { estimate: self.estimate, uncertainty: uncertainty() }
+    }
 }
 
 /// A table of everybody.
 fn table(plan: &Plan, analysis: &Analysis) -> Table {
-    let cell = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| Cell {
-        categories,
-        estimate: cell.estimate,
-        standard_error: cell.uncertainty.map(|u| u.standard_error),
-        low: cell.uncertainty.map(|u| u.low),
-        high: cell.uncertainty.map(|u| u.high),
-    };
+    let cell = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| Cell::new(categories, cell);
     let cells = match &analysis.cells {
         Ok(cells) => categories(plan, &analysis.attributes).into_iter().zip(cells).map(cell).collect(),
         Err(_) => Vec::new(),
     };
     Table {
         attributes: analysis.attributes.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
+        given: Vec::new(),
         group: Vec::new(),
         respondents: analysis.respondents,
         condition: analysis.condition,
@@ -189,6 +295,35 @@ fn covariance(plan: &Plan, tally: &TableTally, analysis: &Analysis) -> Option<Ve
 const ILL_CONDITIONED: f64 = 1e3;
 
 impl Estimates {
+    /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be of the same names and
+    /// categories. Respondents of the two are taken for different people, or at least for people who answered anew.
+    ///
+    /// # Errors
+    /// If the tables are others.
+    pub fn against(&mut self, before: &Estimates) -> Result<(), StudyError> {
+        let others =
+            || StudyError::Refused("`against`: the other responses have other tables or groups than these".to_owned());
+        if self.tables.len() != before.tables.len() {
+            return Err(others());
+        }
+        for (now, then) in self.tables.iter().zip(&before.tables) {
+            let same = now.attributes == then.attributes && now.given == then.given && now.group == then.group;
+            let categories = |table: &Table| table.cells.iter().map(|cell| cell.categories.clone()).collect::<Vec<_>>();
+            let known = now.reason.is_none() && then.reason.is_none();
+            if !same || (known && categories(now) != categories(then)) {
+                return Err(others());
+            }
+            let one = |(now, then): (&Cell, &Cell)| {
+                comparison::compared(now.categories.clone(), &then.measured(), &now.measured(), 0.0)
+            };
+            self.comparisons.push(Comparison::of_waves(
+                (&now.attributes, &now.given, &now.group),
+                now.cells.iter().zip(&then.cells).map(one).collect(),
+            ));
+        }
+        Ok(())
+    }
+
     /// What the numbers are: estimate, intervals and target, in a line.
     pub fn summary(&self) -> String {
         match self.method {
@@ -198,6 +333,12 @@ impl Estimates {
             }
             biased => format!("{biased} estimate (not unbiased; without standard errors)"),
         }
+    }
+
+    /// Whether people followed their cards, in sentences.
+    pub fn compliance_sentences(&self) -> Vec<String> {
+        let alpha = ComplyOptions::default().alpha;
+        self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
     }
 
     /// What should be known before believing these tables; each begins with `warning:` or `note:`.

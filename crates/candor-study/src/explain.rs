@@ -2,7 +2,8 @@
 
 use candor::channel::{Channel, Epsilon, Pattern, Strip};
 use candor::plan::{AttributeGuarantee, Block, Plan};
-use candor::privacy::{Exclusion, Finding, Question, audit, belief_bounds, exclusion, times};
+use candor::privacy::{Finding, Question, audit, belief_bounds, times};
+use candor_analysis::exclusion::{Exclusion, exclusion};
 
 use crate::page::{Page, Part, isolated};
 use crate::words::capital;

@@ -2,7 +2,7 @@
 
 use candor::channel::Epsilon;
 use candor::plan::{AttributeGuarantee, Plan};
-use candor::privacy::{Finding, respondent_sentence, times};
+use candor::privacy::{Finding, times};
 use serde::Serialize;
 
 use crate::words::{lower_first, probability};
@@ -135,4 +135,31 @@ pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) ->
         sentences.push(format!("Published as it is, without any protection: {}.", public.join(", ")));
     }
     sentences
+}
+
+/// What a respondent should be told about one answer, given its conditional epsilon.
+pub fn respondent_sentence(epsilon: Epsilon) -> String {
+    if epsilon == Epsilon::ZERO {
+        return "What we receive does not depend on your answer at all.".to_owned();
+    }
+    match times(epsilon) {
+        Some(times) => format!(
+            "Whatever you answer, what we receive is at most {times} times as likely under your answer as under any other."
+        ),
+        None => "There is no bound: what we receive can rule some answers out.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::channel::{Axis, Pattern};
+
+    #[test]
+    fn respondents_are_told_the_truth() {
+        let three = Pattern::k_ary(vec![Axis::single(2)], 3f64.ln()).unwrap().marginal_epsilon(0);
+        assert!(respondent_sentence(three).contains("at most 3 times as likely"));
+        assert!(respondent_sentence(Epsilon::ZERO).contains("does not depend"));
+        assert!(respondent_sentence(Epsilon::UNBOUNDED).contains("no bound"));
+    }
 }

@@ -14,6 +14,8 @@ pub mod choice;
 
 pub mod counts;
 
+mod partial;
+
 pub mod guarantee;
 
 pub mod schema;
@@ -26,11 +28,21 @@ pub mod compare;
 
 pub mod shuffled;
 
+pub mod composition;
+
 pub mod audit;
 
 pub mod explain;
 
 pub mod randomize;
+
+pub mod comply;
+
+pub mod asked;
+
+pub mod comparison;
+
+pub mod numbers;
 
 pub mod estimate;
 
@@ -50,9 +62,17 @@ pub mod synthesize;
 
 pub mod size;
 
+pub mod power;
+
 pub mod sql;
 
 pub mod texts;
+
+pub mod device;
+
+pub mod card;
+
+pub mod enter;
 
 pub mod front;
 
@@ -81,16 +101,22 @@ pub mod prelude {
 
     pub use crate::StudyError;
     pub use crate::adjust::{Adjustment, adjust};
+    pub use crate::asked::Asked;
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
+    pub use crate::comply::{Compliance, ComplyOptions, comply};
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
-    pub use crate::estimate::{EstimateOptions, Estimates, estimate};
+    pub use crate::device::{DeviceOptions, Devices, devices};
+    pub use crate::enter::{Entered, enter};
+    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
     pub use crate::explain::explain;
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::numbers::NumbersAsked;
     pub use crate::page::Page;
     pub use crate::plot::Plot;
+    pub use crate::power::{PowerOptions, Powers, powers};
     pub use crate::query::{Answers, QueryOptions, Question, query};
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
     pub use crate::refine::{RefineOptions, Refinement, refine};

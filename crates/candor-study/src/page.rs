@@ -317,17 +317,17 @@ fn bullet(item: &str) -> String {
 }
 
 /// Text that is not ours, alone in its place.
-fn name(text: &str) -> String {
+pub(crate) fn name(text: &str) -> String {
     format!("<bdi>{}</bdi>", marked_up(text, true))
 }
 
 /// Text where HTML takes no elements: in attributes and titles.
-fn attribute(text: &str) -> String {
+pub(crate) fn attribute(text: &str) -> String {
     escaped(&visible(&unmarked(text)))
 }
 
 /// Text that HTML takes for text.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     marked_up(text, false)
 }
 

@@ -1,10 +1,10 @@
 //! Randomizing: tables as record batches or files, and records one by one.
 
 use candor::plan::Plan;
-use candor::privacy::{Exclusion, exclusion};
 use candor::randomize::Client;
 use candor::randomness::Source;
 use candor::schema::{Attribute, CROSS, parts};
+use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::error::shown;

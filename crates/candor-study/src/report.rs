@@ -10,12 +10,14 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use serde::Serialize;
 
+use crate::comply::UNSEEN;
 use crate::counts::{Counts, Provenance};
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
 use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
 use crate::regress::{Coefficient, Regression};
+use crate::shuffled::{ShuffleOptions, shuffled};
 use crate::words::{capital, count, p_value, plural};
 
 /// With more cells than this, a table is not shown.
@@ -140,7 +142,7 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
         parts.extend([Part::Heading("Read this first".to_owned()), Part::Warnings(warnings.clone())]);
     }
     parts.extend(what_was_asked(plan));
-    parts.extend(what_is_guaranteed(plan));
+    parts.extend(what_is_guaranteed(plan, counts.responses()));
     parts.extend(what_was_found(&estimates));
     parts.extend(what_depends_on_what(plan, &dependences));
     parts.extend(options.regressions.iter().flat_map(what_predicts));
@@ -236,12 +238,17 @@ fn what_was_asked(plan: &Plan) -> Vec<Part> {
     vec![Part::Heading("What was asked".to_owned()), Part::Terms(plan.schema().attributes().iter().map(term).collect())]
 }
 
-fn what_is_guaranteed(plan: &Plan) -> Vec<Part> {
+fn what_is_guaranteed(plan: &Plan, respondents: u64) -> Vec<Part> {
     let findings = audit(&Question::new(plan));
     let mut parts = vec![Part::Heading("What is guaranteed to those who answered".to_owned())];
     parts.extend(told(plan, &findings, isolated).into_iter().map(Part::Paragraph));
     let record = findings.iter().filter(|finding| finding.name == "ldp");
     parts.extend(record.map(|finding| Part::Paragraph(finding.sentence.clone())));
+    // Both numbers: what the collector can learn, and what a reader of all responses together can.
+    let options = ShuffleOptions { respondents, ..ShuffleOptions::default() };
+    if let Ok(found) = shuffled(plan, &options) {
+        parts.extend([Some(found.sentence), found.warning].into_iter().flatten().map(Part::Paragraph));
+    }
     if let Some((heading, sentences)) = prior_sentences(plan, isolated) {
         parts.extend([Part::Paragraph(format!("{heading}:")), Part::List(sentences)]);
     }
@@ -286,6 +293,12 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
                 })
             }
         });
+    }
+    let followed = estimates.compliance_sentences();
+    if !followed.is_empty() {
+        parts.push(Part::Subheading("Did everybody follow the instructions?".to_owned()));
+        parts.extend(followed.into_iter().map(Part::Paragraph));
+        parts.push(Part::Paragraph(UNSEEN.to_owned()));
     }
     parts
 }

@@ -20,6 +20,10 @@ pub struct DescribedAttribute {
     pub kind: &'static str,
     /// Whether it is published as it is.
     pub public: bool,
+    /// The labels of its categories, in their order.
+    pub labels: Vec<String>,
+    /// The edges of its bins; empty for an attribute that is not binned.
+    pub edges: Vec<f64>,
 }
 
 /// The attributes of a schema, described.
@@ -32,6 +36,8 @@ pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
             Kind::Ordinal => "ordinal",
         },
         public: attribute.is_public(),
+        labels: attribute.categories().to_vec(),
+        edges: attribute.edges().collect(),
     };
     schema.attributes().iter().map(one).collect()
 }

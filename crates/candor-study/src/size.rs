@@ -27,12 +27,14 @@ pub struct Size {
     pub attributes: Vec<String>,
     /// How many respondents, if the truth is uniform.
     pub respondents: Option<f64>,
+    /// How many respondents, whatever the truth; `None` if it is not worked out.
+    pub worst_case: Option<f64>,
     /// Why no number would do, if none does.
     pub reason: Option<String>,
 }
 
-/// How many respondents it takes for every interval of these tables to reach no further than the margin, if the truth is uniform;
-/// `interval` says whether each or all of a table hold with the confidence.
+/// How many respondents it takes for every interval of these tables to reach no further than the margin, if the truth is uniform, and whatever
+/// the truth is; `interval` says whether each or all of a table hold with the confidence.
 ///
 /// # Errors
 /// If the margin is not a share above 0 and below 1, or the confidence is none.
@@ -48,15 +50,19 @@ pub fn size(
         return Err(StudyError::Needs("`margin` is a share above 0 and below 1, such as 0.02"));
     }
     let one = |table: &Vec<usize>| {
-        let predicted =
-            TableEstimator::new(plan, table).and_then(|estimator| estimator.predict(1.0, Target::Population));
-        let needed = predicted.map(|estimate| {
+        let estimator = TableEstimator::new(plan, table);
+        let predicted = estimator
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|estimator| Ok((estimator.predict(1.0, Target::Population)?, estimator.worst_error(1.0)?)));
+        let needed = predicted.map(|(estimate, worst)| {
             let reach = interval.reach(confidence, estimate.shares.len());
-            estimate.respondents_for(margin, reach)
+            (estimate.respondents_for(margin, reach), worst.map(|error| (reach * error / margin).powi(2).ceil()))
         });
         Size {
             attributes: table.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
-            respondents: needed.as_ref().ok().copied(),
+            respondents: needed.as_ref().ok().map(|(uniform, _)| *uniform),
+            worst_case: needed.as_ref().ok().and_then(|(_, worst)| *worst),
             reason: needed.err().map(|error| error.to_string()),
         }
     };

@@ -223,7 +223,8 @@ impl Query<'_> {
         }
         let attributes: Vec<&str> = layout.attributes.iter().map(|&a| plan.schema().name(a)).collect();
         let null = || format!("CAST(NULL AS {text_type})");
-        let mut shown = vec![format!("{} AS {}", dialect.text(&attributes.join(",")), dialect.name(&names.table))];
+        let listed = attributes.iter().map(|name| candor_analysis::names::quoted(name)).collect::<Vec<_>>().join(",");
+        let mut shown = vec![format!("{} AS {}", dialect.text(&listed), dialect.name(&names.table))];
         if self.holds {
             let holds = holds.map_or_else(null, |holds| dialect.text(holds));
             shown.push(format!("{holds} AS {}", dialect.name(&names.holds)));

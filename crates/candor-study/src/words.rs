@@ -1,6 +1,9 @@
 //! Words for people: numbers in sentences, wrapped paragraphs, aligned tables.
 
+use std::collections::BTreeMap;
+
 use candor_tables::visible::visible;
+use serde::{Serialize, Serializer};
 
 /// A whole number with separators: 32,561.
 pub fn count(n: u64) -> String {
@@ -91,6 +94,11 @@ pub fn capital(text: &str) -> String {
 pub fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// Pairs of names and categories as a JSON object.
+pub(crate) fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    pairs.iter().cloned().collect::<BTreeMap<String, String>>().serialize(serializer)
 }
 
 #[cfg(test)]

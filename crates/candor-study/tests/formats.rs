@@ -15,14 +15,19 @@ use candor_design::front::evolve::Parameters;
 use candor_design::front::prior::Prior;
 use candor_design::front::search::Search;
 use candor_study::adjust::{adjust, margins};
+use candor_study::asked::Asked;
 use candor_study::audit::{AuditOptions, audit, audit_together, compare_plans};
 use candor_study::cluster::cluster;
 use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor_study::comply::{ComplyOptions, comply};
 use candor_study::counts::Counts;
 use candor_study::design::{DesignOptions, design};
-use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::device::{DeviceOptions, devices};
+use candor_study::estimate::{EstimateOptions, estimate, estimate_asked};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::from_responses;
+use candor_study::numbers::NumbersAsked;
+use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::refine::{RefineOptions, refine};
 use candor_study::report::{ReportOptions, report, tables};
@@ -70,7 +75,13 @@ fn estimates() {
     let survey = Survey::independent();
     let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
     let found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
-    is_documented("estimate", &found, &["region"]);
+    let schema = survey.plan.schema();
+    let asked = Asked::parse("smokes", schema, false, Some("school")).unwrap();
+    let wanted = NumbersAsked::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
+    let counts = survey.counts("school,smokes;smokes", &[]);
+    let compared = estimate_asked(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
+    assert!(compared.comparisons[0].cells[0].ratio.is_some() && compared.numbers[0].mean.is_some());
+    is_documented("estimate", &[found, compared], &["region"]);
 }
 
 #[test]
@@ -122,6 +133,25 @@ fn sizes() {
     let survey = Survey::independent();
     let tables = TableList::marginals(survey.plan.schema());
     is_documented("size", &size(&survey.plan, &tables, 0.02, 0.95, Interval::Wald).unwrap(), &[]);
+}
+
+#[test]
+fn devices_and_compliance() {
+    let survey = Survey::new(r#"{"method": "independent", "epsilon": 3, "mirrored": true}"#);
+    let options = DeviceOptions { epsilon: Some(1.61), ..DeviceOptions::default() };
+    is_documented("device", &devices(survey.plan.schema(), &options).unwrap(), &[]);
+    let counts = survey.counts("smokes;school", &[]);
+    // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
+    let anchored = |truth| {
+        let options = ComplyOptions { anchor: Some(("smokes", truth)), ..ComplyOptions::default() };
+        comply(&survey.plan, &counts, &options)
+    };
+    is_documented("comply", &anchored("yes").or_else(|_| anchored("no")).unwrap(), &[]);
+    let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
+    assert_eq!(found.compliance.len(), 2);
+    let finding = Finding::Groups { first: 0.1, second: 0.2 };
+    let options = PowerOptions { finding, alpha: 0.05, power: 0.8, respondents: None };
+    is_documented("size --detect`, `--ignoring", &powers(&survey.plan, &options).unwrap(), &[]);
 }
 
 #[test]
@@ -185,7 +215,7 @@ fn comparisons() {
 fn audits() {
     // A bound on posteriors that a prior near the uniform one breaks.
     let survey = Survey::independent();
-    let shuffle = ShuffleOptions { respondents: 5000, delta: None, colluding: 0, required: None };
+    let shuffle = ShuffleOptions { respondents: 5000, ..ShuffleOptions::default() };
     let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([

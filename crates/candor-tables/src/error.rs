@@ -185,6 +185,14 @@ pub enum TableError {
         /// The plan they were made under.
         fingerprint: String,
     },
+    /// Responses where what was written down is expected.
+    #[error("{file} holds responses made under the plan {fingerprint}: they need not be entered again")]
+    AlreadyResponses {
+        /// The file's name.
+        file: String,
+        /// The plan they were made under.
+        fingerprint: String,
+    },
     /// Responses made under another plan.
     #[error("{file} was made under another plan (fingerprint {found}; the plan given has {expected})")]
     Fingerprint {

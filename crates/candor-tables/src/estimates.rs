@@ -1,5 +1,6 @@
-//! Writing estimated tables as Parquet: one row per cell.
+//! Writing estimated tables, one row per number: as CSV or Parquet.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
@@ -8,49 +9,138 @@ use parquet::arrow::ArrowWriter;
 
 use crate::TableError;
 use crate::output::{Pending, Target};
+use crate::spreadsheet::safe_cell;
 
-/// One cell of an estimated table.
+/// One number: of one cell of an estimated table, or of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EstimateRow {
-    /// The attributes of the table, joined by commas.
+    /// The table, as it is asked for.
     pub table: String,
-    /// The group it is for, as `name=category`, joined by commas; empty for everybody.
-    pub group: String,
-    /// The categories of the cell.
-    pub categories: Vec<String>,
-    /// The estimated share.
+    /// What the number is: `share`, `difference`, `ratio`, `mean` or `variance`.
+    pub quantity: &'static str,
+    /// The group it is for: names and categories; empty for everybody.
+    pub group: Vec<(String, String)>,
+    /// The cell: names and categories.
+    pub cell: Vec<(String, String)>,
+    /// The estimate; missing where it is not known.
     pub estimate: f64,
-    /// Standard error, lower and upper end of the interval.
-    pub uncertainty: Option<[f64; 3]>,
+    /// Standard error, lower and upper end of the interval; missing where they are no numbers.
+    pub uncertainty: [f64; 3],
 }
 
-/// Writes rows, complete or not at all: columns `table`, `group`, `categories` (a list), `estimate`,
-/// `standard_error`, `low`, `high`.
+/// How rows say which cell they are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout<'a> {
+    /// One column for each attribute, in this order; empty where a table does not have it.
+    Columns(&'a [String]),
+    /// The categories in one column, and the group in another.
+    Joined,
+}
+
+/// The columns of numbers, and of what they are.
+const NUMBERS: [&str; 4] = ["estimate", "standard_error", "low", "high"];
+
+/// Columns of text before those of numbers; where there is none, an attribute is not in the table.
+type Texts<'r> = Vec<(String, Vec<Option<&'r str>>)>;
+
+/// The name of a column of ours, told apart from the attributes.
+fn own(name: &str, attributes: &[String]) -> String {
+    let taken = attributes.iter().any(|attribute| attribute.eq_ignore_ascii_case(name));
+    if taken { format!("candor_{name}") } else { name.to_owned() }
+}
+
+fn by_attribute<'r>(rows: &'r [EstimateRow], attributes: &[String]) -> Texts<'r> {
+    let of = |row: &'r EstimateRow, name: &str| {
+        row.cell.iter().chain(&row.group).find(|(known, _)| known == name).map(|(_, category)| category.as_str())
+    };
+    let used = attributes.iter().filter(|name| rows.iter().any(|row| of(row, name).is_some()));
+    let mut texts: Texts<'r> = vec![
+        (own("table", attributes), rows.iter().map(|row| Some(&row.table[..])).collect()),
+        (own("quantity", attributes), rows.iter().map(|row| Some(row.quantity)).collect()),
+    ];
+    texts.extend(used.map(|name| (name.clone(), rows.iter().map(|row| of(row, name)).collect())));
+    texts
+}
+
+fn joined_group(row: &EstimateRow) -> String {
+    row.group.iter().map(|(name, category)| format!("{name}={category}")).collect::<Vec<_>>().join(",")
+}
+
+fn categories(row: &EstimateRow) -> Vec<&str> {
+    row.cell.iter().map(|(_, category)| category.as_str()).collect()
+}
+
+/// Rows as CSV. With `safe_cells`, a quote stands before cells that a spreadsheet would run.
+pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool) -> String {
+    let quoted = |text: &str| {
+        let text = if safe_cells { safe_cell(text) } else { text.into() };
+        match text.contains([',', '"', '\n', '\r']) || text.is_empty() {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.into_owned(),
+        }
+    };
+    let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
+    let numbers = |row: &EstimateRow| {
+        [row.estimate].iter().chain(&row.uncertainty).map(|&n| number(n)).collect::<Vec<_>>().join(",")
+    };
+    let mut text = String::new();
+    match layout {
+        Layout::Joined => {
+            text += "table,group,cell,estimate,standard_error,low,high\n";
+            for row in rows {
+                let cell = quoted(&categories(row).join("*"));
+                let _ = writeln!(text, "{},{},{cell},{}", quoted(&row.table), quoted(&joined_group(row)), numbers(row));
+            }
+        }
+        Layout::Columns(attributes) => {
+            let texts = by_attribute(rows, attributes);
+            let names = texts.iter().map(|(name, _)| quoted(name)).chain(NUMBERS.map(|name| own(name, attributes)));
+            text += &names.collect::<Vec<_>>().join(",");
+            text.push('\n');
+            for (at, row) in rows.iter().enumerate() {
+                // A category that is empty is in quotes; an attribute that the table does not have is nothing.
+                let labels = texts.iter().map(|(_, labels)| labels[at].map_or(String::new(), quoted));
+                let _ = writeln!(text, "{},{}", labels.collect::<Vec<_>>().join(","), numbers(row));
+            }
+        }
+    }
+    text
+}
+
+/// Writes rows as Parquet, complete or not at all. Joined, the categories are a list.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write_estimates(target: &Target, rows: &[EstimateRow]) -> Result<(), TableError> {
+pub fn write_estimates(target: &Target, rows: &[EstimateRow], layout: Layout<'_>) -> Result<(), TableError> {
     let failed = |message: String| target.failed(std::io::Error::other(message));
-    let text =
-        |of: fn(&EstimateRow) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(rows.iter().map(of))) };
-    let number = |at: usize| -> ArrayRef {
-        Arc::new(rows.iter().map(|row| row.uncertainty.map(|u| u[at])).collect::<Float64Array>())
+    let mut columns: Vec<(String, ArrayRef)> = match layout {
+        Layout::Joined => {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            for row in rows {
+                categories(row).iter().for_each(|category| lists.values().append_value(category));
+                lists.append(true);
+            }
+            let tables = StringArray::from_iter_values(rows.iter().map(|row| &row.table));
+            let groups = StringArray::from_iter_values(rows.iter().map(joined_group));
+            vec![
+                ("table".to_owned(), Arc::new(tables)),
+                ("group".to_owned(), Arc::new(groups)),
+                ("categories".to_owned(), Arc::new(lists.finish())),
+            ]
+        }
+        Layout::Columns(attributes) => {
+            let texts = by_attribute(rows, attributes).into_iter();
+            texts.map(|(name, labels)| (name, Arc::new(StringArray::from(labels)) as ArrayRef)).collect()
+        }
     };
-    let mut categories = ListBuilder::new(StringBuilder::new());
-    for row in rows {
-        row.categories.iter().for_each(|category| categories.values().append_value(category));
-        categories.append(true);
+    let attributes = if let Layout::Columns(attributes) = layout { attributes } else { &[] };
+    for (at, name) in NUMBERS.into_iter().enumerate() {
+        let value = |row: &EstimateRow| if at == 0 { row.estimate } else { row.uncertainty[at - 1] };
+        let numbers = rows.iter().map(|row| Some(value(row)).filter(|value| value.is_finite()));
+        columns.push((own(name, attributes), Arc::new(numbers.collect::<Float64Array>())));
     }
-    let columns: [(&str, ArrayRef); 7] = [
-        ("table", text(|row| &row.table)),
-        ("group", text(|row| &row.group)),
-        ("categories", Arc::new(categories.finish())),
-        ("estimate", Arc::new(rows.iter().map(|row| row.estimate).collect::<Float64Array>())),
-        ("standard_error", number(0)),
-        ("low", number(1)),
-        ("high", number(2)),
-    ];
-    let batch = RecordBatch::try_from_iter(columns).map_err(|error| failed(error.to_string()))?;
+    let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(nullable).map_err(|error| failed(error.to_string()))?;
     let mut writer =
         ArrowWriter::try_new(Pending::new(target)?, batch.schema(), None).map_err(|error| failed(error.to_string()))?;
     writer.write(&batch).map_err(|error| failed(error.to_string()))?;

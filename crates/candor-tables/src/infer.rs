@@ -61,12 +61,26 @@ pub struct Wishes {
     pub drop: Vec<String>,
     /// Columns with more distinct values are refused.
     pub max_categories: usize,
+    /// Columns whose categories are known beforehand.
+    pub known: Vec<Known>,
+}
+
+/// A column whose categories are known beforehand, such as one of a type that lists them: they are taken as they are, in this order,
+/// whether they occur or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The column.
+    pub name: String,
+    /// Its categories.
+    pub categories: Vec<String>,
+    /// Whether their order means something.
+    pub ordinal: bool,
 }
 
 impl Default for Wishes {
     fn default() -> Wishes {
         let (bins, bins_elsewhere, public, drop) = (Vec::new(), None, Vec::new(), Vec::new());
-        Wishes { bins, bins_elsewhere, public, drop, max_categories: 100 }
+        Wishes { bins, bins_elsewhere, public, drop, max_categories: 100, known: Vec::new() }
     }
 }
 
@@ -192,11 +206,26 @@ impl Column {
             ));
             extra.push(String::new());
         }
-        let attribute = match bins {
-            Some(bins) => self.binned(name, bins, extra, notes, quote)?,
-            None => self.categorical(name, extra, wishes, public)?,
+        let known = wishes.known.iter().find(|known| known.name == name);
+        let attribute = match (bins, known) {
+            (Some(bins), _) => self.binned(name, bins, extra, notes, quote)?,
+            (None, Some(known)) => self.known(known, extra, public)?,
+            (None, None) => self.categorical(name, extra, wishes, public)?,
         };
         Ok(if public { attribute.public() } else { attribute })
+    }
+
+    /// The categories that are known, and those that stand for what is missing.
+    fn known(&self, known: &Known, extra: Vec<String>, public: bool) -> Result<Attribute, String> {
+        if self.values.keys().any(|value| !known.categories.contains(value)) {
+            return Err("has values that are none of its categories".to_owned());
+        }
+        let mut categories = known.categories.clone();
+        categories.extend(extra.into_iter().filter(|label| !known.categories.contains(label)));
+        let name = &known.name;
+        let attribute = if public { Attribute::new_public(name, categories) } else { Attribute::new(name, categories) };
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        Ok(if known.ordinal { attribute.ordinal() } else { attribute })
     }
 
     /// Numbers in bins.
@@ -303,6 +332,25 @@ mod tests {
         for bad in ["five", "quantile:1", "quantile:x", "width:0", "width:-1", "edges:", "edges:1,a", "deciles:3"] {
             assert!(Bins::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn known_categories_keep_their_order_and_those_that_do_not_occur() {
+        let known = |categories: &[&str], ordinal| Known {
+            name: "a".to_owned(),
+            categories: categories.iter().map(|&label| label.to_owned()).collect(),
+            ordinal,
+        };
+        let mut column = Column::default();
+        ["b", "a", ""].iter().for_each(|value| column.see(value, 10));
+        let wishes = Wishes { known: vec![known(&["c", "b", "a"], true)], ..Wishes::default() };
+        let attribute = column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap();
+        assert_eq!(attribute.categories(), ["c", "b", "a", ""]);
+        assert_eq!(attribute.kind(), candor::schema::Kind::Ordinal);
+        let wishes = Wishes { known: vec![known(&["b", "c"], false)], ..Wishes::default() };
+        assert!(
+            column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("none of its categories")
+        );
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod tally;
 pub mod truth;
 mod kept;
 pub mod randomize;
+pub mod enter;
 
 pub use error::TableError;
 

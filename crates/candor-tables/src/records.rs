@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, UInt64Array};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field};
 use candor::plan::Fingerprint;
 use candor::schema::Schema;
@@ -10,8 +10,11 @@ use candor_analysis::adjust::DistinctRecords;
 
 use crate::marks::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
 use crate::output::Target;
-use crate::responses::{Format, Layout, ResponseWriter};
+use crate::responses::{Encoded, Format, Layout, ResponseWriter};
 use crate::{BATCH, TableError};
+
+/// Columns of codes, and of numbers beside them.
+type Part = (Vec<Vec<u16>>, Vec<ArrayRef>);
 
 /// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
 ///
@@ -25,18 +28,22 @@ pub fn write_weighted(
     records: &DistinctRecords,
     weights: &[f64],
 ) -> Result<(), TableError> {
-    let numbers = vec![Field::new(COUNT, DataType::UInt64, false), Field::new(WEIGHT, DataType::Float64, false)];
-    let batches = (0..records.len()).step_by(BATCH).map(|start| {
-        let range = start..records.len().min(start + BATCH);
-        let mut columns = vec![Vec::with_capacity(range.len()); schema.attributes().len()];
-        for number in range.clone() {
-            columns.iter_mut().zip(records.record(number)).for_each(|(column, &code)| column.push(code));
-        }
-        let counts: ArrayRef = Arc::new(UInt64Array::from(records.counts()[range.clone()].to_vec()));
-        let weights: ArrayRef = Arc::new(Float64Array::from(weights[range].to_vec()));
-        (columns, vec![counts, weights])
-    });
-    write(target, Layout::of_records(schema, numbers, format), (ADJUSTED_KEY, fingerprint), batches)
+    let layout = Layout::of_records(schema, weight_fields(), format);
+    write(target, layout, (ADJUSTED_KEY, fingerprint), weighted(schema, records, weights))
+}
+
+/// The same as record batches.
+///
+/// # Errors
+/// None are known: whatever the labels, they can be had.
+pub fn weighted_batches(
+    schema: &Schema,
+    fingerprint: &Fingerprint,
+    records: &DistinctRecords,
+    weights: &[f64],
+) -> Result<Vec<RecordBatch>, TableError> {
+    let layout = Layout::of_records(schema, weight_fields(), Format::Parquet);
+    batches(&layout, (ADJUSTED_KEY, fingerprint), weighted(schema, records, weights))
 }
 
 /// Writes synthetic records, one column of codes per attribute, complete or not at all.
@@ -50,12 +57,68 @@ pub fn write_synthetic(
     fingerprint: &Fingerprint,
     columns: &[Vec<u16>],
 ) -> Result<(), TableError> {
+    let layout = Layout::of_records(schema, Vec::new(), format);
+    write(target, layout, (SYNTHETIC_KEY, fingerprint), synthetic(columns))
+}
+
+/// The same as record batches.
+///
+/// # Errors
+/// None are known: whatever the labels, they can be had.
+pub fn synthetic_batches(
+    schema: &Schema,
+    fingerprint: &Fingerprint,
+    columns: &[Vec<u16>],
+) -> Result<Vec<RecordBatch>, TableError> {
+    let layout = Layout::of_records(schema, Vec::new(), Format::Parquet);
+    batches(&layout, (SYNTHETIC_KEY, fingerprint), synthetic(columns))
+}
+
+fn weight_fields() -> Vec<Field> {
+    vec![Field::new(COUNT, DataType::UInt64, false), Field::new(WEIGHT, DataType::Float64, false)]
+}
+
+fn weighted<'a>(
+    schema: &'a Schema,
+    records: &'a DistinctRecords,
+    weights: &'a [f64],
+) -> impl Iterator<Item = Part> + 'a {
+    (0..records.len()).step_by(BATCH).map(move |start| {
+        let range = start..records.len().min(start + BATCH);
+        let mut columns = vec![Vec::with_capacity(range.len()); schema.attributes().len()];
+        for number in range.clone() {
+            columns.iter_mut().zip(records.record(number)).for_each(|(column, &code)| column.push(code));
+        }
+        let counts: ArrayRef = Arc::new(UInt64Array::from(records.counts()[range.clone()].to_vec()));
+        let weights: ArrayRef = Arc::new(Float64Array::from(weights[range].to_vec()));
+        (columns, vec![counts, weights])
+    })
+}
+
+fn synthetic(columns: &[Vec<u16>]) -> impl Iterator<Item = Part> + '_ {
     let records = columns.first().map_or(0, Vec::len);
-    let batches = (0..records).step_by(BATCH).map(|start| {
+    (0..records).step_by(BATCH).map(move |start| {
         let range = start..records.min(start + BATCH);
         (columns.iter().map(|column| column[range.clone()].to_vec()).collect(), Vec::new())
-    });
-    write(target, Layout::of_records(schema, Vec::new(), format), (SYNTHETIC_KEY, fingerprint), batches)
+    })
+}
+
+/// Record batches whose schema says what they are.
+fn batches(
+    layout: &Layout,
+    (key, fingerprint): (&str, &Fingerprint),
+    parts: impl Iterator<Item = Part>,
+) -> Result<Vec<RecordBatch>, TableError> {
+    let schema = Arc::new(layout.schema().with_metadata([(key.to_owned(), fingerprint.to_string())].into()));
+    let batch = |(columns, numbers): Part| {
+        let rows = columns.first().map_or(0, Vec::len);
+        let encoded = layout.encode(&[], &columns, &numbers, rows);
+        let Encoded::Batch(batch) = encoded.map_err(|unwritable| unwritable.after("the records", 0))? else {
+            unreachable!("the layout is one of batches")
+        };
+        Ok(batch.with_schema(schema.clone()).expect("the same columns"))
+    };
+    parts.map(batch).collect()
 }
 
 /// Writes batches of columns of codes, and of numbers beside them.
@@ -63,10 +126,10 @@ fn write(
     target: &Target,
     layout: Layout,
     (key, fingerprint): (&str, &Fingerprint),
-    batches: impl Iterator<Item = (Vec<Vec<u16>>, Vec<ArrayRef>)>,
+    parts: impl Iterator<Item = Part>,
 ) -> Result<(), TableError> {
     let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())], false)?;
-    for (columns, numbers) in batches {
+    for (columns, numbers) in parts {
         let rows = columns.first().map_or(0, Vec::len);
         let encoded = layout.encode(&[], &columns, &numbers, rows);
         writer.write(&encoded.map_err(|unwritable| unwritable.after(&target.name(), 0))?, target)?;

@@ -221,7 +221,7 @@ fn booleans_and_numbers_have_codes() {
 #[test]
 fn a_schema_is_inferred_from_batches() {
     let drop = vec!["id".to_owned(), "age".to_owned()];
-    let wishes = Wishes { bins: Vec::new(), bins_elsewhere: None, public: Vec::new(), drop, max_categories: 5 };
+    let wishes = Wishes { drop, max_categories: 5, ..Wishes::default() };
     let found = infer(of("people", vec![people(0..10), people(10..40)]), &wishes).unwrap();
     assert_eq!((found.records, found.schema.attributes()[1].categories()), (40, schema().attributes()[1].categories()));
 }

@@ -4,7 +4,7 @@
 
 use candor::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
-use candor::randomize::{ColumnRandomizer, Randomizer};
+use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
 use divan::Bencher;
@@ -45,17 +45,17 @@ fn generator_chacha20(bencher: Bencher) {
     fill(bencher, ChaCha20Rng::seed_from_u64(1));
 }
 
-/// k-ary randomized response on a column of u8 codes.
+/// k-ary randomized response on a column of codes.
 #[divan::bench(args = [(2, 1.0), (16, 1.0), (16, 4.0), (16, 8.0), (100, 4.0)])]
-fn k_ary_u8(bencher: Bencher, (categories, epsilon): (usize, f64)) {
-    let channel = Channel::Pattern(Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap());
-    let randomizer = ColumnRandomizer::new(&channel).unwrap();
-    let truths: Vec<u8> = (0..VALUES).map(|i| (i * 7919 % categories) as u8).collect();
-    let mut answers = vec![0u8; VALUES];
+fn k_ary_column(bencher: Bencher, (categories, epsilon): (usize, f64)) {
+    let channel = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
+    let plan = Plan::new(Schema::of_sizes(&[categories]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let randomizer = Randomizer::new(&plan);
+    let truths = [(0..VALUES).map(|i| (i * 7919 % categories) as u16).collect::<Vec<u16>>()];
     let mut rng = Source::from_seed(1).stream(0);
-    bencher.counter(ItemsCount::new(VALUES)).bench_local(|| {
-        randomizer.column(divan::black_box(&truths), divan::black_box(&mut answers), &mut rng).unwrap();
-    });
+    bencher
+        .counter(ItemsCount::new(VALUES))
+        .bench_local(|| randomizer.batch(divan::black_box(&truths), &mut rng).unwrap());
 }
 
 fn records(bencher: Bencher, plan: Plan) {

@@ -209,6 +209,22 @@ fn matrices() {
     prove("lottery of matrices", two, Some((0, vec![vec![0]])));
 }
 
+/// Columns that sum to the outcomes of a device.
+#[test]
+fn devices() {
+    let device = |total: u128, columns: &[&[u64]]| -> Channel {
+        let labels = (0..columns[0].len()).map(|z| z.to_string()).collect();
+        let columns: Vec<Vec<u64>> = columns.iter().map(|column| column.to_vec()).collect();
+        Matrix::of_total(vec![columns.len()], labels, total, columns).unwrap().into()
+    };
+    prove("a die", alone(device(6, &[&[4, 1, 1], &[1, 4, 1], &[1, 1, 4]])), None);
+    prove("sums of dice", alone(device(36, &[&[30, 6], &[3, 33]])), None);
+    let large = (1u64 << 60) + 1;
+    prove("many outcomes", alone(device(3 * u128::from(large), &[&[2 * large, large], &[large, 2 * large]])), None);
+    let mirrored = vec![(1, device(6, &[&[5, 1], &[1, 5]])), (1, device(6, &[&[1, 5], &[5, 1]]))];
+    prove("a lottery of dice", mirrored, None);
+}
+
 #[test]
 fn joint() {
     let channel = Pattern::k_ary([2, 3, 4].map(Axis::single).to_vec(), 3.0).unwrap();

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use candor::channel::{Answer, Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use candor::channel::{Answer, Axis, Bitmap, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
 use candor::randomize::{Client, RandomizeError};
 use candor::randomness::Source;
@@ -54,7 +54,7 @@ fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
     Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
 }
 
-fn strip(places: &[usize], sizes: &[usize], cells: usize, weights: [u64; 2]) -> Strip {
+fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Strip {
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
 }
 
@@ -76,9 +76,41 @@ fn strips() -> Vec<(&'static str, Plan)> {
         ("strip", plan(&[9], vec![Block::new(vec![0], Strip::within(vec![0], vec![9], 2, 1.0).unwrap())])),
         ("strip-pair", plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, [7, 5]))])),
         ("strip-triple", plan(&[4, 5, 3], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[4, 5, 3], 7, [3, 8]))])),
+        (
+            "box",
+            plan(
+                &[3, 4, 5],
+                vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[3, 4, 5], Cells::Box(vec![1, 3, 2]), [7, 5]))],
+            ),
+        ),
         ("strips-and-patterns", plan(&[4, 2, 7], vec![Block::lottery(vec![2, 0, 1], mixed)])),
         ("strips-in-blocks", plan(&[200, 3, 300], blocks)),
     ]
+}
+
+/// Devices whose outcomes are no power of two: a die of three categories, a lottery of unequal ones, and one beyond 2^53.
+fn devices() -> Vec<(&'static str, Plan)> {
+    let labels = |n: usize| (0..n).map(|z| format!("z{z}")).collect::<Vec<String>>();
+    let matrix = |sizes: &[usize], total: u128, columns: &[&[u64]]| -> Channel {
+        let columns: Vec<Vec<u64>> = columns.iter().map(|column| column.to_vec()).collect();
+        Matrix::of_total(sizes.to_vec(), labels(columns[0].len()), total, columns).unwrap().into()
+    };
+    let die = matrix(&[3], 6, &[&[4, 1, 1], &[1, 4, 1], &[1, 1, 4]]);
+    let lottery = vec![
+        (2, matrix(&[2], 36, &[&[30, 6], &[3, 33]])),
+        (1, matrix(&[2], 100, &[&[20, 80], &[65, 35]])),
+        (1, matrix(&[2], 8, &[&[7, 1], &[1, 7]])),
+    ];
+    let large = (1u64 << 60) + 1;
+    let crossed: Vec<Vec<u64>> =
+        (0..4).map(|x| (0..4).map(|z| if x == z { 3 * large } else { large }).collect()).collect();
+    let crossed: Vec<&[u64]> = crossed.iter().map(Vec::as_slice).collect();
+    let blocks = vec![
+        Block::lottery(vec![1], lottery),
+        Block::lottery(vec![0], vec![(1, die)]),
+        Block::lottery(vec![2, 3], vec![(1, matrix(&[2, 2], 6 * u128::from(large), &crossed))]),
+    ];
+    vec![("totals", plan(&[3, 2, 2, 2], blocks))]
 }
 
 /// The plans of the vectors, by name: every kind of channel and set, blocks and a lottery.
@@ -207,7 +239,7 @@ fn write(name: &str, plan: &Plan) {
 
 #[test]
 fn the_sampler_reproduces_its_vectors() {
-    for (name, made) in plans().into_iter().chain(strips()) {
+    for (name, made) in plans().into_iter().chain(strips()).chain(devices()) {
         if std::env::var_os("CANDOR_WRITE_VECTORS").is_some() {
             write(name, &made);
         }

@@ -2,6 +2,7 @@
 
 use candor::plan::Plan;
 
+use super::constrained::constrained;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
 use crate::tally::TableTally;
 
@@ -18,6 +19,9 @@ pub enum Method {
     Iterative,
     /// The distribution closest to the unbiased estimate.
     Projected,
+    /// All tables together: the distributions that agree with each other and are closest to the unbiased estimates, what is known
+    /// well moved least ([`constrained`](super::constrained)).
+    Constrained,
     /// Negative cells set to zero, the rest rescaled: for comparison with the literature.
     Clipped,
 }
@@ -102,8 +106,33 @@ pub enum NoAnswer {
     },
 }
 
+/// Estimates tables of the same responses from their counts: each by itself, or, if they are to agree, those together that can be
+/// estimated.
+pub fn analyse_all(plan: &Plan, tallies: &[TableTally], options: &Options) -> Vec<Analysis> {
+    if options.method != Method::Constrained {
+        return tallies.iter().map(|tally| analyse(plan, tally, options)).collect();
+    }
+    let unbiased = Options { method: Method::Unbiased, ..*options };
+    let mut analyses: Vec<Analysis> = tallies.iter().map(|tally| analyse(plan, tally, &unbiased)).collect();
+    let told: Vec<usize> = (0..tallies.len()).filter(|&at| analyses[at].cells.is_ok()).collect();
+    match constrained(plan, &told.iter().map(|&at| &tallies[at]).collect::<Vec<_>>()) {
+        Ok(estimates) => {
+            told.iter().zip(estimates).for_each(|(&at, estimate)| analyses[at].cells = Ok(bare(estimate.shares)));
+        }
+        Err(error) => told.iter().for_each(|&at| analyses[at].cells = Err(error.clone().into())),
+    }
+    analyses
+}
+
+fn bare(shares: Vec<f64>) -> Vec<Cell> {
+    shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect()
+}
+
 /// Estimates one table from its counts.
 pub fn analyse(plan: &Plan, tally: &TableTally, options: &Options) -> Analysis {
+    if options.method == Method::Constrained {
+        return analyse_all(plan, std::slice::from_ref(tally), options).remove(0);
+    }
     let attributes = tally.layout().attributes.clone();
     let respondents = tally.total();
     let estimator = match TableEstimator::new(plan, &attributes) {
@@ -140,7 +169,6 @@ fn cells(
     if options.method == Method::PlugIn {
         estimator = estimator.with_plug_in_weights(tally)?;
     }
-    let bare = |shares: Vec<f64>| shares.into_iter().map(|estimate| Cell { estimate, uncertainty: None }).collect();
     if options.method == Method::Iterative {
         const TOLERANCE: f64 = 1e-10;
         let found = estimator.iterate(tally, TOLERANCE, most_updates(&tally.layout().dims(), tally.groups().len()))?;
@@ -155,7 +183,18 @@ fn cells(
         (_, Target::Population) => population,
     };
     let reach = options.interval.reach(options.confidence, estimate.shares.len());
-    if estimate.standard_errors.iter().all(|se| 2.0 * reach * se >= 1.0) {
+    let intervals: Vec<(f64, f64)> = match options.interval {
+        Interval::Binomial => estimator.binomial(tally, &estimate, options),
+        Interval::Bootstrap | Interval::Wald | Interval::Simultaneous => {
+            let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
+            estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
+        }
+    };
+    let whole = match options.interval {
+        Interval::Binomial => intervals.iter().all(|(low, high)| *low <= 0.0 && *high >= 1.0),
+        _ => intervals.iter().all(|(low, high)| high - low >= 1.0),
+    };
+    if whole {
         let least = estimate.standard_errors.iter().copied().fold(f64::INFINITY, f64::min);
         let respondents = estimate.respondents;
         return Err(NoAnswer::Uninformative {
@@ -163,17 +202,11 @@ fn cells(
             needed: (respondents * (4.0 * reach * least).powi(2)).ceil(),
         });
     }
-    match options.method {
-        Method::Projected => return Ok(bare(simplex::project(&estimate.shares))),
-        Method::Clipped => return Ok(bare(simplex::clip(&estimate.shares))),
-        Method::Unbiased | Method::PlugIn | Method::Iterative => {}
-    }
-    let intervals: Vec<(f64, f64)> = match options.interval {
-        Interval::Bootstrap => estimator.bootstrap(tally, options)?,
-        Interval::Wald | Interval::Simultaneous => {
-            let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
-            estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
-        }
+    let intervals = match (options.method, options.interval) {
+        (Method::Projected, _) => return Ok(bare(simplex::project(&estimate.shares))),
+        (Method::Clipped, _) => return Ok(bare(simplex::clip(&estimate.shares))),
+        (_, Interval::Bootstrap) => estimator.bootstrap(tally, options)?,
+        _ => intervals,
     };
     let cell = |((&estimate, &standard_error), (low, high)): ((&f64, &f64), (f64, f64))| Cell {
         estimate,

@@ -5,8 +5,10 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// How intervals are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interval {
-    /// Each interval holds its cell with the given confidence.
+    /// Each interval holds its cell with the given confidence, also with few responses and rare cells; inside 0 and 1.
     #[default]
+    Binomial,
+    /// The same for many responses: so many standard errors to either side of the estimate.
     Wald,
     /// All intervals of a table hold at once with the given confidence: the bound of Domingo-Ferrer and Soria-Comas 2020, in
     /// which `B` is the upper `alpha / r` point of chi-square with one degree of freedom for the
@@ -25,7 +27,7 @@ impl Interval {
     pub fn reach(self, confidence: f64, cells: usize) -> f64 {
         let alpha = 1.0 - confidence;
         let share = match self {
-            Interval::Wald | Interval::Bootstrap => alpha / 2.0,
+            Interval::Binomial | Interval::Wald | Interval::Bootstrap => alpha / 2.0,
             Interval::Simultaneous => alpha / 2.0 / cells.max(1) as f64,
         };
         // By symmetry, so that tiny tails keep their digits.

@@ -68,17 +68,14 @@ impl TableEstimator<'_> {
         let feasible = (whole && held.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(&held)));
         let mut variance = 0.0;
         for ((law, group), weights) in groups.iter().zip(&weights) {
-            // A response's contributions are symmetric in cell and answer, but for the matrices.
-            let mut values = self.held_order(coefficients);
-            self.apply(&mut values, law, &self.estimate_coefficients(weights));
-            let values = self.invert_transposed(&values);
+            let values = self.contributions(law, &self.estimate_coefficients(weights), coefficients);
             let spread = |first: &[f64], second: &[f64]| {
                 let (mean, other) = (dot(&values, first), dot(&values, second));
                 let square: f64 = values.iter().zip(second).map(|(value, share)| value * value * share).sum();
                 square - 2.0 * mean * other + mean * mean
             };
             let (first, second) = self.answer_shares(group, law, &held);
-            let mut largest = spread(&first, &second);
+            let mut largest = spread(&first, second.as_deref().unwrap_or(&first));
             if let Some(feasible) = &feasible {
                 let answers = self.expected(feasible, law);
                 largest = largest.max(spread(&answers, &answers));
@@ -115,7 +112,7 @@ impl TableEstimator<'_> {
     }
 
     /// Applies the transposed inverses of the matrices: from coefficients of cells to those of outputs.
-    fn invert_transposed(&self, coefficients: &[f64]) -> Vec<f64> {
+    pub(super) fn invert_transposed(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut table = coefficients.to_vec();
         let mut outer: usize = self.dims[..self.attributes.len()].iter().product();
         for (i, axis) in self.matrices.iter().enumerate() {

@@ -114,6 +114,11 @@ impl MatrixAxis {
         along(matrix.shape(), |cell, output| matrix[(cell, output)], table, outer, inner)
     }
 
+    /// The rows of the inverse, one for each cell.
+    pub(super) fn inverse_rows(&self) -> Vec<Vec<f64>> {
+        self.inverse.row_iter().map(|row| row.iter().copied().collect()).collect()
+    }
+
     /// Applies the transposed inverse along the middle axis of an `outer x cells x inner` table.
     pub(super) fn apply_transposed(&self, table: &[f64], outer: usize, inner: usize) -> Vec<f64> {
         let shape = (self.inverse.ncols(), self.inverse.nrows());

@@ -20,13 +20,18 @@ mod likelihood;
 mod matrix;
 mod sets;
 mod iterative;
+mod constrained;
 mod analysis;
 mod bootstrap;
 mod independence;
 mod linear;
 mod plausible;
+pub(crate) mod moments;
+pub(crate) mod binomial;
+mod predict;
 
-pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse};
+pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
+pub use constrained::constrained;
 pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
@@ -34,8 +39,6 @@ pub use interval::Interval;
 pub use iterative::Iterated;
 pub use linear::Linear;
 pub use table::{Estimate, EstimateError, Target};
-
-use std::collections::BTreeMap;
 
 use candor::plan::Plan;
 use candor::shape::Shape;
@@ -158,48 +161,6 @@ impl<'a> TableEstimator<'a> {
         (!sets).then(|| (scale * largest(|s| (s * (1.0 - s)).sqrt()), scale * largest(|s| ((1.0 - s) / s).sqrt())))
     }
 
-    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform.
-    ///
-    /// # Errors
-    /// If the plan erases what the table asks for.
-    pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
-        let mut draws: BTreeMap<Vec<u16>, f64> = BTreeMap::from([(Vec::new(), 1.0)]);
-        for &block in &self.layout.tagged {
-            let channels = self.plan.blocks()[block].channels();
-            let total: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
-            let mut longer = BTreeMap::new();
-            for (tag, (weight, _)) in channels.iter().enumerate() {
-                for (tags, p) in &draws {
-                    let tags = [&tags[..], &[tag as u16]].concat();
-                    *longer.entry(self.layout.key(self.plan, &tags)).or_insert(0.0) += p * *weight as f64 / total;
-                }
-            }
-            draws = longer;
-        }
-        let uniform = 1.0 / self.cells() as f64;
-        let groups: Vec<(GroupLaw, Group)> = draws
-            .iter()
-            .map(|(tags, p)| {
-                let law = self.law(tags);
-                let total = respondents * p;
-                let inclusion: f64 = law.observed[0];
-                let mut counts = vec![total * inclusion];
-                for axis in &self.matrices {
-                    counts = counts.iter().flat_map(|c| axis.outputs_of_uniform().map(move |p| c * p)).collect();
-                }
-                let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
-                let counts = counts.repeat(attribute_cells);
-                (law, Group { total, squares: total, counts, square_counts: Vec::new() })
-            })
-            .collect();
-        let groups: Vec<(GroupLaw, &Group)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
-        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
-        let shares = vec![uniform; self.cells()];
-        let variances = self.variances(&groups, &weights, &shares, target);
-        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
-        Ok(self.in_order(shares, standard_errors, respondents))
-    }
-
     fn cells(&self) -> usize {
         self.dims.iter().product()
     }
@@ -214,6 +175,23 @@ impl<'a> TableEstimator<'a> {
         GroupLaw::new(self.plan, &self.layout, &self.blocks, &self.dims[..self.attributes.len()], key)
     }
 
+    /// What groups of so many responses tell about each component: `D = sum n I`.
+    fn information_of<'g>(&self, groups: impl Iterator<Item = (&'g GroupLaw, f64)>) -> Vec<f64> {
+        let mut information = vec![0.0; 1 << self.attributes.len()];
+        for (law, n) in groups {
+            for (sum, (eigenvalue, entry)) in information.iter_mut().zip(law.eigenvalues.iter().zip(&law.entries)) {
+                *sum += n * eigenvalue * entry;
+            }
+        }
+        information
+    }
+
+    /// What these responses tell about each component; bit `i` stands for attribute `i` of [`TableEstimator::held`].
+    fn information(&self, tally: &TableTally) -> Vec<f64> {
+        let groups = self.group_laws(tally);
+        self.information_of(groups.iter().map(|(law, group)| (law, group.total)))
+    }
+
     /// For each group and component the factor by which its observed component enters the estimate:
     /// `n_g lambda_g / sum n lambda^2` (for strips with what they enter by in place of one `lambda`), unbiased whatever tags were
     /// drawn.
@@ -222,12 +200,7 @@ impl<'a> TableEstimator<'a> {
         groups: impl Iterator<Item = (&'g GroupLaw, f64)> + Clone,
     ) -> Result<Vec<Vec<f64>>, EstimateError> {
         let respondents: f64 = groups.clone().map(|(_, n)| n).sum();
-        let mut information = vec![0.0; 1 << self.attributes.len()];
-        for (law, n) in groups.clone() {
-            for (sum, (eigenvalue, entry)) in information.iter_mut().zip(law.eigenvalues.iter().zip(&law.entries)) {
-                *sum += n * eigenvalue * entry;
-            }
-        }
+        let information = self.information_of(groups.clone());
         let erased = |&u: &usize| information[u] <= respondents * NO_INFORMATION * NO_INFORMATION;
         if let Some(component) = (0..information.len()).filter(erased).min_by_key(|u| u.count_ones()) {
             let inside = self.attributes.iter().enumerate().filter(|(i, _)| component >> i & 1 == 1);
@@ -349,9 +322,8 @@ impl<'a> TableEstimator<'a> {
         // A distribution, where the estimate is none: few responses that happen to agree would
         // otherwise seem certain.
         let whole = self.matrices.iter().all(MatrixAxis::is_whole);
-        let feasible =
-            (whole && shares.iter().any(|share| *share < 0.0)).then(|| self.forward(&simplex::project(shares)));
-        let closest = feasible.is_some().then(|| simplex::project(shares));
+        let closest = (whole && shares.iter().any(|share| *share < 0.0)).then(|| simplex::project(shares));
+        let feasible = closest.as_deref().map(|closest| self.forward(closest));
         for ((law, group), weights) in groups.iter().zip(weights) {
             let (mut spread, least) = match law.has_strips() {
                 true => {
@@ -362,9 +334,9 @@ impl<'a> TableEstimator<'a> {
                     let (first, second) = self.answer_shares(group, law, shares);
                     let least = feasible.as_ref().map(|feasible| {
                         let answers = self.expected(feasible, law);
-                        self.spread(&answers, &answers, law, weights)
+                        self.spread(&answers, None, law, weights)
                     });
-                    (self.spread(&first, &second, law, weights), least)
+                    (self.spread(&first, second.as_deref(), law, weights), least)
                 }
             };
             if let Some(least) = least {
@@ -383,26 +355,30 @@ impl<'a> TableEstimator<'a> {
         variances
     }
 
-    /// The shares of answers, and those by squared weights, that moments are taken from; `shares` is the estimate.
-    fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// The shares of answers that moments are taken from, and those by squared weights, if responses have weights; `shares` is the
+    /// estimate.
+    fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Option<Vec<f64>>) {
         let observed = || self.frequencies(law, &group.counts, group.total);
         match (group.square_counts.is_empty(), self.matrices.is_empty()) {
-            (true, true) => (self.expected(shares, law), self.expected(shares, law)),
-            (true, false) => (observed(), observed()),
-            (false, _) => (observed(), self.frequencies(law, &group.square_counts, group.squares)),
+            (true, true) => (self.expected(shares, law), None),
+            (true, false) => (observed(), None),
+            (false, _) => (observed(), Some(self.frequencies(law, &group.square_counts, group.squares))),
         }
     }
 
     /// The variance of one response's contribution to each cell: `E f^2 - (E f)^2`, with `first` the
-    /// shares of answers and `second` those by squared weights.
-    fn spread(&self, first: &[f64], second: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
+    /// shares of answers and `second` those by squared weights, if these are others.
+    fn spread(&self, first: &[f64], second: Option<&[f64]>, law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
         let contribution = self.estimate_coefficients(weights);
         let values = pattern_function(&contribution, &law.shares);
         let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
-        let mut square = self.invert(second, true);
+        let mut square = self.invert(second.unwrap_or(first), true);
         self.apply(&mut square, law, &coefficients(&squares, &law.shares));
         let mut mean = self.invert(first, false);
         self.apply(&mut mean, law, &contribution);
+        let Some(second) = second else {
+            return square.into_iter().zip(mean).map(|(square, mean)| square - mean * mean).collect();
+        };
         let mut other = self.invert(second, false);
         self.apply(&mut other, law, &contribution);
         let spread = |(square, (mean, other)): (f64, (f64, f64))| square - 2.0 * mean * other + mean * mean;
@@ -411,20 +387,28 @@ impl<'a> TableEstimator<'a> {
 
     /// The same where strips were drawn, at a table of true shares: both moments are sums of its components.
     fn spread_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
-        let contribution = self.estimate_coefficients(weights);
-        let outside = self.product_outside(|i| self.dims[i] as f64);
-        let of_components = |table: Vec<f64>, coefficients: &[f64]| {
-            let factors: Vec<f64> = coefficients.iter().zip(&outside).map(|(c, outside)| c * outside).collect();
-            let (mut table, k) = (table, self.attributes.len());
-            split(&mut table, &self.dims, k);
-            scale(&mut table, &self.dims, k, &factors);
-            join(&mut table, &self.dims, k);
-            table
-        };
-        let square = of_components(self.invert(&self.forward(shares), true), &second_moment(law, &contribution));
-        let mean: Vec<f64> = contribution.iter().zip(&law.eigenvalues).map(|(c, eigenvalue)| c * eigenvalue).collect();
-        let mean = of_components(shares.to_vec(), &mean);
+        let second = second_moment(law, &self.estimate_coefficients(weights));
+        let square = self.of_components(self.invert(&self.forward(shares), true), &second);
+        let mean = self.mean_of_strips(shares, law, weights);
         square.into_iter().zip(mean).map(|(square, mean)| square - mean * mean).collect()
+    }
+
+    /// The mean of one response's contribution to each cell where strips were drawn.
+    fn mean_of_strips(&self, shares: &[f64], law: &GroupLaw, weights: &[f64]) -> Vec<f64> {
+        let contribution = self.estimate_coefficients(weights);
+        let mean: Vec<f64> = contribution.iter().zip(&law.eigenvalues).map(|(c, eigenvalue)| c * eigenvalue).collect();
+        self.of_components(shares.to_vec(), &mean)
+    }
+
+    /// The table whose components are those of this one times these coefficients, as sums over the other attributes.
+    fn of_components(&self, mut table: Vec<f64>, coefficients: &[f64]) -> Vec<f64> {
+        let outside = self.product_outside(|i| self.dims[i] as f64);
+        let factors: Vec<f64> = coefficients.iter().zip(&outside).map(|(c, outside)| c * outside).collect();
+        let k = self.attributes.len();
+        split(&mut table, &self.dims, k);
+        scale(&mut table, &self.dims, k, &factors);
+        join(&mut table, &self.dims, k);
+        table
     }
 
     /// The share of responses in each cell, or what they show there on average: along axes that the channels drawn do not ask

@@ -4,6 +4,8 @@ use candor::channel::{Channel, Pattern};
 use candor::plan::{Block, Plan};
 use candor::privacy::{CRITERIA, Question};
 
+use super::likelihoods::{Level, Likelihoods};
+
 /// Relative room for the rounding of likelihoods that are sums of a few thousand floats.
 const ROUNDING: f64 = 1e-10;
 
@@ -39,39 +41,17 @@ impl Blanket {
         Some(Blanket::new(rho, gamma, ((phi - 1.0) * (1.0 + ROUNDING)).min(1.0)))
     }
 
-    /// The values of `G` for this `e^epsilon`, each rounded up, with their probabilities; the rest is 0.
-    pub(super) fn levels(&self, e: f64) -> [(f64, f64); 4] {
+    /// Answers at the corners: no channel with these three numbers is bounded less well by them.
+    pub(super) fn levels(&self) -> [Level; 4] {
         let Blanket { rho, gamma, beta } = *self;
         let (s, t) = ((1.0 - gamma) / (rho - 1.0), beta / (rho - 1.0));
-        let up = |u: f64, v: f64| u - e * v + (u + e * v) * f64::EPSILON * 2.0;
-        [
-            (up(rho, 1.0), t),
-            (up(1.0, rho), t),
-            (up(rho, rho), (s - t).max(0.0)),
-            (up(1.0, 1.0), (gamma - s - t).max(0.0)),
-        ]
+        let level = |u: f64, v: f64, p: f64| Level { u, v, p: p.max(0.0) };
+        [level(rho, 1.0, t), level(1.0, rho, t), level(rho, rho, s - t), level(1.0, 1.0, gamma - s - t)]
     }
 
-    /// A bound on `delta` by exponential moments: `x_+ <= e^(theta x) / (e theta)` for every `theta > 0`. Its cost does not depend on the
-    /// number of respondents.
-    pub fn delta_at_most(&self, respondents: u64, epsilon: f64) -> f64 {
-        let (n, levels) = (respondents as f64, self.levels(epsilon.exp()));
-        let log_delta = |log_theta: f64| {
-            let theta = log_theta.exp();
-            let terms = levels.map(|(g, p)| p * (theta * g).exp_m1());
-            let rounding = n * 2f64.powi(-50) * terms.iter().map(|term| term.abs()).sum::<f64>();
-            n * terms.iter().sum::<f64>().ln_1p() - 1.0 - (theta * n).ln() + rounding
-        };
-        // Golden section; any theta is valid.
-        let (mut low, mut high) = (-60.0f64, 6.0f64);
-        let ratio = (5f64.sqrt() - 1.0) / 2.0;
-        for _ in 0..90 {
-            let (a, b) = (high - ratio * (high - low), low + ratio * (high - low));
-            // What is no number is too large.
-            if log_delta(a) < log_delta(b) || log_delta(b).is_nan() { high = b } else { low = a }
-        }
-        let found = log_delta((low + high) / 2.0);
-        if found.is_nan() { 1.0 } else { found.exp().min(1.0) }
+    /// The same as the likelihoods of a pair.
+    pub fn likelihoods(&self) -> Likelihoods {
+        Likelihoods::new(self.levels().to_vec())
     }
 }
 
@@ -85,7 +65,7 @@ fn of_block(block: &Block) -> Option<f64> {
 fn of_channel(channel: &Channel) -> Option<f64> {
     match channel {
         Channel::Matrix(matrix) => {
-            let scale = 2f64.powi(matrix.bits() as i32);
+            let scale = matrix.total() as f64;
             let least = |output: usize| matrix.columns().iter().map(|column| column[output]).min().unwrap_or(0);
             Some((0..matrix.labels().len()).map(|output| least(output) as f64).sum::<f64>() / scale)
         }

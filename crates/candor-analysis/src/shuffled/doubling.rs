@@ -3,8 +3,6 @@
 //! Mass between two points of a grid is split between them so that the mean stays. The expectation of `(sum)_+` is convex in every
 //! summand, so it can only grow; moving mass up lets it grow, too. All terms are positive, so rounding is relative and counted.
 
-use super::blanket::Blanket;
-
 /// How many points a grid has at most.
 const MOST_POINTS: usize = 2_048;
 
@@ -21,21 +19,21 @@ struct Sum {
     far: f64,
 }
 
-/// A bound on `delta`; `None` if rounding could be a hundredth of it. `target` says what is not worth keeping.
-pub(super) fn delta(blanket: &Blanket, respondents: u64, epsilon: f64, target: f64) -> Option<f64> {
+/// A bound on `delta` from the values of `G` and their probabilities; `None` if rounding could be a hundredth of it. `target` says what is
+/// not worth keeping.
+pub(super) fn delta(levels: &[(f64, f64)], respondents: u64, target: f64) -> Option<f64> {
     let rounding = 1.0 + 4.0 * respondents as f64 * (MOST_POINTS + 8) as f64 * f64::EPSILON / 2.0;
     if rounding > 1.01 {
         return None;
     }
-    let levels = blanket.levels(epsilon.exp());
     let largest = levels.iter().map(|&(g, _)| g).fold(0.0, f64::max);
     if largest <= 0.0 {
         return Some(0.0);
     }
     let cut = target * 1e-5 / (respondents as f64 * largest);
     // Below the floor a sum will hardly come back: it moves up to it, which is safe wherever the floor is.
-    let floor = -height(&levels, respondents, (target / largest).min(1.0).ln() - 12.0) - 2.0 * largest;
-    let levels = levels.map(|(g, p)| (g.max(floor), p));
+    let floor = -height(levels, respondents, (target / largest).min(1.0).ln() - 12.0) - 2.0 * largest;
+    let levels: Vec<(f64, f64)> = levels.iter().map(|&(g, p)| (g.max(floor), p)).collect();
     let widest = levels.iter().map(|&(g, _)| g.abs()).fold(0.0, f64::max);
     let mut sum = Sum::of(&levels, 2.0 * widest / (MOST_POINTS / 2) as f64);
     // From the highest binary digit of the number of respondents down: twice as many, and one more where the digit says so.

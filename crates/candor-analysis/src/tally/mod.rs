@@ -5,6 +5,7 @@ mod cover;
 mod inclusion;
 mod layout;
 mod sources;
+mod slice;
 mod runs;
 
 pub use cover::count_categories;

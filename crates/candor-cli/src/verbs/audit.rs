@@ -7,7 +7,7 @@ use candor::plan::Plan;
 use candor::privacy::Requirement;
 use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
 use candor_study::guarantee::{ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHY_TWO_EPSILONS, attribute_rows, told};
-use candor_study::shuffled::{ShuffleOptions, Shuffling};
+use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
 use clap::Args;
 
 use super::design::describe_prior;
@@ -25,6 +25,7 @@ Examples:
   candor audit plan.json --require ldp=4 --require rho=0.1:0.9
   candor audit plan.json --prior Sex=0.7,0.3 --require worst-posterior=0.99
   candor audit plan.json --respondents 10000 --require shuffled=0.5
+  candor audit plan.json --respondents 10000 --tables marginals
   candor audit first.json second.json              what holds for people who answer both
   candor audit --compare first.json second.json    is one at least as informative as the other?
 
@@ -49,6 +50,9 @@ pub struct AuditArgs {
     /// How many of the respondents tell the reader their answers
     #[arg(long, requires = "respondents", default_value_t = 0)]
     colluding: u64,
+    /// Of which tables counts are published, instead of whole responses, as in "marginals" or "a,b;c"
+    #[arg(long, requires = "respondents")]
+    tables: Option<String>,
     /// Two plans: is one at least as informative as the other? With a proof either way
     #[arg(long, conflicts_with_all = ["prior", "require"])]
     compare: bool,
@@ -70,6 +74,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
         delta: args.delta,
         colluding: args.colluding,
         required,
+        tables: args.tables.clone(),
     });
     let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&others)?, shuffle };
     let [path] = &args.plans[..] else { return together(&args, &options) };
@@ -113,6 +118,14 @@ fn describe_shuffling(shuffling: Option<&Shuffling>) -> String {
     };
     let mut text = format!("\nAfter shuffling\n\n  shuffled {}{verdict}\n", shown("shuffled", found.value));
     text += &paragraph(&found.sentence);
+    if let Some(parts) = found.parts.as_ref().filter(|parts| parts.len() > 1) {
+        let one =
+            |part: &CountedPart| format!("{}: {}", part.attributes.join(", "), shown("shuffled", Some(part.value)));
+        let more = parts.len().saturating_sub(SHOWN_DETAILS);
+        let more = if more > 0 { format!("; and {more} more in --json") } else { String::new() };
+        let parts: Vec<String> = parts.iter().take(SHOWN_DETAILS).map(one).collect();
+        text += &paragraph(&format!("[{}{more}]", parts.join("; ")));
+    }
     if let Some(warning) = &found.warning {
         text += &paragraph(&format!("WARNING: {warning}"));
     }

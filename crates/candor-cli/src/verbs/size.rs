@@ -1,26 +1,50 @@
-//! `candor size`: how many respondents a margin of error takes.
+//! `candor size`: how many respondents a margin of error takes, or a difference, or finding people who ignore their device.
 
+use candor::plan::Plan;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_study::estimate::EstimateOptions;
+use candor_study::power::{Finding, PowerOptions, Powers, QuestionPower, powers};
 use candor_study::size::{Size, size};
 use clap::Args;
 
 use super::estimate::parse_confidence;
-use super::read_plan;
+use super::{parse_respondents, read_plan};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, table};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  candor size plan.json --margin 0.02 --tables pairs")]
+Examples:
+  candor size plan.json --margin 0.02 --tables pairs
+  candor size plan.json --detect 0.1,0.2
+  candor size plan.json --detect 0.1 --null 0.05 --power 0.9
+  candor size plan.json --ignoring 0.1 --detect 0.2
+  candor size plan.json --detect 0.1,0.2 --respondents 500")]
 pub struct SizeArgs {
     /// The plan (JSON); - for standard input
     plan: String,
     /// How far an interval may reach to either side, as a share: 0.02 is two percentage points
-    #[arg(long, value_parser = parse_margin)]
-    margin: f64,
+    #[arg(long, value_parser = parse_margin, required_unless_present_any = ["detect", "ignoring"], conflicts_with_all = ["detect", "ignoring"])]
+    margin: Option<f64>,
+    /// Instead of a margin: the shares of the last category in two groups that are to be told apart; one share with --null or --ignoring
+    #[arg(long, value_delimiter = ',', value_name = "P,P", allow_negative_numbers = true)]
+    detect: Vec<f64>,
+    /// The share that is supposed, for a one-sided test against it
+    #[arg(long, value_name = "P", requires = "detect", conflicts_with = "ignoring", allow_negative_numbers = true)]
+    null: Option<f64>,
+    /// Find people who ignore their device and give the first answer, if they are this share (see candor comply)
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    ignoring: Option<f64>,
+    /// With which probability it is to be found
+    #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
+    power: f64,
+    /// The level of the test
+    #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
+    alpha: f64,
+    /// Tell the power of so many respondents instead; of two groups, in each
+    #[arg(long, value_name = "N", value_parser = parse_respondents, conflicts_with = "margin")]
+    respondents: Option<f64>,
     /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
@@ -44,21 +68,61 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 
 pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
+    let Some(margin) = args.margin else { return run_power(&plan, &args) };
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = size(&plan, &tables, args.margin, args.confidence, interval)?;
+    let sizes = size(&plan, &tables, margin, args.confidence, interval)?;
     if args.json {
         return emit_json(&sizes);
     }
     let row = |one: &Size| {
         let needed = one.respondents.map_or("not identifiable".to_owned(), |needed| count(needed as u64));
-        vec![one.attributes.join(","), needed]
+        let worst = one.worst_case.map_or("-".to_owned(), |needed| count(needed as u64));
+        vec![one.attributes.join(","), needed, worst]
     };
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "Respondents for a margin of {} in every cell ({each} with confidence {}), if the truth is uniform\n",
-        args.margin, args.confidence
+        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, and whatever the truth is\n",
+        margin, args.confidence
     );
-    emit(&(heading + &table(&["table", "respondents"], &rows)))
+    emit(&(heading + &table(&["table", "uniform truth", "any truth"], &rows)))
+}
+
+/// What is to be found, as the flags say it.
+fn finding(args: &SizeArgs) -> Result<Finding, Failure> {
+    match (args.ignoring, args.null, &args.detect[..]) {
+        (Some(ignoring), _, []) => Ok(Finding::Ignoring { ignoring, share: 0.5 }),
+        (Some(ignoring), _, &[share]) => Ok(Finding::Ignoring { ignoring, share }),
+        (None, Some(null), &[share]) => Ok(Finding::Null { null, share }),
+        (None, None, &[first, second]) => Ok(Finding::Groups { first, second }),
+        _ => Err(Failure::Usage(
+            "--detect takes the shares of two groups, such as 0.1,0.2; or one share beside --null or --ignoring"
+                .to_owned(),
+        )),
+    }
+}
+
+fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {
+    let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
+    let found = powers(plan, &PowerOptions { finding: finding(args)?, alpha, power, respondents })?;
+    if args.json {
+        return emit_json(&found);
+    }
+    let row = |one: &QuestionPower| {
+        let numbers = one.respondents.zip(one.power).map(|(n, power)| [count(n as u64), format!("{power:.3}")]);
+        let reason = || [one.reason.clone().unwrap_or_default(), String::new()];
+        [one.attribute.clone(), one.category.clone()].into_iter().chain(numbers.unwrap_or_else(reason)).collect()
+    };
+    let rows: Vec<Vec<String>> = found.questions.iter().map(row).collect();
+    emit(&(heading(&found) + &table(&["question", "category", "respondents", "power"], &rows)))
+}
+
+fn heading(found: &Powers) -> String {
+    let what = match found.finding {
+        "groups" => "Respondents in each of two groups, for a two-sided test of the shares of a category",
+        "null" => "Respondents for a one-sided test of the share of a category",
+        _ => "Respondents for finding people who ignore their device and give this answer",
+    };
+    format!("{what}, level {}\n", found.alpha)
 }

@@ -76,10 +76,13 @@ pub fn with_files() -> Sandbox {
         "design --categories 4 --method warner --p 0.7 -o warner.json",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.csv",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.parquet",
+        "randomize first.json people.csv --keep weight --seed 2 -o earlier.parquet",
     ] {
         sandbox.run(command).fine();
     }
     let responses = sandbox.read("responses.csv");
+    // As interviewers would have written it down: nothing beside it says what it is.
+    sandbox.write("answers.csv", &responses);
     let (header, rows) = responses.split_once('\n').unwrap();
     let mut counts = std::collections::BTreeMap::new();
     for row in rows.lines() {

@@ -2,12 +2,11 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store, write_lines};
+use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store, secret_file, write_lines};
 use candor_collect::demo;
-use candor_collect::random::secret;
 use candor_collect::survey::Survey;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
@@ -167,7 +166,7 @@ fn say(text: &str) -> Result<(), CollectError> {
 }
 
 async fn serve(args: ServeArgs) -> Result<(), CollectError> {
-    let token = if args.results { Some(token(&args.at.survey)?) } else { None };
+    let token = if args.results { Some(secret_file(&args.at.survey, "token")?) } else { None };
     let shown = token.clone();
     let serving = Serving { address: args.listen, database: args.at.database, behind_proxy: args.behind_proxy, token };
     let ready = |bound: SocketAddr, survey: &Survey| {
@@ -176,27 +175,6 @@ async fn serve(args: ServeArgs) -> Result<(), CollectError> {
     };
     collect(&args.at.survey, serving, ready, stopped()).await?;
     say("Stopped; everything is stored.\n")
-}
-
-/// The token of a survey; it is made if it is missing, and only its owner may read it.
-fn token(folder: &Path) -> Result<String, CollectError> {
-    let path = folder.join("token");
-    let failed = |error: std::io::Error| CollectError::Other(format!("cannot use {}: {error}", path.display()));
-    if !path.exists() {
-        let mut options = std::fs::File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).and_then(|mut file| file.write_all(secret().as_bytes())).map_err(failed)?;
-    }
-    let token = std::fs::read_to_string(&path).map_err(failed)?.trim().to_owned();
-    match token.len() >= 32 {
-        true => Ok(token),
-        false => Err(CollectError::Other(format!(
-            "{} holds less than 32 signs; remove it, and another is made",
-            path.display()
-        ))),
-    }
 }
 
 /// When the program is told to stop.

@@ -1,7 +1,7 @@
 // The survey in a real browser: what is shown is what is sent, once, and nothing else.
 // CANDOR_COLLECT: the binary; CHROMIUM: the browser; SCREENSHOTS: a folder for pictures, if wanted.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,12 +28,12 @@ after(async () => {
   server?.kill('SIGINT');
 });
 
-const picture = (page, name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
+const picture = async (page, name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
 const token = () => results.split('#')[1];
 const stored = async () => (await (await fetch(`${address}/results.json`, { headers: { authorization: `Bearer ${token()}` } })).json()).responses;
 
 /** A page with a fresh storage, and all it asks for. */
-async function open(options = {}, path = '/') {
+async function open(options = {}, path = '/', at = address) {
   const context = await browser.newContext({ locale: 'en-US', ...options });
   const page = await context.newPage();
   const requests = [];
@@ -41,7 +41,7 @@ async function open(options = {}, path = '/') {
   const errors = [];
   page.on('pageerror', (error) => errors.push(error));
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-  await page.goto(address + path);
+  await page.goto(at + path);
   return { context, page, requests, errors };
 }
 
@@ -220,7 +220,8 @@ test('all test vectors pass in the browser', async () => {
   const { page, context } = await open();
   const folder = new URL('crates/candor/tests/vectors/', repository);
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  assert.ok(files.length >= 13);
+  assert.ok(files.length >= 18);
+  assert.ok(files.filter((name) => name.startsWith('strip')).length >= 5, 'strips among them');
   for (const file of files) {
     const vectors = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
     const plan = readFileSync(new URL(vectors.plan, folder), 'utf8');
@@ -276,9 +277,146 @@ test('the dashboard shows what is there to who has the token', async () => {
   assert.equal(await page.locator('.interval').count() > 10, true);
   await page.getByText('Dependences').click();
   await picture(page, 'results');
+  const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
+  assert.match(readFileSync(await report.path(), 'utf8'), /whoever collects could learn up to a factor/, 'the report says both numbers');
+  await page.getByText('Once the survey is closed').waitFor();
   assert.deepEqual(errors, []);
   await page.goto('about:blank');
   await page.goto(`${address}/results#wrong`);
   await page.getByText('No results: the token').waitFor();
   await context.close();
+});
+
+/** A survey of its own, with settings, being served; `again` stops it, changes its settings and serves it at the same address. */
+async function survey(settings) {
+  const folder = join(mkdtempSync(join(tmpdir(), 'candor-')), 'survey');
+  const plan = new URL('crates/candor/tests/plans/good/public.json', repository).pathname;
+  const collect = (...words) => execFileSync(process.env.CANDOR_COLLECT, words, { encoding: 'utf8' });
+  collect('new', folder, '--plan', plan);
+  const toml = readFileSync(join(folder, 'survey.toml'), 'utf8');
+  let process_;
+  const start = async (settings, listen) => {
+    writeFileSync(join(folder, 'survey.toml'), `${settings}\n${toml.replace(/^(invitations|shared_devices) = .*\n/gm, '')}`);
+    process_ = spawn(process.env.CANDOR_COLLECT, ['serve', folder, '--results', '--listen', listen]);
+    const said = await new Promise((resolve, reject) => {
+      let text = '';
+      process_.stdout.on('data', (piece) => { text += piece; if (text.includes('Results:')) resolve(text); });
+      process_.stderr.on('data', (piece) => { text += piece; });
+      process_.on('exit', () => reject(new Error(text)));
+    });
+    return /Survey: +(\S+)\//.exec(said)[1];
+  };
+  const stop = () => new Promise((resolve) => { process_.removeAllListeners('exit'); process_.on('exit', resolve); process_.kill('SIGINT'); });
+  const at = await start(settings, '127.0.0.1:0');
+  return { at, stop, collect, folder, again: async (settings) => { await stop(); await start(settings, new URL(at).host); } };
+}
+
+test('tokens: sealed for the invitation, answered without it', async () => {
+  const { at, stop, again, collect, folder } = await survey('invitations = true\nshared_devices = false\ntokens_until = "2999-12-31"');
+  const [, link] = collect('invite', folder, '--count', '1', '--address', at).trim().split('\n');
+  const code = link.split('#')[1];
+  const { page, requests, errors, context } = await open({}, `/#${code}`, at);
+  await page.getByText('We cannot find out which invitation').waitFor();
+  await picture(page, 'token-first');
+  assert.equal(await page.locator('#next').count(), 0, 'nothing is asked yet');
+  await page.locator('#token').click();
+  await page.locator('#held').waitFor();
+  await picture(page, 'token-held');
+  assert.equal(posts(requests).length, 1);
+  assert.deepEqual(Object.keys(posts(requests)[0].postDataJSON()), ['invitation', 'blinded']);
+  const kept = await page.evaluate(() => Object.values({ ...localStorage }).map((text) => JSON.parse(text)));
+  assert.deepEqual(kept.map((one) => Object.keys(one)), [['token', 'value']], 'what was blinded and the invitation are forgotten');
+  assert.equal(page.url(), `${at}/`, 'so does the address');
+  await page.reload();
+  await page.locator('#held').waitFor();
+
+  await again('invitations = true\nshared_devices = false\ntokens_until = "2020-01-01"');
+  requests.length = 0;
+  await page.reload();
+  await page.locator('#next').waitFor();
+  for (const group of await page.getByRole('group').all()) await group.getByRole('radio').first().check();
+  await page.locator('#next').click();
+  await page.locator('#send').click();
+  await page.getByText('Thank you. What you saw was stored.').waitFor();
+  const bodies = posts(requests).map((request) => request.postDataJSON());
+  assert.deepEqual(bodies.map((body) => Object.keys(body)), [['id', 'token', 'response']]);
+  assert.equal(bodies[0].id, kept[0].token);
+  assert.ok(!requests.some((request) => `${request.url()} ${request.postData()}`.includes(code)), 'the invitation is in no request');
+  assert.ok(requests.every((request) => request.url().startsWith(at)));
+  await page.reload();
+  await page.locator('#send').click();
+  await page.getByText('It had been stored already.').waitFor();
+  assert.deepEqual(errors, []);
+  const other = await open({}, `/#${code}`, at);
+  await other.page.getByText('there is none in this browser').waitFor();
+  await picture(other.page, 'token-missing');
+  await other.context.close();
+  await context.close();
+  await stop();
+});
+
+test('tokens: a saved copy of the page has all it needs', async () => {
+  const { at, stop, collect, folder } = await survey('invitations = true\nshared_devices = false\ntokens_until = "2999-12-31"');
+  const code = collect('invite', folder, '--count', '1').trim().split('#')[1];
+  const file = join(mkdtempSync(join(tmpdir(), 'candor-')), 'survey.html');
+  writeFileSync(file, await (await fetch(`${at}/offline.html`)).text());
+  const { page, requests, errors, context } = await open({}, '/', at);
+  requests.length = 0;
+  await page.goto(`file://${file}#${code}`);
+  await page.locator('#token').click();
+  await page.locator('#held').waitFor();
+  assert.ok(requests.every((request) => request.url().startsWith('file://') || request.url() === `${at}/tokens`));
+  assert.deepEqual(errors, []);
+  await context.close();
+  await stop();
+});
+
+test('tokens: a reply under another key is not kept', async () => {
+  const { at, stop, collect, folder } = await survey('invitations = true\nshared_devices = false\ntokens_until = "2999-12-31"');
+  const code = collect('invite', folder, '--count', '1').trim().split('#')[1];
+  const { page, context } = await open({}, '/', at);
+  await page.route('**/survey.json', async (route) => {
+    const given = await (await route.fetch()).json();
+    // The base point: a key, but not this one.
+    given.tokens.key = 'e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76';
+    await route.fulfill({ json: given });
+  });
+  await page.goto('about:blank');
+  await page.goto(`${at}/#${code}`);
+  await page.locator('#token').click();
+  await page.getByText('was not sealed with the published key').waitFor();
+  const kept = await page.evaluate(() => Object.values({ ...localStorage }).map((text) => JSON.parse(text).value));
+  assert.deepEqual(kept, [undefined]);
+  await context.close();
+  await stop();
+});
+
+test('everybody sees closed batches, and nothing more', async () => {
+  const { at, stop, again } = await survey('public_results = 20');
+  const { page, context, errors } = await open({}, '/', at);
+  const send = (n) => page.evaluate(async (n) => {
+    const { answer, hex, readPlan } = await import('/client.js');
+    const plan = await readPlan(await (await fetch('/plan.json')).text());
+    for (let i = 0; i < n; i++) {
+      const body = JSON.stringify({ id: hex(crypto.getRandomValues(new Uint8Array(16))), response: answer(plan, { region: i % 2 ? 'north' : 'south', answer: 'yes' }) });
+      if ((await fetch('/responses', { method: 'POST', body })).status !== 201) throw new Error('refused');
+    }
+  }, n);
+  await page.goto(`${at}/results`);
+  await page.getByText('0 responses in 0 closed batches').waitFor();
+  await page.goto(at);
+  await send(60);
+  await again('public_results = 20');
+  await page.goto(`${at}/results`);
+  await page.getByText('60 responses in 1 closed batch').waitFor();
+  await page.getByText('the 30 responses as they are published').waitFor();
+  await picture(page, 'public-results');
+  assert.equal(await page.getByRole('button').count(), 0, 'the data are for who has the token');
+  assert.equal(await page.getByText('Responses by day').count(), 0);
+  await page.goto(at);
+  await send(10);
+  assert.equal((await (await fetch(`${at}/public.json`)).json()).responses, 60);
+  assert.deepEqual(errors, []);
+  await context.close();
+  await stop();
 });

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;
 use crate::method::{Candidates, Design, Goal};
-use crate::{DesignError, private};
+use crate::{DesignError, mirrored, private};
 
 /// What RR-Joint takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,16 +16,20 @@ use crate::{DesignError, private};
 pub struct JointRequest {
     /// The epsilon of the record.
     pub epsilon: f64,
+    /// Whether half of the responses, by their tag, lean away from the truth, so that they show who does not follow the rules. For
+    /// attributes of two categories.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mirrored: bool,
 }
 
 impl Design for JointRequest {
     fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
-        let plan = rr_joint(schema, self.epsilon)?;
+        let plan = if self.mirrored { mirrored_plan(schema, self.epsilon)? } else { rr_joint(schema, self.epsilon)? };
         Ok(Designed { recommend_workload: schema.private().len() > 1, ..Designed::from(plan) })
     }
 
     fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
-        vec![(None, Ok(JointRequest { epsilon: goal.epsilon }))]
+        vec![(None, Ok(JointRequest { epsilon: goal.epsilon, mirrored: false }))]
     }
 }
 
@@ -42,6 +46,19 @@ pub fn rr_joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     let requested = vec![None; attributes.len()];
     let blocks = vec![Block::new(attributes, Pattern::k_ary(axes, epsilon)?)];
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "joint".to_owned(), requested }))
+}
+
+/// The same with two tags, one of which leans away from the truth.
+fn mirrored_plan(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
+    let plain = rr_joint(schema, epsilon)?;
+    let attributes = plain.blocks()[0].attributes().to_vec();
+    if attributes.iter().any(|&attribute| schema.size(attribute) != 2) {
+        return Err(DesignError::Needs(
+            "`mirrored` with `method joint` is for attributes of two categories; `method independent` takes any",
+        ));
+    }
+    let lottery = mirrored::both_ways(attributes.len(), epsilon)?;
+    Ok(Plan::new(schema.clone(), vec![Block::lottery(attributes, lottery)])?.with_origin(plain.origin().clone()))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 use candor::plan::{Content, Plan};
+use candor_analysis::names;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Rows, TableTally};
 use codes::CountRows;
@@ -174,14 +175,17 @@ impl CountFile {
     /// The rows that are for the table of these attributes, in any order.
     fn rows_of(&self, table_column: &str, attributes: &[&str]) -> Vec<usize> {
         let Some(at) = self.column(table_column) else { return (0..self.rows.len()).collect() };
-        // Names with commas come apart here, but the same way on both sides.
-        let sorted = |joined: &str| {
-            let mut names: Vec<String> = joined.split(',').map(|name| name.trim().to_owned()).collect();
+        let sorted = |mut names: Vec<String>| {
             names.sort();
             names
         };
-        let wanted = sorted(&attributes.join(","));
-        (0..self.rows.len()).filter(|&row| sorted(&self.rows[row][at]) == wanted).collect()
+        // Names are quoted as in lists of tables; that they come apart at commas was the rule before, and is still read.
+        let apart = |joined: &str| sorted(joined.split(',').map(|name| name.trim().to_owned()).collect());
+        let wanted = sorted(attributes.iter().map(|&name| name.to_owned()).collect());
+        let before = apart(&attributes.join(","));
+        let is_wanted =
+            |joined: &str| names::list(joined).is_ok_and(|names| sorted(names) == wanted) || apart(joined) == before;
+        (0..self.rows.len()).filter(|&row| is_wanted(&self.rows[row][at])).collect()
     }
 
     /// What a row counts.

@@ -42,7 +42,7 @@ pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> 
 }
 
 /// The answers of every block, and the codes of public attributes by their positions.
-fn taken_apart(plan: &Plan, batch: ResponseBatch) -> (Vec<BlockAnswers>, Vec<Vec<u16>>) {
+pub(crate) fn taken_apart(plan: &Plan, batch: ResponseBatch) -> (Vec<BlockAnswers>, Vec<Vec<u16>>) {
     let mut public = vec![Vec::new(); plan.schema().attributes().len()];
     let mut answers: Vec<BlockAnswers> =
         plan.blocks().iter().map(|_| BlockAnswers { tags: Vec::new(), columns: Vec::new(), cells: None }).collect();

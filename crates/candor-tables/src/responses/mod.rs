@@ -10,6 +10,7 @@ mod copy;
 pub(crate) use as_text::check as check_kept;
 pub(crate) use cells::CellLabels;
 pub use copy::copy_to;
+pub(crate) use copy::taken_apart;
 pub use json::{ResponseReader, one_response, response_line};
 pub(crate) use read::{
     A_TAG, NOT_AN_ANSWER, bad_value, read_batches, read_batches_beside, tags_are, unsupported, written,

@@ -173,7 +173,7 @@ impl Responses {
 
 impl Decoder {
     /// A decoder of batches with the columns of the plan's responses, in order, and one of weights if it is named.
-    pub(super) fn new(plan: &Plan, weights: Option<&str>) -> Decoder {
+    pub(crate) fn new(plan: &Plan, weights: Option<&str>) -> Decoder {
         let cells = plan.columns().iter().map(|column| match column.content {
             Content::Cells { block } => Some(CellLabels::new(plan, block)),
             _ => None,

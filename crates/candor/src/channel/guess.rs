@@ -57,7 +57,7 @@ impl Matrix {
     /// exactly); `None` unless there is one number per input, none negative and some positive.
     ///
     /// With integers `c` of output `z` given input `j`, and prior `p`:
-    /// `accuracy = sum_z max_j c_zj p_j / (2^bits sum p)`, `worst = max_zj c_zj p_j / sum_l c_zl p_l`.
+    /// `accuracy = sum_z max_j c_zj p_j / (total sum p)`, `worst = max_zj c_zj p_j / sum_l c_zl p_l`.
     /// Exact; the cost is one multiplication of big integers per entry.
     pub fn guess(&self, prior: &[f64]) -> Option<Guess> {
         if prior.len() != self.columns().len() {
@@ -84,7 +84,7 @@ impl Matrix {
             }
             right += largest;
         }
-        let whole = shares.iter().sum::<BigUint>() << self.bits();
+        let whole = shares.iter().sum::<BigUint>() * self.total();
         Some(Guess { accuracy: Rational::new(right, whole), worst })
     }
 }

@@ -19,7 +19,7 @@ const MAX_BITS: u32 = 64;
 /// How far a column of a given matrix may be from summing to one.
 pub const COLUMN_TOLERANCE: f64 = 1e-9;
 
-/// A matrix channel with integer entries; every column sums to the same power of two.
+/// A matrix channel with integer entries; every column sums to the same total: a power of two, or what a device has outcomes.
 ///
 /// ```
 /// use candor::channel::Matrix;
@@ -35,7 +35,7 @@ pub const COLUMN_TOLERANCE: f64 = 1e-9;
 pub struct Matrix {
     shape: Shape,
     labels: Vec<String>,
-    bits: u32,
+    total: u128,
     columns: Vec<Vec<u64>>,
 }
 
@@ -51,17 +51,43 @@ impl Matrix {
         bits: u32,
         columns: Vec<Vec<u64>>,
     ) -> Result<Matrix, ChannelError> {
-        check_shape(&sizes, &labels, columns.iter().map(Vec::len))?;
         if !(1..=MAX_BITS).contains(&bits) {
             return Err(ChannelError::Bits(bits));
         }
+        Matrix::of_total(sizes, labels, 1 << bits, columns)
+    }
+
+    /// The same with columns that sum to any total from 2 to `2^64`: a die has six equally likely outcomes.
+    ///
+    /// ```
+    /// use candor::channel::Matrix;
+    ///
+    /// // 1 to 4: the truth, 5: yes, 6: no.
+    /// let labels = ["no", "yes"].map(String::from).to_vec();
+    /// let die = Matrix::of_total(vec![2], labels, 6, vec![vec![5, 1], vec![1, 5]])?;
+    /// assert!((die.record_epsilon().get() - 5f64.ln()).abs() < 1e-12);
+    /// # Ok::<(), candor::channel::ChannelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Matrix::new`].
+    pub fn of_total(
+        sizes: Vec<usize>,
+        labels: Vec<String>,
+        total: u128,
+        columns: Vec<Vec<u64>>,
+    ) -> Result<Matrix, ChannelError> {
+        check_shape(&sizes, &labels, columns.iter().map(Vec::len))?;
+        if !(2..=1 << MAX_BITS).contains(&total) {
+            return Err(ChannelError::Total(total));
+        }
         for (column, entries) in columns.iter().enumerate() {
             let sum: u128 = entries.iter().map(|&entry| u128::from(entry)).sum();
-            if sum != 1 << bits {
-                return Err(ChannelError::ColumnSum { column, sum, expected: 1 << bits });
+            if sum != total {
+                return Err(ChannelError::ColumnSum { column, sum, expected: total });
             }
         }
-        Ok(Matrix { shape: Shape::new(sizes), labels, bits, columns })
+        Ok(Matrix { shape: Shape::new(sizes), labels, total, columns })
     }
 
     /// The nearest channel with columns that sum to `2^64` (2^63 if some input has one output only)
@@ -115,19 +141,24 @@ impl Matrix {
         &self.labels
     }
 
-    /// The columns: `columns()[input][output] / 2^bits` is the probability of the output.
+    /// The columns: `columns()[input][output] / total()` is the probability of the output.
     pub fn columns(&self) -> &[Vec<u64>] {
         &self.columns
     }
 
-    /// The exponent of the power of two that columns sum to.
-    pub fn bits(&self) -> u32 {
-        self.bits
+    /// What columns sum to.
+    pub fn total(&self) -> u128 {
+        self.total
+    }
+
+    /// The exponent of the power of two that columns sum to, if they do.
+    pub fn bits(&self) -> Option<u32> {
+        self.total.is_power_of_two().then(|| self.total.trailing_zeros())
     }
 
     /// The probability of an output, given an input.
     pub fn probability(&self, output: usize, input: usize) -> f64 {
-        self.columns[input][output] as f64 / 2f64.powi(self.bits as i32)
+        self.columns[input][output] as f64 / self.total as f64
     }
 
     /// The largest ratio of two entries of one row, 0/0 counting as 1; `None` if infinite. Its
@@ -172,7 +203,7 @@ impl Matrix {
         let square = self.labels.len() == self.columns.len();
         let kept = self.columns.iter().enumerate().map(|(input, column)| column.get(input).copied());
         let least = kept.min().flatten().filter(|_| square)?;
-        Some(nearest(&Rational::new(least.into(), BigUint::from(1u128 << self.bits))))
+        Some(nearest(&Rational::new(least.into(), BigUint::from(self.total))))
     }
 }
 
@@ -255,9 +286,9 @@ mod tests {
             assert!(certified <= asked, "{certified} exceeds {asked}");
             assert!(asked.is_infinite() || certified >= asked - 1e-9, "{certified} wastes {asked}");
             for (ideal, column) in columns.iter().zip(matrix.columns()) {
-                assert_eq!(column.iter().map(|&n| u128::from(n)).sum::<u128>(), 1 << matrix.bits());
+                assert_eq!(column.iter().map(|&n| u128::from(n)).sum::<u128>(), matrix.total());
                 for (p, &n) in ideal.iter().zip(column) {
-                    assert!((n as f64 / 2f64.powi(matrix.bits() as i32) - p).abs() < 1e-15);
+                    assert!((n as f64 / matrix.total() as f64 - p).abs() < 1e-15);
                     assert_eq!(*p == 0.0, n == 0);
                 }
             }
@@ -274,6 +305,21 @@ mod tests {
         assert!((matrix.conditional_epsilons()[1].get() - 4f64.ln()).abs() < 1e-9);
         assert!((matrix.record_epsilon().get() - 4.8f64.ln()).abs() < 1e-9);
         assert_eq!(matrix.keep_probability(), None);
+    }
+
+    #[test]
+    fn columns_sum_to_what_a_device_has_outcomes() {
+        // Two dice: a sum of 2 to 4 says yes, of 11 or 12 no, else the truth; the ratios are 33/6 and 30/3.
+        let dice = Matrix::of_total(vec![2], labels(2), 36, vec![vec![30, 6], vec![3, 33]]).unwrap();
+        assert_eq!(dice.parity(), Some(Rational::from(BigUint::from(10u32))));
+        assert_eq!((dice.total(), dice.bits(), dice.probability(1, 0)), (36, None, 6.0 / 36.0));
+        assert_eq!(dice.keep_probability(), Some(30.0 / 36.0));
+        let of = |total, columns| Matrix::of_total(vec![2], labels(2), total, columns);
+        assert_eq!(of(8, vec![vec![5, 3], vec![3, 5]]).unwrap().bits(), Some(3));
+        assert_eq!(of(0, vec![vec![0, 0], vec![0, 0]]), Err(ChannelError::Total(0)));
+        assert_eq!(of(1, vec![vec![1, 0], vec![0, 1]]), Err(ChannelError::Total(1)));
+        let wrong = ChannelError::ColumnSum { column: 1, sum: 5, expected: 6 };
+        assert_eq!(of(6, vec![vec![5, 1], vec![1, 4]]), Err(wrong));
     }
 
     #[test]

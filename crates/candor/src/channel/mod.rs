@@ -24,7 +24,7 @@ pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
 pub(crate) use pattern_set::MAX_STATES;
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub use sampling::{Answer, Sampler};
-pub use strip::{MAX_CELLS, Strip};
+pub use strip::{Cells, MAX_CELLS, Strip};
 pub(crate) use threshold::MAX_HALVES;
 
 use crate::schema::MAX_CATEGORIES;
@@ -202,6 +202,9 @@ pub enum ChannelError {
     /// The strip is nothing or everything.
     #[error("a strip of {0} cells of a table of {1}: it takes from 1 to one less than all")]
     StripSize(usize, usize),
+    /// The sides of a box do not fit.
+    #[error("a box takes, for each attribute of its table, from 1 to one less than all of its categories")]
+    Sides,
     /// Not a privacy loss.
     #[error("epsilon is {0}; it must be a finite number, 0 or more")]
     Epsilon(f64),
@@ -241,6 +244,9 @@ pub enum ChannelError {
     /// The power of two is out of range.
     #[error("columns of a matrix sum to 2^bits with bits from 1 to 64, not {0}")]
     Bits(u32),
+    /// The total is out of range.
+    #[error("columns of a matrix sum to a whole number from 2 to 2^64, not {0}")]
+    Total(u128),
     /// A column of integers has the wrong sum.
     #[error("column {column} of the matrix sums to {sum}, not to {expected}")]
     ColumnSum {
@@ -248,7 +254,7 @@ pub enum ChannelError {
         column: usize,
         /// Its sum.
         sum: u128,
-        /// The power of two it should be.
+        /// What it should be.
         expected: u128,
     },
     /// A column of probabilities has the wrong sum.

@@ -184,7 +184,7 @@ impl PatternSet {
     }
 
     /// Whether the set contains every pattern that is inside one it contains.
-    pub(crate) fn is_down_closed(&self) -> bool {
+    pub fn is_down_closed(&self) -> bool {
         match self {
             PatternSet::All | PatternSet::Hits(_) | PatternSet::Threshold { .. } => true,
             PatternSet::Only(missing) => missing.is_empty(),
@@ -193,7 +193,7 @@ impl PatternSet {
     }
 
     /// Whether membership can depend on the attribute.
-    pub(crate) fn looks_at(&self, attribute: usize) -> bool {
+    pub fn looks_at(&self, attribute: usize) -> bool {
         match self {
             PatternSet::All => false,
             PatternSet::Only(_) | PatternSet::Bitmap(_) => true,

@@ -80,7 +80,7 @@ impl<'a> Sampler<'a> {
             Ready::Matrix(matrix) => {
                 assert_eq!(truth.len(), matrix.sizes().len(), "one category per attribute");
                 let column = &matrix.columns()[matrix.shape().cell(truth)];
-                let ball = u128::from(below_u64(1u128 << matrix.bits(), rng)?);
+                let ball = u128::from(below_u64(matrix.total(), rng)?);
                 Ok(vec![Answer::One(choose_by_weight(column.iter().copied(), ball) as u16)])
             }
             Ready::Strip(strip) => {

@@ -1,4 +1,4 @@
-//! Strip channels: one table, answered with a balanced set of its cells.
+//! Strip channels: one table, answered with a set of its cells.
 //!
 //! Take a table over some attributes, `K` cells, and list its cells in *strip order*: by `sum of x_i / a_i` modulo 1, then by
 //! number. The first `m` are the strip `B`; it holds as nearly as can be the same number of cells of every line of the table, in
@@ -10,10 +10,12 @@
 //! ```
 //!
 //! Nearly all that such an answer tells is about the table as a whole, little about its margins: at small epsilons nothing
-//! tells more about a table (docs/mathematics/workload.md).
+//! tells more about a table (docs/mathematics/workload.md). `B` may also be a *box*, all combinations of the first few categories of
+//! each attribute: then an answer tells about the margins, too, which is better where several tables share attributes.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
+use serde::{Deserialize, Serialize};
 
 use super::epsilon::{Rational, weight_within};
 use super::work::done;
@@ -23,7 +25,23 @@ use crate::shape::Shape;
 /// The largest number of cells of a strip's table.
 pub const MAX_CELLS: usize = 1 << 16;
 
-/// A relabelled balanced set of cells of one table: `P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K)` for each of the `G` sets of cells that
+/// Which cells of a table the answers of a [`Strip`] are relabellings of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a number of cells, or a list of how many categories of each attribute")]
+pub enum Cells {
+    /// A strip: so many, the first in strip order.
+    Strip(usize),
+    /// A box: the first so many categories of each attribute, in every combination, by number.
+    Box(Vec<usize>),
+}
+
+impl From<usize> for Cells {
+    fn from(cells: usize) -> Cells {
+        Cells::Strip(cells)
+    }
+}
+
+/// A relabelled set of cells of one table: `P(A | x) = (1/G) (1 + F [x in A]) / (1 + F m/K)` for each of the `G` sets of cells that
 /// relabelling the categories of every attribute makes of the strip.
 ///
 /// ```
@@ -39,21 +57,22 @@ pub const MAX_CELLS: usize = 1 << 16;
 pub struct Strip {
     places: Vec<usize>,
     shape: Shape,
+    cells: Cells,
     weights: [u64; 2],
     members: Vec<u16>,
 }
 
 impl Strip {
-    /// Sets of `cells` cells of the table over the attributes at these places of the block, which have so many categories:
+    /// Sets of these cells of the table over the attributes at these places of the block, which have so many categories:
     /// `hit` for a set with the truth in it, `all` for any set, as integer weights.
     ///
     /// # Errors
-    /// If there is no attribute, places do not rise, an attribute or the table has too few or too many categories or cells, a
-    /// weight is zero, or the weights exceed 2^64 together.
+    /// If there is no attribute, places do not rise, an attribute or the table has too few or too many categories or cells, the
+    /// set is empty, the whole table or a box with another number of sides, a weight is zero, or the weights exceed 2^64 together.
     pub fn new(
         places: Vec<usize>,
         sizes: Vec<usize>,
-        cells: usize,
+        cells: impl Into<Cells>,
         [hit, all]: [u64; 2],
     ) -> Result<Strip, ChannelError> {
         if places.is_empty() {
@@ -67,29 +86,32 @@ impl Strip {
         if shape.cells() > MAX_CELLS {
             return Err(ChannelError::TableSize(shape.cells()));
         }
-        if cells < 1 || cells >= shape.cells() {
-            return Err(ChannelError::StripSize(cells, shape.cells()));
-        }
+        let cells = cells.into();
+        let members = members(&shape, &cells)?;
         if hit == 0 || all == 0 {
             return Err(ChannelError::ZeroWeight { part: usize::from(hit > 0) });
         }
         if u128::from(hit) + u128::from(all) > FULL_WEIGHT {
             return Err(ChannelError::TotalWeight);
         }
-        let members = strip_order(&shape).into_iter().take(cells).map(|cell| cell as u16).collect();
-        Ok(Strip { places, shape, weights: [hit, all], members })
+        Ok(Strip { places, shape, cells, weights: [hit, all], members })
     }
 
     /// The same with the weights that give the largest certified epsilon that does not exceed the one asked for.
     ///
     /// # Errors
     /// [`ChannelError::NothingTold`] if epsilon is too small to tell anything at all; if it is negative, infinite or not a number; or as [`Strip::new`].
-    pub fn within(places: Vec<usize>, sizes: Vec<usize>, cells: usize, epsilon: f64) -> Result<Strip, ChannelError> {
+    pub fn within(
+        places: Vec<usize>,
+        sizes: Vec<usize>,
+        cells: impl Into<Cells>,
+        epsilon: f64,
+    ) -> Result<Strip, ChannelError> {
         if !(epsilon.is_finite() && epsilon >= 0.0) {
             return Err(ChannelError::Epsilon(epsilon));
         }
         let strip = Strip::new(places, sizes, cells, [1, 1])?;
-        let hit = weight_within(&cells.into(), &strip.shape.cells().into(), epsilon, 0.0);
+        let hit = weight_within(&strip.members.len().into(), &strip.shape.cells().into(), epsilon, 0.0);
         let all = u64::try_from(FULL_WEIGHT - u128::from(hit)).map_err(|_| ChannelError::NothingTold(epsilon))?;
         Ok(Strip { weights: [hit, all], ..strip })
     }
@@ -114,7 +136,12 @@ impl Strip {
         self.weights
     }
 
-    /// The strip: the cells of the table that answers are relabellings of, in strip order.
+    /// How the set of cells is given.
+    pub fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    /// The cells of the table that answers are relabellings of: of a strip in strip order, of a box by number.
     pub fn members(&self) -> &[u16] {
         &self.members
     }
@@ -177,6 +204,25 @@ fn squares(table: &[u32], sizes: &[usize]) -> Vec<i128> {
         table.chunks(size * stride).flat_map(|line| (0..stride).map(move |at| sum(line, at))).collect();
     let (with, without) = (squares(table, others), squares(&summed, others));
     without.into_iter().zip(with).flat_map(|(without, with)| [without, with - without]).collect()
+}
+
+/// The cells of a set, if it holds some cells of the table and not all.
+fn members(shape: &Shape, cells: &Cells) -> Result<Vec<u16>, ChannelError> {
+    let members: Vec<usize> = match cells {
+        Cells::Strip(cells) if !(1..shape.cells()).contains(cells) => {
+            return Err(ChannelError::StripSize(*cells, shape.cells()));
+        }
+        Cells::Strip(cells) => strip_order(shape).into_iter().take(*cells).collect(),
+        Cells::Box(sides) if sides.len() != shape.sizes().len() => return Err(ChannelError::Sides),
+        Cells::Box(sides) if !sides.iter().zip(shape.sizes()).all(|(side, &size)| (1..size).contains(side)) => {
+            return Err(ChannelError::Sides);
+        }
+        Cells::Box(sides) => {
+            let inside = |cell: &usize| (0..sides.len()).all(|axis| shape.code(*cell, axis) < sides[axis]);
+            (0..shape.cells()).filter(inside).collect()
+        }
+    };
+    Ok(members.into_iter().map(|cell| cell as u16).collect())
 }
 
 /// The cells of a table in strip order.

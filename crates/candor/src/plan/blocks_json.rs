@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Block, PlanError};
-use crate::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use crate::channel::{Axis, Bitmap, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use crate::schema::{Schema, SchemaError};
 
 #[derive(Serialize, Deserialize)]
@@ -35,13 +35,16 @@ pub(super) enum ChannelJson {
     Matrix {
         categories: Vec<usize>,
         outputs: Vec<String>,
-        bits: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bits: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<Integer>,
         columns: Vec<Vec<Integer>>,
     },
     Strip {
         attributes: Vec<usize>,
         categories: Vec<usize>,
-        cells: usize,
+        cells: Cells,
         hit: Integer,
         all: Integer,
     },
@@ -134,12 +137,13 @@ fn channel_json(channel: &Channel) -> ChannelJson {
             categories: matrix.sizes().to_vec(),
             outputs: matrix.labels().to_vec(),
             bits: matrix.bits(),
+            total: matrix.bits().is_none().then(|| Integer(matrix.total() as u64)),
             columns: matrix.columns().iter().map(|column| column.iter().copied().map(Integer).collect()).collect(),
         },
         Channel::Strip(strip) => {
             let [hit, all] = strip.weights().map(Integer);
             let (attributes, categories) = (strip.places().to_vec(), strip.table().sizes().to_vec());
-            ChannelJson::Strip { attributes, categories, cells: strip.members().len(), hit, all }
+            ChannelJson::Strip { attributes, categories, cells: strip.cells().clone(), hit, all }
         }
     }
 }
@@ -175,9 +179,20 @@ impl ChannelJson {
                 }
                 Pattern::new(axes, parts).map(|pattern| Channel::Pattern(pattern.resampled(weights)))
             }
-            ChannelJson::Matrix { categories, outputs, bits, columns } => {
+            ChannelJson::Matrix { categories, outputs, bits, total, columns } => {
                 let columns = columns.into_iter().map(|column| column.into_iter().map(|n| n.0).collect()).collect();
-                Matrix::new(categories, outputs, bits, columns).map(Channel::Matrix)
+                let made = match (bits, total) {
+                    (Some(bits), None) => Matrix::new(categories, outputs, bits, columns),
+                    (None, Some(Integer(total))) if !total.is_power_of_two() => {
+                        Matrix::of_total(categories, outputs, total.into(), columns)
+                    }
+                    _ => {
+                        let problem = "a matrix states the `bits` of what its columns sum to, or their `total` if that is no \
+                                       power of two";
+                        return Err(PlanError::Value { block, problem: problem.to_owned() });
+                    }
+                };
+                made.map(Channel::Matrix)
             }
             ChannelJson::Strip { attributes, categories, cells, hit, all } => {
                 Strip::new(attributes, categories, cells, [hit.0, all.0]).map(Channel::Strip)

@@ -49,8 +49,12 @@ struct Contract {
 
 /// The oldest version that can say the blocks, and the prior if there is one.
 pub(super) fn version(blocks: &[Block], prior: Option<&Known>) -> u64 {
-    let strip = |(_, channel): &(u64, Channel)| matches!(channel, Channel::Strip(_));
-    let newer = prior.is_some() || blocks.iter().flat_map(Block::channels).any(strip);
+    let new = |(_, channel): &(u64, Channel)| match channel {
+        Channel::Strip(_) => true,
+        Channel::Matrix(matrix) => matrix.bits().is_none(),
+        Channel::Pattern(_) => false,
+    };
+    let newer = prior.is_some() || blocks.iter().flat_map(Block::channels).any(new);
     if newer { FORMAT_VERSION } else { VERSION_1 }
 }
 

@@ -93,7 +93,7 @@ fn of_block<'a>(block: &'a Block) -> Distance {
             let matrices: Vec<(f64, &Matrix)> = block.shares().filter_map(matrix).collect();
             let between = |x: usize, y: usize| -> f64 {
                 let of = |(weight, matrix): &(f64, &Matrix)| {
-                    let scale = weight / 2f64.powi(matrix.bits() as i32);
+                    let scale = weight / matrix.total() as f64;
                     let (x, y) = (&matrix.columns()[x], &matrix.columns()[y]);
                     scale * x.iter().zip(y).map(|(a, b)| a.abs_diff(*b) as f64).sum::<f64>()
                 };

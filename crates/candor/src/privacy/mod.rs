@@ -22,12 +22,8 @@ mod breaking_prior;
 mod worst_posterior;
 mod average_security;
 mod mutual_information;
-mod composition;
-mod exclusion;
 
 pub use breaking_prior::BreakingPrior;
-pub use composition::{Composition, compose};
-pub use exclusion::{Exclusion, exclusion};
 pub use information_bounds::belief_bounds;
 pub use requirement::{Requirement, RequirementError};
 
@@ -241,19 +237,6 @@ pub fn times(epsilon: Epsilon) -> Option<String> {
     Some(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
 }
 
-/// What a respondent should be told about one answer, given its conditional epsilon.
-pub fn respondent_sentence(epsilon: Epsilon) -> String {
-    if epsilon == Epsilon::ZERO {
-        return "What we receive does not depend on your answer at all.".to_owned();
-    }
-    match times(epsilon) {
-        Some(times) => format!(
-            "Whatever you answer, what we receive is at most {times} times as likely under your answer as under any other."
-        ),
-        None => "There is no bound: what we receive can rule some answers out.".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,12 +261,5 @@ mod tests {
         let hardly = Rational::new((u64::MAX).into(), (u64::MAX - 1).into());
         assert_eq!(times(Epsilon::of_parity(Some(&hardly))).as_deref(), Some("1.01"));
         assert_eq!(times(Epsilon::UNBOUNDED), None);
-    }
-
-    #[test]
-    fn respondents_are_told_the_truth() {
-        assert!(respondent_sentence(ratio(3, 1)).contains("at most 3 times as likely"));
-        assert!(respondent_sentence(Epsilon::ZERO).contains("does not depend"));
-        assert!(respondent_sentence(Epsilon::UNBOUNDED).contains("no bound"));
     }
 }

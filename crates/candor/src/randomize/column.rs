@@ -5,7 +5,6 @@ use num_integer::Integer;
 use num_traits::ToPrimitive;
 use rand_core::CryptoRng;
 
-use super::Code;
 use super::bytes::Bytes;
 use super::die::{Die, UNDECIDED};
 use crate::channel::{Channel, Matrix, Pattern, Rational};
@@ -37,7 +36,7 @@ impl ColumnKernel {
     }
 
     /// Randomizes a column of codes, all of which are known to be inputs.
-    pub(super) fn column<C: Code, R: CryptoRng + ?Sized>(&self, truths: &[C], out: &mut [C], bytes: &mut Bytes<'_, R>) {
+    pub(super) fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {
         match self {
             ColumnKernel::KAry(kernel) => kernel.column(truths, out, bytes),
             ColumnKernel::Table(table) => table.column(truths, out, bytes),
@@ -128,20 +127,20 @@ impl KAry {
         if number < self.kept { truth } else { category }
     }
 
-    fn column<C: Code, R: CryptoRng + ?Sized>(&self, truths: &[C], out: &mut [C], bytes: &mut Bytes<'_, R>) {
+    fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {
         let mut random = [0u8; 2 * RUN];
         for (truths, out) in truths.chunks(RUN).zip(out.chunks_mut(RUN)) {
             let random = &mut random[..2 * truths.len()];
             bytes.fill(random);
             let (numbers, _) = random.as_chunks::<2>();
             for ((truth, number), out) in truths.iter().zip(numbers).zip(out.iter_mut()) {
-                *out = C::from(self.answer(u16::from_le_bytes(*number), truth.low_byte().into()) as u8);
+                *out = self.answer(u16::from_le_bytes(*number), *truth);
             }
             for (at, numbers) in numbers.chunks(64).enumerate() {
                 let open = |number: &[u8; 2]| u16::from_le_bytes(*number) > self.decided;
                 if numbers.iter().fold(false, |any, number| any | open(number)) {
                     for i in (0..numbers.len()).filter(|&i| open(&numbers[i])).map(|i| 64 * at + i) {
-                        out[i] = C::from(self.rest[usize::from(truths[i].low_byte())].roll(bytes) as u8);
+                        out[i] = self.rest[usize::from(truths[i])].roll(bytes) as u16;
                     }
                 }
             }
@@ -182,7 +181,7 @@ impl Table {
     }
 
     /// First what one byte decides, without a branch, then the rest.
-    fn column<C: Code, R: CryptoRng + ?Sized>(&self, truths: &[C], out: &mut [C], bytes: &mut Bytes<'_, R>) {
+    fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {
         let mut leads = [0u8; RUN];
         let mut open = [0u16; RUN];
         for (truths, out) in truths.chunks(RUN).zip(out.chunks_mut(RUN)) {
@@ -190,15 +189,15 @@ impl Table {
             bytes.fill(leads);
             let mut undecided = 0;
             for (i, ((truth, lead), out)) in truths.iter().zip(leads.iter()).zip(out.iter_mut()).enumerate() {
-                let answer = self.decided[usize::from(truth.low_byte()) << 8 | usize::from(*lead)];
-                *out = C::from(answer);
+                let answer = self.decided[usize::from(*truth as u8) << 8 | usize::from(*lead)];
+                *out = answer.into();
                 open[undecided] = i as u16;
                 undecided += usize::from(answer == UNDECIDED_BYTE);
             }
             for &i in &open[..undecided] {
                 let i = usize::from(i);
-                let die = &self.dice[usize::from(truths[i].low_byte())];
-                out[i] = C::from(die.finish(usize::from(leads[i]), bytes) as u8);
+                let die = &self.dice[usize::from(truths[i])];
+                out[i] = die.finish(usize::from(leads[i]), bytes) as u16;
             }
         }
     }

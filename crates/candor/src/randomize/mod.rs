@@ -33,24 +33,6 @@ use patterns::{Drawers, fill_ones};
 use set_answers::fill_sets;
 use strips::StripDrawer;
 
-/// A category as a small integer: `u8` for up to 255 categories, `u16` for all.
-pub trait Code: Copy + Into<usize> + From<u8> + private::Sealed {
-    /// The low eight bits.
-    #[inline]
-    fn low_byte(self) -> u8 {
-        self.into() as u8
-    }
-}
-
-impl Code for u8 {}
-impl Code for u16 {}
-
-mod private {
-    pub trait Sealed {}
-    impl Sealed for u8 {}
-    impl Sealed for u16 {}
-}
-
 /// Answers about one attribute (or cross-classification) for many records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerColumn {
@@ -357,44 +339,6 @@ impl BulkBlock<'_> {
                 }
             }
         }
-    }
-}
-
-/// A channel over one variable of at most 255 categories, ready for columns of codes in memory.
-///
-/// This is the fastest way to randomize: one or two random bytes per value.
-pub struct ColumnRandomizer {
-    kernel: ColumnKernel,
-    inputs: usize,
-}
-
-impl ColumnRandomizer {
-    /// Prepares a channel; `None` if it is not over one variable answered with one category, or
-    /// has more than 255 inputs or outputs.
-    pub fn new(channel: &Channel) -> Option<ColumnRandomizer> {
-        Some(ColumnRandomizer { kernel: ColumnKernel::new(channel)?, inputs: channel.sizes().iter().product() })
-    }
-
-    /// Randomizes `truths` into `answers`.
-    ///
-    /// # Errors
-    /// If the columns differ in length or a code is out of range.
-    pub fn column<C: Code, R: CryptoRng + ?Sized>(
-        &self,
-        truths: &[C],
-        answers: &mut [C],
-        rng: &mut R,
-    ) -> Result<(), RandomizeError> {
-        if truths.len() != answers.len() {
-            let (found, expected) = (answers.len(), truths.len());
-            return Err(RandomizeError::Length { attribute: 0, found, expected });
-        }
-        let largest = truths.iter().fold(0usize, |largest, &code| largest.max(code.into()));
-        if largest >= self.inputs {
-            return Err(RandomizeError::Category { attribute: 0, categories: self.inputs });
-        }
-        self.kernel.column(truths, answers, &mut Bytes::new(rng));
-        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
-use candor::privacy::{CRITERIA, Finding, Question, Requirement, audit, compose};
+use candor::privacy::{CRITERIA, Finding, Question, Requirement, audit};
 use candor::schema::Schema;
 use proptest::prelude::*;
 
@@ -320,24 +320,6 @@ proptest! {
         }
         prop_assert!((low - least).abs() < 1e-9 && (high - most).abs() < 1e-9, "{} {} {} {}", low, least, high, most);
     }
-}
-
-#[test]
-fn several_plans_add_up() {
-    let k_ary = |n: usize, epsilon: f64| Pattern::k_ary(vec![Axis::single(n)], epsilon).unwrap();
-    let first = plan(&[3, 4], vec![Block::new(vec![0], k_ary(3, 1.0)), Block::new(vec![1], k_ary(4, 0.5))]);
-    let second = plan(&[3], vec![Block::new(vec![0], k_ary(3, 0.25))]);
-    let together = compose(&[&first, &second]);
-    assert!((together.epsilon.get() - 1.75).abs() < 1e-9);
-    assert_eq!(together.attributes.len(), 2);
-    assert!((together.attributes[0].1.get() - 1.25).abs() < 1e-9 && together.attributes[0].2 == 2);
-    // On the matrix of both responses, written out.
-    let (x, y) = (full(&second), full(&second));
-    let twice = compose(&[&second, &second]);
-    let ratio = (x[0][0] * y[0][0]) / (x[1][0] * y[1][0]);
-    assert!((twice.epsilon.get() - ratio.ln()).abs() < 1e-9);
-    let diverse = plan(&[3], vec![Block::new(vec![0], patterns(&[Axis::set(3, 2)], &[(PatternSet::no_miss(), 1)]))]);
-    assert_eq!(compose(&[&first, &diverse]).epsilon.value(), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the criteria say of plans with strips, against all their responses: exactly where nothing is believed about the other
 //! attributes of a table, a bound on what is learnt elsewhere.
 
-use candor::channel::{Axis, Channel, Strip};
+use candor::channel::{Axis, Cells, Channel, Strip};
 use candor::plan::{Block, Plan};
 use candor::privacy::{Question, audit};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::full::{detail, find, full, guess, information, marginal, uniform, val
 use super::{patterns, plan};
 use candor::channel::PatternSet;
 
-fn strip(places: &[usize], sizes: &[usize], cells: usize, weights: [u64; 2]) -> Channel {
+fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Channel {
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap().into()
 }
 
@@ -19,6 +19,11 @@ fn strips_only() -> Vec<Plan> {
     let mut plans = vec![
         plan(&[5], vec![Block::new(vec![0], strip(&[0], &[5], 2, [2, 3]))]),
         plan(&[2, 3, 2], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[2, 3, 2], 5, [1, 1]))]),
+        plan(
+            &[3, 2, 3],
+            vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[3, 2, 3], Cells::Box(vec![2, 1, 1]), [1, 1]))],
+        ),
+        plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], Cells::Box(vec![1, 3]), [3, 5]))]),
         // An attribute that no strip asks about.
         plan(&[3, 2, 2], vec![Block::new(vec![0, 1, 2], strip(&[0, 2], &[3, 2], 3, [1, 1]))]),
         plan(
@@ -50,6 +55,7 @@ fn mixed() -> Vec<Plan> {
                     (2, hits(&[0, 1])),
                     (1, strip(&[0, 1], &[2, 3], 2, [1, 2])),
                     (1, strip(&[1, 2], &[3, 2], 3, [1, 2])),
+                    (2, strip(&[0, 1], &[2, 3], Cells::Box(vec![1, 2]), [1, 2])),
                 ],
             )],
         ),

@@ -6,7 +6,7 @@ use candor::schema::{Attribute, Schema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{plan, strip, ticket};
+use super::{plan, sides, strip, ticket};
 
 fn pair() -> Plan {
     plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, [7, 5]))])
@@ -225,7 +225,12 @@ proptest! {
             let of: Vec<usize> = places.iter().map(|&place| sizes[place]).collect();
             let cells = 1 + (share * (of.iter().product::<usize>() - 1) as f64) as usize;
             let cells = cells.min(of.iter().product::<usize>() - 1);
-            ticket(weight, strip(&places, &of, cells, [hit, all]))
+            // Every other one is a box.
+            let chosen: Vec<usize> = of.iter().map(|&size| 1 + (share * (size - 2) as f64) as usize).collect();
+            match weight % 2 {
+                0 => ticket(weight, strip(&places, &of, sides(&chosen), [hit, all])),
+                _ => ticket(weight, strip(&places, &of, cells, [hit, all])),
+            }
         });
         let plan = plan(&sizes, vec![Block::lottery((0..sizes.len()).collect(), strips.collect())]);
         let read = Plan::from_json(&plan.to_json()).unwrap();

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use candor::channel::{Answer, Axis, Channel, Epsilon, Part, Pattern, PatternSet, Rational, Sampler, Strip};
 use candor::plan::{Block, Plan};
+use candor::shape::Shape;
 use num_bigint::BigUint;
 use num_traits::One;
 use rand_core::{TryCryptoRng, TryRng};
 
-use super::{plan, strip, strip_definition, ticket};
+use super::{plan, sides, strip, strip_definition, ticket};
 
 /// Hands out the numbers that `below` is to give, each in as many bytes as docs/sampling.md says.
 struct Chosen {
@@ -100,6 +101,11 @@ fn the_reference_sampler_by_all_its_choices() {
         let places: Vec<usize> = (0..sizes.len()).collect();
         for cells in 1..sizes.iter().product() {
             assert_law(&strip(&places, &sizes, cells, [7, 5]));
+        }
+        let shorter = Shape::new(sizes.iter().map(|size| size - 1).collect());
+        for cell in 0..shorter.cells() {
+            let chosen: Vec<usize> = shorter.codes(cell).iter().map(|side| side + 1).collect();
+            assert_law(&strip(&places, &sizes, sides(&chosen), [7, 5]));
         }
     }
 }
@@ -211,11 +217,16 @@ fn guarantees_by_all_responses() {
         assert_guarantee(&single(&[3, 4], strip(&[0, 1], &[3, 4], cells, [3, 4])));
     }
     assert_guarantee(&single(&[2, 3, 2], strip(&[0, 1, 2], &[2, 3, 2], 5, [1, 9])));
+    for chosen in [[1, 3], [2, 1], [2, 3]] {
+        assert_guarantee(&single(&[3, 4], strip(&[0, 1], &[3, 4], sides(&chosen), [3, 4])));
+    }
+    assert_guarantee(&single(&[2, 3, 2], strip(&[0, 1, 2], &[2, 3, 2], sides(&[1, 2, 1]), [1, 9])));
     // An attribute that is asked about by one ticket only, and one that is by none.
     let sizes = [2, 3, 2, 2];
     let lottery = vec![
         ticket(2, strip(&[0, 1], &[2, 3], 2, [1, 3])),
         ticket(1, strip(&[0], &[2], 1, [5, 3])),
+        ticket(3, strip(&[0, 1], &[2, 3], sides(&[1, 2]), [2, 3])),
         ticket(4, two_level(&sizes, &[0, 2], [2, 7])),
     ];
     let mixed = plan(&sizes, vec![Block::lottery(vec![0, 1, 2, 3], lottery)]);

@@ -8,12 +8,17 @@ mod law;
 mod order;
 mod samplers;
 
-use candor::channel::{Channel, Strip};
+use candor::channel::{Cells, Channel, Strip};
 use candor::plan::{Block, Plan};
 use candor::schema::Schema;
 
-fn strip(places: &[usize], sizes: &[usize], cells: usize, weights: [u64; 2]) -> Strip {
+fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Strip {
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap()
+}
+
+/// A box with these sides.
+fn sides(sides: &[usize]) -> Cells {
+    Cells::Box(sides.to_vec())
 }
 
 fn ticket(weight: u64, channel: impl Into<Channel>) -> (u64, Channel) {

@@ -5,7 +5,7 @@ use candor::shape::Shape;
 use num_rational::Ratio;
 use proptest::prelude::*;
 
-use super::strip;
+use super::{sides, strip};
 
 fn over(sizes: &[usize], cells: usize) -> Strip {
     strip(&(0..sizes.len()).collect::<Vec<_>>(), sizes, cells, [1, 1])
@@ -151,6 +151,20 @@ proptest! {
 }
 
 #[test]
+fn a_box_holds_every_combination_of_the_first_categories() {
+    let boxed = strip(&[0, 1, 2], &[3, 4, 2], sides(&[2, 3, 1]), [1, 1]);
+    assert_eq!(boxed.members(), [0, 2, 4, 8, 10, 12]);
+    assert_eq!(boxed.cells(), &sides(&[2, 3, 1]));
+    assert_eq!(boxed.margin(&[1]), [2, 2, 2, 0]);
+    // The product of what each attribute has: r (1 - r) of its own component, r^2 of the mean.
+    let parts: [[f64; 2]; 3] = [2.0 / 3.0, 0.75, 0.5].map(|r| [r * r, r * (1.0 - r)]);
+    for (set, square) in boxed.mean_squares().into_iter().enumerate() {
+        let expected: f64 = (0..3).map(|axis| parts[axis][set >> axis & 1]).product();
+        assert!((square - expected).abs() < 1e-15, "{set}: {square} for {expected}");
+    }
+}
+
+#[test]
 fn what_is_no_strip() {
     let refused = |places: &[usize], sizes: &[usize], cells, weights| {
         Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap_err()
@@ -169,6 +183,10 @@ fn what_is_no_strip() {
     assert!(Strip::new(vec![0, 1], vec![256, 256], MAX_CELLS - 1, [1, 1]).is_ok());
     for cells in [0, 12, 13] {
         assert_eq!(refused(&[0, 1], &[3, 4], cells, [1, 1]), ChannelError::StripSize(cells, 12));
+    }
+    for chosen in [&[1][..], &[1, 1, 1], &[0, 2], &[3, 2], &[2, 4], &[]] {
+        let made = Strip::new(vec![0, 1], vec![3, 4], sides(chosen), [1, 1]);
+        assert_eq!(made.unwrap_err(), ChannelError::Sides, "{chosen:?}");
     }
     assert_eq!(refused(&[0], &[3], 1, [0, 1]), ChannelError::ZeroWeight { part: 0 });
     assert_eq!(refused(&[0], &[3], 1, [1, 0]), ChannelError::ZeroWeight { part: 1 });

@@ -11,7 +11,7 @@ use candor::randomness::Source;
 use num_traits::ToPrimitive;
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, DiscreteCDF};
 
-use super::{plan, strip, strip_definition, ticket};
+use super::{plan, sides, strip, strip_definition, ticket};
 
 const DRAWS: usize = 60_000;
 const ALPHA: f64 = 1e-8;
@@ -104,6 +104,8 @@ fn prove(name: &str, plan: &Plan) {
 #[test]
 fn one_strip_without_a_lottery() {
     prove("pair", &plan(&[3, 4], vec![Block::new(vec![0, 1], strip(&[0, 1], &[3, 4], 3, [7, 5]))]));
+    let boxed = strip(&[0, 1, 2], &[2, 3, 4], sides(&[1, 2, 3]), [1, 2]);
+    prove("box", &plan(&[2, 3, 4], vec![Block::new(vec![0, 1, 2], boxed)]));
     prove("one attribute", &plan(&[6], vec![Block::new(vec![0], strip(&[0], &[6], 2, [2, 3]))]));
     prove("triple", &plan(&[2, 3, 4], vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[2, 3, 4], 7, [1, 2]))]));
     // All but one of the attributes of the block, in another order than the schema's.

@@ -34,7 +34,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let options = CompareOptions {
         respondents: args.respondents,
         tables: args.tables.clone(),
-        clusters: args.clusters.as_deref().map(split_clusters),
+        clusters: args.clusters.as_deref().map(split_clusters).transpose()?,
         simulate,
         ..CompareOptions::default()
     };

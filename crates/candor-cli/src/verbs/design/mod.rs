@@ -91,6 +91,9 @@ pub struct DesignArgs {
     /// How the attributes of a cluster are randomized together; joint by default [clusters]
     #[arg(long, value_enum)]
     inside: Option<InsideArg>,
+    /// Tags that shift the labels, so that the answers show who does not follow the rules (see candor comply) [independent, joint]
+    #[arg(long)]
+    mirrored: bool,
     /// One channel for everybody instead of a lottery [workload]
     #[arg(long)]
     single: bool,

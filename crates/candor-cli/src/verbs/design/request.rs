@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use candor::schema::Schema;
+use candor_analysis::names;
 use candor_design::request::{Method, Request, RequestError};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
@@ -45,6 +46,7 @@ impl DesignArgs {
             ("--from-clusters", "clusters", self.from_clusters.is_some()),
             ("--inside", "inside", self.inside.is_some()),
             ("--single", "single", self.single),
+            ("--mirrored", "mirrored", self.mirrored),
             ("--order", "order", self.order.is_some()),
             ("--allow-weaker", "allow_weaker", self.allow_weaker),
             ("--time-limit", "time_limit", self.time_limit.is_some()),
@@ -115,6 +117,7 @@ impl DesignArgs {
         put("inside", self.inside.map(|inside| json!(inside)));
         put("inputs", self.inputs.map(|inputs| json!(inputs)));
         put("single", self.single.then_some(json!(true)));
+        put("mirrored", self.mirrored.then_some(json!(true)));
         put("allow_weaker", self.allow_weaker.then_some(json!(true)));
         put("matrix", self.file.as_deref().map(matrix).transpose()?);
         if let Some(Clusters { names, spent }) = self.asked_clusters()? {
@@ -137,7 +140,7 @@ impl DesignArgs {
     /// The clusters asked for.
     fn asked_clusters(&self) -> Result<Option<Clusters>, Failure> {
         match (&self.clusters, &self.from_clusters) {
-            (Some(text), _) => Ok(Some(Clusters { names: split_clusters(text), spent: None })),
+            (Some(text), _) => Ok(Some(Clusters { names: split_clusters(text)?, spent: None })),
             (None, Some(path)) => read_clusters(path).map(Some),
             (None, None) => Ok(None),
         }
@@ -173,10 +176,10 @@ fn matrix(path: &Path) -> Result<Value, Failure> {
     Ok(json!(candor_tables::input::cells(path)?))
 }
 
-/// Clusters as the user writes them: `a,b;c`.
-pub fn split_clusters(text: &str) -> Vec<Vec<String>> {
-    let cluster = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
-    text.split(';').map(cluster).collect()
+/// Clusters as the user writes them: `a,b;c`; names with signs in quotes.
+pub fn split_clusters(text: &str) -> Result<Vec<Vec<String>>, Failure> {
+    let clusters = names::split(text, ';').and_then(|clusters| clusters.into_iter().map(names::list).collect());
+    clusters.map_err(|error| Failure::about("--clusters", error))
 }
 
 /// What `candor cluster` wrote: the clusters, and what finding them spent.

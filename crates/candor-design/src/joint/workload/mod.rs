@@ -2,9 +2,9 @@
 //! ask for. No paper has this.
 //!
 //! Among all channels of one epsilon over the same attributes, those with two levels of likelihood are the extreme points, and
-//! relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Two kinds of sets are easy to draw: *strips*, which tell nearly
-//! all they can about one table, and *patterns*, which tell about many tables at once. Small epsilons are best spent on
-//! strips, large ones on patterns, those between on both. Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
+//! relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Three kinds of sets are easy to draw: *strips*, which tell nearly
+//! all they can about one table, *boxes*, which tell about the tables inside one, and *patterns*, which tell about many tables at once. Small
+//! epsilons are best spent on strips, large ones on patterns, those between on all. Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
 //! response carries which one was drawn, adds their information up instead and costs no privacy, because
 //! the draw does not look at the truth. So a lottery is the default, and one channel the alternative for those who cannot carry
 //! a tag.
@@ -12,12 +12,13 @@
 mod balance;
 mod space;
 mod strips;
+mod boxes;
 mod pool;
 mod reach;
 mod search;
 mod request;
 
-use candor::channel::{Axis, Channel, Pattern, PatternSet, Strip};
+use candor::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
@@ -27,6 +28,7 @@ use super::optimal::{aim, with_all};
 use crate::bound::Costs;
 use crate::{DesignError, private};
 use balance::{Balance, Gives};
+use boxes::Boxes;
 use pool::{Pool, Ticket};
 pub use request::{SamplingRequest, WorkloadRequest, asked_tables};
 use search::{grow, starts};
@@ -70,11 +72,11 @@ const COARSE: f64 = 1e-3;
 /// With more components than this a lottery has strips of one size for each table.
 const MANY: usize = 1_000;
 
-/// A public lottery of strips and of two-level pattern channels that minimises the expected error of the tables.
+/// A public lottery of strips, boxes and two-level pattern channels that minimises the expected error of the tables.
 ///
 /// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel `c` tells
-/// of component `U`. Strips of every component as a table take part from the beginning; pattern channels
-/// come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
+/// of component `U`. Strips of every component as a table take part from the beginning; boxes of two
+/// and three attributes and pattern channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
 /// linearisation from many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only
 /// the sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
 /// answered at once.
@@ -151,7 +153,8 @@ impl Found {
             pool.balance(balance::LOTTERY, COARSE);
             pool.keep_one_strip_of_each_table();
         }
-        let (balanced, least) = searched(setting, &mut pool, effort);
+        let boxes = with_strips.then(|| Boxes::new(costs, epsilon));
+        let (balanced, least) = searched(setting, &mut pool, boxes.as_ref(), effort);
         let balance = pool.shortened(balanced, GAP);
         let mut best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
         // What is simpler and as good is better: the search and the shortening are not exact.
@@ -181,11 +184,11 @@ impl Found {
     }
 }
 
-/// Searches for patterns beside what a pool holds; gives the weights, and what the prices found do not exclude.
-fn searched(setting: &Setting, pool: &mut Pool, effort: Effort) -> (Balance, f64) {
+/// Searches for patterns and boxes beside what a pool holds; gives the weights, and what the prices found do not exclude.
+fn searched(setting: &Setting, pool: &mut Pool, boxes: Option<&Boxes>, effort: Effort) -> (Balance, f64) {
     let Setting { space, costs, .. } = setting;
     starts(setting).into_iter().for_each(|support| pool.add_pattern(support));
-    let found = grow(setting, pool, 0, effort);
+    let found = grow(setting, pool, boxes, 0, effort);
     if setting.is_small() || setting.is_large() || pool.weight_of_patterns() < PATTERNS_MATTER {
         return found;
     }
@@ -193,11 +196,11 @@ fn searched(setting: &Setting, pool: &mut Pool, effort: Effort) -> (Balance, f64
     for run in 1..=RUNS {
         let mut alone = Pool::new(space, costs, square);
         starts(setting).into_iter().for_each(|support| alone.add_pattern(support));
-        grow(setting, &mut alone, run * ROUNDS, effort);
+        grow(setting, &mut alone, None, run * ROUNDS, effort);
         alone.forget_useless(1e-4);
         alone.patterns().for_each(|support| pool.add_pattern(support));
     }
-    grow(setting, pool, (RUNS + 1) * ROUNDS, effort)
+    grow(setting, pool, boxes, (RUNS + 1) * ROUNDS, effort)
 }
 
 /// What an eigenvalue tells in a public lottery.
@@ -331,12 +334,12 @@ impl Setting {
         Ok(match ticket {
             Ticket::Pattern(support) => Pattern::two_level(self.axes.clone(), self.space.set(support), epsilon)?.into(),
             // Of one attribute alone a strip is a set of its categories: subset selection.
-            Ticket::Strip { cells, .. } if self.axes.len() == 1 => {
+            Ticket::Strip { cells: Cells::Strip(cells), .. } if self.axes.len() == 1 => {
                 Pattern::k_ary(vec![Axis::set(self.axes[0].categories, *cells)], epsilon)?.into()
             }
             Ticket::Strip { table, cells } => {
                 let sizes = table.iter().map(|&place| self.axes[place].categories).collect();
-                Strip::within(table.clone(), sizes, *cells, epsilon)?.into()
+                Strip::within(table.clone(), sizes, cells.clone(), epsilon)?.into()
             }
         })
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use candor::channel::Cells;
+
 use super::balance::{self, Balance, Gives, balance, error, totals, worth};
 use super::space::{Space, Support};
 use super::strips::StripTicket;
@@ -18,12 +20,12 @@ const PASSES: usize = 12;
 pub enum Ticket {
     /// Every answer with a pattern in a set is `exp(epsilon)` times as likely as the others.
     Pattern(Support),
-    /// A strip of the table over these attributes.
+    /// A strip or a box of the table over these attributes.
     Strip {
         /// By number among the randomized ones, increasing.
         table: Vec<usize>,
-        /// How many cells an answer names.
-        cells: usize,
+        /// Which cells answers are relabellings of.
+        cells: Cells,
     },
 }
 

@@ -97,8 +97,7 @@ impl Design for SamplingRequest {
 const ONE_CHANNEL: &str = "one channel for everybody";
 
 /// What kind of plans a lottery is of.
-const LOTTERY: &str =
-    "a lottery of strips of about these sizes and of channels that answer with one category of each attribute";
+const LOTTERY: &str = "a lottery of strips and boxes of about these sizes and of channels that answer with one category of each attribute";
 
 /// Which tables a lottery with strips answers, in a sentence; `None` if it has no strips.
 fn what_it_answers(plan: &Plan) -> Option<String> {
@@ -112,12 +111,14 @@ fn what_it_answers(plan: &Plan) -> Option<String> {
     let name = "name every table that you will want";
     Some(match of_strips < 1.0 {
         true => format!(
-            "{asked}. {:.0} % of the respondents are asked about one of these only; of other tables the rest tell little or \
+            "{asked}. {:.0} % of the respondents are asked about a few attributes only; of other tables the rest tell little or \
              nothing: {name}.",
             100.0 * of_strips
         ),
         false => {
-            format!("{asked}: every respondent is asked about one of these. It says nothing of other tables: {name}.")
+            format!(
+                "{asked}: every respondent is asked about a few attributes. It says little or nothing of other tables: {name}."
+            )
         }
     })
 }

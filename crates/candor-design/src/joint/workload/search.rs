@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::balance::{self, Balance};
+use super::boxes::Boxes;
 use super::pool::{Pool, Ticket};
 use super::space::{Space, Support};
 use super::{COARSE, GAP, ROUNDS, Setting};
@@ -21,9 +22,15 @@ const ONE_ROUND: usize = 1_000_000;
 /// How many channels come in at a time.
 const AT_ONCE: usize = 12;
 
-/// Adds pattern channels as long as better ones are found; gives the weights, and the value that the best price found does not
+/// Adds pattern channels, and boxes if there are any, as long as better ones are found; gives the weights, and the value that the best price found does not
 /// exclude.
-pub fn grow(setting: &Setting, pool: &mut Pool, offset: usize, effort: Effort) -> (Balance, f64) {
+pub fn grow(
+    setting: &Setting,
+    pool: &mut Pool,
+    boxes: Option<&Boxes>,
+    offset: usize,
+    effort: Effort,
+) -> (Balance, f64) {
     let all = setting.is_small();
     let mut balanced = pool.balance(balance::LOTTERY, COARSE);
     let (mut lower, mut in_vain) = (0.0, 0);
@@ -34,10 +41,14 @@ pub fn grow(setting: &Setting, pool: &mut Pool, offset: usize, effort: Effort) -
         let mut priced: Vec<(f64, Support)> =
             found.into_iter().map(|support| (pool.price(&support, &worth), support)).collect();
         priced.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let best = priced.first().map_or(balanced.value, |(price, _)| price.max(balanced.value));
+        let mut better = boxes.map_or(Vec::new(), |boxes| boxes.best(&worth, balanced.value * (1.0 + GAP)));
+        better.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let highest =
+            priced.first().map(|(price, _)| *price).into_iter().chain(better.first().map(|(price, _)| *price));
+        let best = highest.fold(balanced.value, f64::max);
         lower = balanced.value * balanced.value / best;
         priced.retain(|(price, _)| *price > balanced.value * (1.0 + GAP));
-        in_vain = if priced.is_empty() { in_vain + 1 } else { 0 };
+        in_vain = if priced.is_empty() && better.is_empty() { in_vain + 1 } else { 0 };
         let patience = if setting.is_large() || all { 0 } else { PATIENCE };
         if in_vain > patience || effort.is_over() {
             break;
@@ -47,6 +58,7 @@ pub fn grow(setting: &Setting, pool: &mut Pool, offset: usize, effort: Effort) -
             // The best ones are enough: most of the others are the same set but for a pattern or two.
             let at_once = if setting.is_listed() { AT_ONCE } else { grown_at_once(setting) / 2 };
             priced.into_iter().take(at_once).for_each(|(_, support)| pool.add_pattern(support));
+            better.into_iter().take(at_once).for_each(|(_, ticket)| pool.add_strip(ticket));
             balanced = pool.balance(balance::LOTTERY, if best <= 1.01 * balanced.value { GAP / 2.0 } else { COARSE });
         }
     }

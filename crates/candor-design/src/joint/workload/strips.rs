@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use candor::channel::{MAX_CELLS, Strip};
+use candor::channel::{Cells, MAX_CELLS, Strip};
 use candor::shape::Shape;
 
 use super::balance::Gives;
 use crate::bound::Costs;
 
-/// A strip of a table: the ticket, and what it tells.
+/// A strip or a box of a table: the ticket, and what it tells.
 pub struct StripTicket {
     /// The attributes of its table, by number among the randomized ones.
     pub table: Vec<usize>,
-    /// How many cells an answer names.
-    pub cells: usize,
+    /// Which cells answers are relabellings of.
+    pub cells: Cells,
     /// The information about each component.
     pub gives: Gives,
 }
@@ -61,7 +61,7 @@ fn ticket(costs: &Costs, table: Vec<usize>, cells: usize, told: &[f64]) -> Strip
     let mut gives: Gives =
         (1..told.len()).filter(|&set| told[set] > 0.0).filter_map(|set| Some((number(set)?, told[set]))).collect();
     gives.sort_unstable_by_key(|&(component, _)| component);
-    StripTicket { table, cells, gives }
+    StripTicket { table, cells: Cells::Strip(cells), gives }
 }
 
 /// The numbers of cells next to the share `1/(1 + e^epsilon)` of all, at most half of them.
@@ -155,7 +155,7 @@ mod tests {
     fn what_a_strip_tells() {
         let (costs, strips) = of_tables(&[16, 15], "joint", 4.0);
         assert_eq!(costs.components, [vec![0], vec![0, 1], vec![1]]);
-        let five = strips.iter().find(|strip| strip.table.len() == 2 && strip.cells == 5).unwrap();
+        let five = strips.iter().find(|strip| strip.table.len() == 2 && strip.cells == Cells::Strip(5)).unwrap();
         for ((u, found), expected) in five.gives.iter().zip([0.0408187237, 0.0567221226, 0.0397584971]) {
             assert!((found - expected).abs() < 1e-9, "{u}: {found} for {expected}");
         }

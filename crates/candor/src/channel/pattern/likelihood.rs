@@ -109,7 +109,7 @@ impl Pattern {
     }
 
     /// Whether an answer of each pattern can occur; `None` with more than [`MAX_ENUMERATED`] attributes.
-    pub(crate) fn possible(&self) -> Option<Vec<bool>> {
+    pub fn possible(&self) -> Option<Vec<bool>> {
         let k = self.axes.len();
         let mut possible = (k <= MAX_ENUMERATED).then(|| vec![false; 1 << k])?;
         for part in &self.parts {

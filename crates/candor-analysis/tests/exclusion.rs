@@ -2,12 +2,14 @@
 
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Plan};
-use candor::privacy::{Exclusion, exclusion};
 use candor::schema::Schema;
+use candor_analysis::exclusion::{Exclusion, exclusion};
 use num_traits::Zero;
 use proptest::prelude::*;
 
+#[path = "../../candor/tests/definition/mod.rs"]
 mod definition;
+#[path = "../../candor/tests/strip_definition/mod.rs"]
 mod strip_definition;
 
 /// Of every answer and attribute, with the others known: how many categories can give it.

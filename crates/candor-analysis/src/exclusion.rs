@@ -1,7 +1,7 @@
 //! What answers settle for certain: truths ruled out, and truths proven.
 
-use crate::channel::{Channel, Matrix, Pattern};
-use crate::plan::Plan;
+use candor::channel::{Channel, Matrix, Pattern};
+use candor::plan::Plan;
 
 /// The most that a response under a plan can settle for certain about one attribute, for somebody who knows all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

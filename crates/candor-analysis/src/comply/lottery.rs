@@ -1,0 +1,221 @@
+//! The channels of a table, tag by tag, written out.
+
+use candor::channel::Channel;
+use candor::plan::{Block, Plan};
+use candor::shape::Shape;
+use nalgebra::DMatrix;
+
+use crate::tally::{CountAxis, TableTally};
+
+/// The most entries that are written out.
+const MAX_ENTRIES: usize = 1 << 22;
+
+/// The responses with the same tags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tag {
+    /// How often the lottery draws it.
+    pub share: f64,
+    /// `P(answer | truth)`: rows are answers, columns are cells of the table.
+    pub channel: DMatrix<f64>,
+    /// The tags of the blocks that the table touches, by block.
+    drawn: Vec<(usize, usize)>,
+}
+
+/// Everything that a table is answered by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lottery {
+    /// The tags.
+    pub tags: Vec<Tag>,
+}
+
+/// Why nothing can be said about compliance.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Inapplicable {
+    /// Answers are sets.
+    #[error("answers are sets of categories or cells, of which there are too many kinds for this test")]
+    Sets,
+    /// An attribute is public.
+    #[error("\"{0}\" is public: nobody uses a device to answer it")]
+    Public(String),
+    /// The table has part of what one answer is about.
+    #[error("one answer is about several attributes, of which the table has some only")]
+    Part,
+    /// Too much to write out.
+    #[error("the table has too many cells and tags")]
+    TooLarge,
+    /// As many kinds of answers as cells: any answers can be explained.
+    #[error("there is one card, and as many answers as categories: whatever people do can be explained by some truth")]
+    NothingLeft,
+    /// No responses.
+    #[error("there are no responses")]
+    NoResponses,
+    /// Counts of weighted responses.
+    #[error("responses have weights; the test is about answers as they were given")]
+    Weighted,
+}
+
+impl Lottery {
+    /// From channels with the share of each, rows answers and columns truths.
+    pub fn new(channels: Vec<(f64, DMatrix<f64>)>) -> Lottery {
+        let tag = |(share, channel)| Tag { share, channel, drawn: Vec::new() };
+        Lottery { tags: channels.into_iter().map(tag).collect() }
+    }
+
+    /// The channels of a table of a plan, by positions of its attributes.
+    ///
+    /// # Errors
+    /// Where nothing can be said.
+    pub fn of(plan: &Plan, table: &[usize]) -> Result<Lottery, Inapplicable> {
+        if let Some(&public) = table.iter().find(|&&a| plan.schema().attributes()[a].is_public()) {
+            return Err(Inapplicable::Public(plan.schema().name(public).to_owned()));
+        }
+        let layout = crate::tally::CountLayout::new(plan, table);
+        let mut tags = vec![Tag { share: 1.0, channel: DMatrix::from_element(1, 1, 1.0), drawn: Vec::new() }];
+        // Axes of one block stand together for one factor, in the order of the layout.
+        let mut done: Vec<usize> = Vec::new();
+        for axis in &layout.axes {
+            let number = match *axis {
+                CountAxis::Outputs { block, .. } => block,
+                CountAxis::Attribute { attribute, .. } => plan
+                    .blocks()
+                    .iter()
+                    .position(|block| block.attributes().contains(&attribute))
+                    .ok_or(Inapplicable::Part)?,
+            };
+            if done.contains(&number) {
+                continue;
+            }
+            done.push(number);
+            let factors = of_block(&plan.blocks()[number], table)?;
+            let entries: usize = tags
+                .iter()
+                .map(|tag| tag.channel.len())
+                .sum::<usize>()
+                .saturating_mul(factors.iter().map(|(_, channel)| channel.len()).sum::<usize>());
+            if entries > MAX_ENTRIES {
+                return Err(Inapplicable::TooLarge);
+            }
+            let both = |tag: &Tag| -> Vec<Tag> {
+                let with = |(at, (share, channel)): (usize, &(f64, DMatrix<f64>))| Tag {
+                    share: tag.share * share,
+                    channel: tag.channel.kronecker(channel),
+                    drawn: [tag.drawn.clone(), vec![(number, at)]].concat(),
+                };
+                factors.iter().enumerate().map(with).collect()
+            };
+            tags = tags.iter().flat_map(both).collect();
+        }
+        Ok(Lottery { tags })
+    }
+
+    /// The number of cells of the table.
+    pub fn cells(&self) -> usize {
+        self.tags.first().map_or(0, |tag| tag.channel.ncols())
+    }
+
+    /// The counts of each tag, in the order of its answers.
+    ///
+    /// # Errors
+    /// If there are none, or they have weights.
+    pub fn counts(&self, plan: &Plan, tally: &TableTally) -> Result<Vec<Vec<f64>>, Inapplicable> {
+        if tally.groups().values().any(|group| !group.square_counts.is_empty()) {
+            return Err(Inapplicable::Weighted);
+        }
+        if tally.total() <= 0.0 {
+            return Err(Inapplicable::NoResponses);
+        }
+        let layout = tally.layout();
+        let shape = Shape::new(layout.dims());
+        let order = axis_order(plan, &layout.axes);
+        let of_tag = |tag: &Tag| -> Vec<f64> {
+            let drawn = |block: usize| tag.drawn.iter().find(|(number, _)| *number == block).map_or(0, |&(_, at)| at);
+            let key: Vec<u16> = layout.tagged.iter().map(|&block| drawn(block) as u16).collect();
+            let Some(group) = tally.groups().get(&key) else { return vec![0.0; tag.channel.nrows()] };
+            let mut counts = vec![0.0; tag.channel.nrows()];
+            for (cell, &count) in group.counts.iter().enumerate().filter(|(_, count)| **count > 0.0) {
+                let mut place = Some(0);
+                for &axis in &order {
+                    let code = shape.cell_of(cell, &[axis]);
+                    let (code, size) = match layout.axes[axis] {
+                        CountAxis::Attribute { categories, .. } => (Some(code), categories),
+                        CountAxis::Outputs { block, outputs } => {
+                            let own = outputs / plan.blocks()[block].channels().len();
+                            ((code / own == drawn(block)).then_some(code % own), own)
+                        }
+                    };
+                    place = place.zip(code).map(|(place, code)| place * size + code);
+                }
+                if let Some(place) = place {
+                    counts[place] += count;
+                }
+            }
+            counts
+        };
+        Ok(self.tags.iter().map(of_tag).collect())
+    }
+
+    /// What the test of compliance has left: `sum (m_g - 1) - (rank - 1)` over tags, `m_g` the answers that can occur.
+    pub fn degrees(&self) -> usize {
+        let possible = |tag: &Tag| tag.channel.row_iter().filter(|row| row.iter().any(|p| *p > 0.0)).count();
+        let free: usize = self.tags.iter().map(|tag| possible(tag).saturating_sub(1)).sum();
+        let rows: usize = self.tags.iter().map(|tag| tag.channel.nrows()).sum();
+        let mut tall = DMatrix::zeros(rows, self.cells());
+        let mut at = 0;
+        for tag in &self.tags {
+            tall.rows_mut(at, tag.channel.nrows()).copy_from(&tag.channel);
+            at += tag.channel.nrows();
+        }
+        free.saturating_sub(tall.rank(1e-9).saturating_sub(1))
+    }
+}
+
+/// The axes block by block, as the factors stand.
+fn axis_order(plan: &Plan, axes: &[CountAxis]) -> Vec<usize> {
+    let block_of = |axis: &CountAxis| match *axis {
+        CountAxis::Outputs { block, .. } => Some(block),
+        CountAxis::Attribute { attribute, .. } => {
+            plan.blocks().iter().position(|block| block.attributes().contains(&attribute))
+        }
+    };
+    let mut order: Vec<usize> = (0..axes.len()).collect();
+    let first = |axis: usize| axes.iter().position(|other| block_of(other) == block_of(&axes[axis])).unwrap_or(axis);
+    order.sort_by_key(|&axis| (first(axis), axis));
+    order
+}
+
+/// The channels of one block for the attributes of a table, each with its share.
+fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, Inapplicable> {
+    let places: Vec<usize> = table.iter().filter_map(|a| block.attributes().iter().position(|own| own == a)).collect();
+    let one = |(share, channel): (f64, &Channel)| match channel {
+        Channel::Strip(_) => Err(Inapplicable::Sets),
+        Channel::Matrix(matrix) if places.len() == block.attributes().len() => {
+            let (rows, columns) = (matrix.labels().len(), matrix.columns().len());
+            Ok((share, DMatrix::from_fn(rows, columns, |output, input| matrix.probability(output, input))))
+        }
+        Channel::Matrix(_) => Err(Inapplicable::Part),
+        Channel::Pattern(pattern) => {
+            let masses = pattern.marginal(&places);
+            if masses.axes().iter().any(|axis| axis.answer != 1) {
+                return Err(Inapplicable::Sets);
+            }
+            let sizes: Vec<usize> = masses.axes().iter().map(|axis| axis.categories).collect();
+            let cells: usize = sizes.iter().product();
+            if cells.saturating_mul(cells) > MAX_ENTRIES {
+                return Err(Inapplicable::TooLarge);
+            }
+            let shape = Shape::new(sizes.clone());
+            let entry = |answer: usize, truth: usize| {
+                let (mut pattern, mut ways) = (0, 1.0);
+                for (axis, size) in sizes.iter().enumerate() {
+                    if shape.cell_of(answer, &[axis]) != shape.cell_of(truth, &[axis]) {
+                        pattern |= 1 << axis;
+                        ways *= *size as f64 - 1.0;
+                    }
+                }
+                masses.probabilities()[pattern] / ways
+            };
+            Ok((share, DMatrix::from_fn(cells, cells, entry)))
+        }
+    };
+    block.shares().map(one).collect()
+}

@@ -1,0 +1,306 @@
+//! Tables that agree with each other and have no negative cells, closest to the unbiased estimates.
+//!
+//! Unbiased estimates of several tables agree (every component has one estimate, whatever table it stands in), but have negative cells.
+//! [Projections](super::simplex::project) of each table alone have none, but disagree, and take no notice of what is known well: they move
+//! a one-way share as easily as a cell. Here all tables are moved together, well-known components least:
+//!
+//! ```text
+//! minimise  sum over components V of  A_V D_V |x_V - estimate_V|^2    such that no cell of any table of the x_V is negative
+//! ```
+//!
+//! `A_V D_V` is the inverse of the variance of each dimension of a component if the truth is uniform (`D_V` its information). So it is the
+//! projection in the metric of the covariance. The result is biased, like every estimate that cannot be negative.
+
+use std::collections::BTreeMap;
+
+use candor::plan::Plan;
+
+use super::components::{join, split};
+use super::{Estimate, EstimateError, TableEstimator, Target};
+use crate::tally::TableTally;
+
+/// When no cell moves by more than this any more, nor is below zero by more, all is done.
+const SETTLED: f64 = 1e-8;
+
+/// How many rounds there are at most; fewer with many cells. Counted, so that the same responses give the same on every machine.
+const MOST_ROUNDS: usize = 20_000;
+
+/// How many steps all rounds may take together.
+const MOST_STEPS: usize = 1 << 34;
+
+/// After how many rounds the weight of agreement is looked at again.
+const LOOKED_AT: usize = 40;
+
+/// Estimates tables from counts of the same responses, in the given order: without negative cells, and such that any two of them have
+/// the same shares of what they have in common. Standard errors are left empty.
+///
+/// The alternating direction method of multipliers: components that fit, cells that are not negative, and what is between them. Cost: a
+/// few hundred passes over all cells.
+///
+/// # Errors
+/// As [`TableEstimator::estimate`]; and if an attribute is answered by a matrix, or it does not settle.
+pub fn constrained(plan: &Plan, tallies: &[&TableTally]) -> Result<Vec<Estimate>, EstimateError> {
+    let mut problem = Problem::default();
+    let mut estimates = Vec::with_capacity(tallies.len());
+    for tally in tallies {
+        let estimator = TableEstimator::new(plan, &tally.layout().attributes)?;
+        if !estimator.matrices.is_empty() {
+            return Err(EstimateError::NoLikelihood(
+                "an attribute of it is answered by a matrix, whose errors are not alike in all directions; use projected",
+            ));
+        }
+        let estimate = estimator.estimate(tally, Target::Population)?;
+        problem.add(&estimate, &estimator.held(), &estimator.information(tally));
+        estimates.push(estimate);
+    }
+    if estimates.iter().all(|estimate| estimate.shares.iter().all(|share| *share >= 0.0)) {
+        estimates.iter_mut().for_each(|estimate| estimate.standard_errors.clear());
+        return Ok(estimates);
+    }
+    let tables = problem.solve()?;
+    for (estimate, shares) in estimates.iter_mut().zip(tables) {
+        let whole: f64 = shares.iter().map(|share| share.max(0.0)).sum();
+        estimate.shares = shares.into_iter().map(|share| share.max(0.0) / whole).collect();
+        estimate.standard_errors.clear();
+    }
+    Ok(estimates)
+}
+
+/// All components of all tables, and where each stands in each table.
+#[derive(Default)]
+struct Problem {
+    /// For each component where its values begin, and what is known about it.
+    components: BTreeMap<Vec<usize>, usize>,
+    /// The estimates, as sums over the other attributes; without the first category of each.
+    values: Vec<f64>,
+    /// The information about each.
+    information: Vec<f64>,
+    tables: Vec<Table>,
+}
+
+struct Table {
+    dims: Vec<usize>,
+    /// For each slot of the [split](split) table the number of its value, and its share of it: `A_V / A_T`.
+    slots: Vec<(usize, f64)>,
+}
+
+impl Problem {
+    /// Adds a table; `held` are its attributes as bits of a component count them.
+    fn add(&mut self, estimate: &Estimate, held: &[usize], information: &[f64]) {
+        let dims = estimate.dims.clone();
+        let (axes, cells) = (dims.len(), estimate.shares.len());
+        let mut table = estimate.shares.clone();
+        split(&mut table, &dims, axes);
+        let bit =
+            |axis: usize| held.iter().position(|attribute| *attribute == estimate.attributes[axis]).unwrap_or(axis);
+        let mut slots = Vec::with_capacity(cells);
+        for (slot, mean) in table.into_iter().enumerate() {
+            let codes = codes(slot, &dims);
+            let inside: Vec<usize> = (0..axes).filter(|&axis| codes[axis] > 0).collect();
+            // In the order of the schema, so that tables with other orders of the same attributes agree.
+            let mut order = inside.clone();
+            order.sort_unstable_by_key(|&axis| estimate.attributes[axis]);
+            let key: Vec<usize> = order.iter().map(|&axis| estimate.attributes[axis]).collect();
+            let size = |&axis: &usize| dims[axis];
+            let share = inside.iter().map(size).product::<usize>() as f64 / cells as f64;
+            let values: usize = order.iter().map(|axis| dims[*axis] - 1).product();
+            let known = information[inside.iter().map(|&axis| 1 << bit(axis)).sum::<usize>()];
+            let start = *self.components.entry(key).or_insert_with(|| {
+                self.values.resize(self.values.len() + values, 0.0);
+                self.information.resize(self.values.len(), known);
+                self.values.len() - values
+            });
+            let at = start + order.iter().fold(0, |at, &axis| at * (dims[axis] - 1) + codes[axis] - 1);
+            self.values[at] = mean / share;
+            slots.push((at, share));
+        }
+        self.tables.push(Table { dims, slots });
+    }
+
+    /// The tables that fit.
+    fn solve(&self) -> Result<Vec<Vec<f64>>, EstimateError> {
+        let steps: usize = self.tables.iter().map(|table| table.slots.len() * (table.dims.len() + 2)).sum();
+        let rounds = (MOST_STEPS / steps.max(1)).clamp(200, MOST_ROUNDS);
+        // How much all tables together pull at each value, for a weight of one.
+        let mut pull = vec![0.0; self.values.len()];
+        for table in &self.tables {
+            table.slots.iter().for_each(|&(at, _)| pull[at] += 1.0 / table.slots.len() as f64);
+        }
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let mut weight = mean(&self.information) / mean(&pull);
+        let mut values = self.values.clone();
+        let mut now: Vec<Vec<f64>> = self.tables.iter().map(|table| table.of(&values)).collect();
+        let mut wanted: Vec<Vec<f64>> =
+            now.iter().map(|table| table.iter().map(|share| share.max(0.0)).collect()).collect();
+        let mut off: Vec<Vec<f64>> = now.iter().map(|table| vec![0.0; table.len()]).collect();
+        for round in 1..=rounds {
+            self.fit(&mut values, &pull, &wanted, &off, weight);
+            let (mut apart, mut moved) = (Largest::default(), Largest::default());
+            for ((table, now), (wanted, off)) in
+                self.tables.iter().zip(&mut now).zip(wanted.iter_mut().zip(off.iter_mut()))
+            {
+                *now = table.of(&values);
+                for ((now, wanted), off) in now.iter().zip(wanted.iter_mut()).zip(off.iter_mut()) {
+                    let next = (now + *off).max(0.0);
+                    apart.add(now - next);
+                    moved.add(next - *wanted);
+                    *off += now - next;
+                    *wanted = next;
+                }
+            }
+            if apart.largest <= SETTLED && moved.largest <= SETTLED {
+                return Ok(now);
+            }
+            if round % LOOKED_AT == 0 {
+                // What is between the two sides is in units of one over the weight.
+                let change = (apart.square / moved.square.max(f64::MIN_POSITIVE)).sqrt().clamp(0.2, 5.0);
+                if !(0.5..=2.0).contains(&change) {
+                    weight *= change;
+                    off.iter_mut().flatten().for_each(|off| *off /= change);
+                }
+            }
+        }
+        Err(EstimateError::NotConverged(rounds))
+    }
+
+    /// The values closest to the estimates and to what the tables want, by the weight of the latter.
+    fn fit(&self, values: &mut [f64], pull: &[f64], wanted: &[Vec<f64>], off: &[Vec<f64>], weight: f64) {
+        let mut sums = vec![0.0; values.len()];
+        for ((table, wanted), off) in self.tables.iter().zip(wanted).zip(off) {
+            let mut aim: Vec<f64> = wanted.iter().zip(off).map(|(wanted, off)| wanted - off).collect();
+            split(&mut aim, &table.dims, table.dims.len());
+            let cells = table.slots.len() as f64;
+            aim.iter().zip(&table.slots).for_each(|(slot, &(at, share))| sums[at] += slot / (share * cells));
+        }
+        for (at, value) in values.iter_mut().enumerate() {
+            let known = self.information[at];
+            *value = (known * self.values[at] + weight * sums[at]) / (known + weight * pull[at]);
+        }
+        // All shares together are one, whatever the tables want.
+        if let Some(&whole) = self.components.get(&Vec::new()) {
+            values[whole] = self.values[whole];
+        }
+    }
+}
+
+impl Table {
+    /// The table that has these components.
+    fn of(&self, values: &[f64]) -> Vec<f64> {
+        let mut table: Vec<f64> = self.slots.iter().map(|&(at, share)| values[at] * share).collect();
+        join(&mut table, &self.dims, self.dims.len());
+        table
+    }
+}
+
+/// How large numbers are: the largest, and all by their squares.
+#[derive(Default)]
+struct Largest {
+    largest: f64,
+    square: f64,
+}
+
+impl Largest {
+    fn add(&mut self, number: f64) {
+        self.largest = self.largest.max(number.abs());
+        self.square += number * number;
+    }
+}
+
+/// The codes of a slot, first axis slowest.
+fn codes(slot: usize, dims: &[usize]) -> Vec<usize> {
+    let mut rest = slot;
+    let mut codes: Vec<usize> = dims
+        .iter()
+        .rev()
+        .map(|&size| {
+            let code = rest % size;
+            rest /= size;
+            code
+        })
+        .collect();
+    codes.reverse();
+    codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::shape::Shape;
+
+    /// The closest tables are those from which no step towards any other distribution is a descent.
+    #[test]
+    fn no_distribution_is_closer() {
+        let dims = [2usize, 3, 4];
+        let lists = [vec![0usize, 1], vec![1, 2], vec![0, 2]];
+        let noise = |seed: usize| (seed as f64 * 0.618_033_988_749_895).fract() - 0.5;
+        let mut problem = Problem::default();
+        for (number, list) in lists.iter().enumerate() {
+            let sizes: Vec<usize> = list.iter().map(|&axis| dims[axis]).collect();
+            let cells: usize = sizes.iter().product();
+            let mut shares: Vec<f64> =
+                (0..cells).map(|cell| 1.0 / cells as f64 + noise(17 * number + cell) / 2.0).collect();
+            let whole: f64 = shares.iter().sum();
+            shares.iter_mut().for_each(|share| *share += (1.0 - whole) / cells as f64);
+            let estimate = Estimate {
+                attributes: list.clone(),
+                dims: sizes,
+                shares,
+                standard_errors: Vec::new(),
+                respondents: 1.0,
+            };
+            problem.add(&estimate, list, &[1e4, 300.0, 200.0, 50.0]);
+        }
+        let solved = problem.solve().unwrap();
+        // Components of tables as values of the problem.
+        let values = |tables: &[Vec<f64>]| {
+            let mut values = vec![0.0; problem.values.len()];
+            for (table, shares) in problem.tables.iter().zip(tables) {
+                let mut slots = shares.clone();
+                split(&mut slots, &table.dims, table.dims.len());
+                slots.iter().zip(&table.slots).for_each(|(slot, &(at, share))| values[at] = slot / share);
+            }
+            values
+        };
+        let found = values(&solved);
+        // The sum over a whole component, with the categories that are left out: products over all cells of each table's own components.
+        let inner = |a: &[f64], b: &[f64]| -> f64 {
+            let mut sum = 0.0;
+            for (key, &start) in &problem.components {
+                let sizes: Vec<usize> = key.iter().map(|&attribute| dims[attribute]).collect();
+                let full = |values: &[f64]| {
+                    let shape = Shape::new(sizes.clone());
+                    let mut table = vec![0.0; shape.cells()];
+                    for (slot, value) in table.iter_mut().enumerate() {
+                        let codes = codes(slot, &sizes);
+                        if codes.iter().all(|code| *code > 0) {
+                            let at = codes.iter().zip(&sizes).fold(0, |at, (code, size)| at * (size - 1) + code - 1);
+                            *value = values[start + at];
+                        }
+                    }
+                    join(&mut table, &sizes, sizes.len());
+                    table
+                };
+                let cells: usize = sizes.iter().product();
+                let products: f64 = full(a).iter().zip(full(b)).map(|(x, y)| x * y).sum();
+                sum += cells as f64 * problem.information[start] * products;
+            }
+            sum
+        };
+        let step: Vec<f64> = found.iter().zip(&problem.values).map(|(x, e)| x - e).collect();
+        assert!(inner(&step, &step) > 0.01, "{}: the estimates were no distributions", inner(&step, &step));
+        let shape = Shape::new(dims.to_vec());
+        for corner in 0..shape.cells() {
+            // All respondents alike: a corner of all distributions.
+            let tables: Vec<Vec<f64>> = lists
+                .iter()
+                .map(|list| {
+                    let own = shape.of(list);
+                    (0..own.cells()).map(|cell| f64::from(u8::from(cell == shape.cell_of(corner, list)))).collect()
+                })
+                .collect();
+            let towards: Vec<f64> = values(&tables).iter().zip(&found).map(|(p, x)| p - x).collect();
+            let slope = inner(&step, &towards);
+            assert!(slope > -1e-3, "corner {corner}: {slope}");
+        }
+    }
+}

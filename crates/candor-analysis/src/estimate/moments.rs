@@ -1,0 +1,143 @@
+//! How far sums of shares would scatter if the table were a given one.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::matrix::MatrixAxis;
+use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
+use crate::tally::{Group, TableTally};
+
+/// How many people of no particular kind are added to the respondents where variances are taken: few responses that happen to agree do not
+/// show how far others would have been apart.
+pub(crate) const ADDED: f64 = 2.0;
+
+/// The variances of sums of shares, if the table were a given one.
+pub(crate) struct Moments<'e> {
+    kind: Kind<'e>,
+}
+
+enum Kind<'e> {
+    /// Answers are categories or outputs: for each group what a response adds to each cell, and how often each answer comes.
+    Answers(&'e TableEstimator<'e>, Vec<AnswerGroup>),
+    /// The covariance of all cells.
+    Dense(DMatrix<f64>),
+}
+
+struct AnswerGroup {
+    law: GroupLaw,
+    coefficients: Vec<f64>,
+    answers: Vec<f64>,
+    per_response: f64,
+}
+
+impl Moments<'_> {
+    /// Whether answers are categories or outputs, none of them sets.
+    pub(crate) fn by_answers(&self) -> bool {
+        matches!(self.kind, Kind::Answers(..))
+    }
+
+    /// The variance of `sum_c g_c share_c`, with the coefficients in the order of the table.
+    pub(crate) fn variance(&self, coefficients: &[f64]) -> f64 {
+        match &self.kind {
+            Kind::Dense(covariance) => {
+                let coefficients = DVector::from_column_slice(coefficients);
+                coefficients.dot(&(covariance * &coefficients)).max(0.0)
+            }
+            Kind::Answers(estimator, groups) => {
+                let spread = |group: &AnswerGroup| {
+                    let values = estimator.contributions(&group.law, &group.coefficients, coefficients);
+                    let mean: f64 = values.iter().zip(&group.answers).map(|(value, p)| value * p).sum();
+                    let square: f64 = values.iter().zip(&group.answers).map(|(value, p)| value * value * p).sum();
+                    group.per_response * (square - mean * mean).max(0.0)
+                };
+                groups.iter().map(spread).sum()
+            }
+        }
+    }
+
+    /// The variances of two sums, and their covariance.
+    pub(crate) fn of_two(&self, first: &[f64], second: &[f64]) -> [f64; 3] {
+        let both: Vec<f64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
+        let [a, b] = [first, second].map(|coefficients| self.variance(coefficients));
+        [a, b, (self.variance(&both) - a - b) / 2.0]
+    }
+}
+
+impl TableEstimator<'_> {
+    /// The variances of sums of shares if the table were `shares` (in its own order, a distribution), with as many responses and weights
+    /// as there are.
+    ///
+    /// # Errors
+    /// If answers are sets and the table is too large for its covariance.
+    pub(crate) fn moments(&self, tally: &TableTally, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
+        let groups = self.group_laws(tally);
+        if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
+            return Ok(Moments { kind: Kind::Dense(self.covariance(&groups, shares)?) });
+        }
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        let held = self.held_order(shares);
+        let whole = self.matrices.iter().all(MatrixAxis::is_whole);
+        let one = |((law, group), weights): ((GroupLaw, &Group), &Vec<f64>)| AnswerGroup {
+            answers: match whole {
+                true => self.expected(&self.forward(&held), &law),
+                false => self.frequencies(&law, &group.counts, group.total),
+            },
+            coefficients: self.estimate_coefficients(weights),
+            per_response: group.squares / (group.total * group.total),
+            law,
+        };
+        Ok(Moments { kind: Kind::Answers(self, groups.into_iter().zip(&weights).map(one).collect()) })
+    }
+
+    /// What each answer of a group adds to a sum of shares, by the coefficients of its components: contributions are symmetric in cell and
+    /// answer, but for the matrices.
+    pub(super) fn contributions(&self, law: &GroupLaw, components: &[f64], coefficients: &[f64]) -> Vec<f64> {
+        let mut values = self.held_order(coefficients);
+        self.apply(&mut values, law, components);
+        self.invert_transposed(&values)
+    }
+}
+
+/// The distribution closest to the estimate, with [some](ADDED) people added evenly to each of so many equal parts of the cells.
+pub(crate) fn smoothed(estimate: &Estimate, tally: &TableTally, parts: usize) -> Vec<f64> {
+    let people = effective_people(tally);
+    let added = ADDED * parts as f64;
+    let each = added / estimate.shares.len() as f64;
+    simplex::project(&estimate.shares).into_iter().map(|share| (people * share + each) / (people + added)).collect()
+}
+
+/// The number of responses; with weights that of equally weighted ones whose mean varies as much (Kish).
+pub(crate) fn effective_people(tally: &TableTally) -> f64 {
+    let squares: f64 = tally.groups().values().map(|group| group.squares).sum();
+    let total = tally.total();
+    if squares > 0.0 { total * total / squares } else { 0.0 }
+}
+
+impl TableEstimator<'_> {
+    /// The variance of every cell if the table were `shares`, in the order of the table; `None` if a matrix is over other attributes, too.
+    pub(super) fn cell_variances(&self, tally: &TableTally, shares: &[f64], target: Target) -> Option<Vec<f64>> {
+        if !self.matrices.iter().all(MatrixAxis::is_whole) {
+            return None;
+        }
+        let groups = self.group_laws(tally);
+        let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total))).ok()?;
+        let held = self.held_order(shares);
+        let mut variances = vec![0.0; self.cells()];
+        for ((law, group), weights) in groups.iter().zip(&weights) {
+            let spread = match law.has_strips() {
+                true => self.spread_of_strips(&held, law, weights),
+                false => {
+                    let answers = self.expected(&self.forward(&held), law);
+                    self.spread(&answers, None, law, weights)
+                }
+            };
+            let per_response = group.squares / (group.total * group.total);
+            variances.iter_mut().zip(spread).for_each(|(sum, spread)| *sum += per_response * spread);
+        }
+        let mut variances = self.to_order(variances);
+        if target == Target::Table {
+            let per_response = 1.0 / effective_people(tally);
+            variances.iter_mut().zip(shares).for_each(|(sum, share)| *sum -= per_response * share * (1.0 - share));
+        }
+        Some(variances)
+    }
+}

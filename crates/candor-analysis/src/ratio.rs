@@ -1,0 +1,131 @@
+//! Ratios of two sums of shares of one table, with Fieller's intervals.
+
+use crate::estimate::moments::{Moments, smoothed};
+use crate::estimate::{Cell, Estimate, EstimateError, Options, TableEstimator, Target, Uncertainty};
+use crate::tally::TableTally;
+
+/// A table whose ratios are to be estimated.
+pub(crate) struct Ratios<'a> {
+    estimator: &'a TableEstimator<'a>,
+    tally: &'a TableTally,
+    pub(crate) estimate: Estimate,
+    options: &'a Options,
+    /// The table with a few people added, and its variances.
+    likely: Vec<f64>,
+    moments: Moments<'a>,
+}
+
+/// The variances of `N` and `D`, and their covariance.
+type Form = [f64; 3];
+
+fn of_difference([n, d, both]: Form, r: f64) -> f64 {
+    n - 2.0 * r * both + r * r * d
+}
+
+impl<'a> Ratios<'a> {
+    /// The ratios of a table with so many groups of cells.
+    ///
+    /// # Errors
+    /// If it cannot be estimated, or answers are sets and it is too large.
+    pub(crate) fn new(
+        estimator: &'a TableEstimator<'a>,
+        tally: &'a TableTally,
+        groups: usize,
+        options: &'a Options,
+    ) -> Result<Ratios<'a>, EstimateError> {
+        let estimate = estimator.estimate(tally, options.target)?;
+        let likely = smoothed(&estimate, tally, groups);
+        let moments = estimator.moments(tally, &likely)?;
+        Ok(Ratios { estimator, tally, estimate, options, likely, moments })
+    }
+
+    /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of `D`; and what a response adds to it.
+    /// `None` if nobody is known to be in `D`.
+    pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
+        let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
+        let (n, d) = (sum(over), sum(under));
+        if d <= 0.0 {
+            return None;
+        }
+        let ratio = n / d;
+        let influence: Vec<f64> = over.iter().zip(under).map(|(g, h)| (g - ratio * h) / d).collect();
+        let linear = self.estimator.linear_of(self.tally, &self.estimate, &influence, self.options.target);
+        let (low, high) = self.interval(over, under, ratio.clamp(0.0, 1.0), d);
+        let standard_error = linear.standard_error.unwrap_or(f64::NAN);
+        Some((Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) }, influence))
+    }
+
+    /// The standard error of a sum of shares, and by how many of them intervals reach.
+    pub(crate) fn error_and_reach(&self, coefficients: &[f64]) -> (f64, f64) {
+        let linear = self.estimator.linear_of(self.tally, &self.estimate, coefficients, self.options.target);
+        let reach = self.options.interval.reach(self.options.confidence, 1);
+        (linear.standard_error.unwrap_or(f64::NAN), reach)
+    }
+
+    /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains.
+    fn interval(&self, over: &[f64], under: &[f64], ratio: f64, d: f64) -> (f64, f64) {
+        let reach = self.options.interval.reach(self.options.confidence, self.estimate.shares.len());
+        let likely = self.moments.of_two(over, under);
+        let null = self.under_null(over, under);
+        let holds = |r: f64| {
+            let variance =
+                of_difference(likely, r).max(null.as_ref().map_or(0.0, |null| null(r))) - self.sampling(under, r);
+            (d * (ratio - r)).powi(2) <= reach * reach * variance.max(0.0)
+        };
+        let end = |limit: f64| match holds(limit) {
+            true => limit,
+            false => {
+                let (mut inside, mut outside) = (ratio, limit);
+                for _ in 0..50 {
+                    let middle = (inside + outside) / 2.0;
+                    if holds(middle) { inside = middle } else { outside = middle }
+                }
+                inside
+            }
+        };
+        (end(0.0), end(1.0))
+    }
+
+    /// What drawing the records of this very table from a population would have added to the variance.
+    fn sampling(&self, under: &[f64], r: f64) -> f64 {
+        match self.options.target {
+            Target::Population => 0.0,
+            Target::Table => {
+                let people = crate::estimate::moments::effective_people(self.tally);
+                dot(under, &self.likely) * r * (1.0 - r) / people
+            }
+        }
+    }
+
+    /// The variance of `N - r D` if `r` were the ratio: `N`'s share of `D` moved to `r`, all else as is likely. Only for shares, whose
+    /// coefficients are 0 and 1, and answers that are categories; elsewhere the noise hardly depends on `r`.
+    fn under_null(&self, over: &[f64], under: &[f64]) -> Option<impl Fn(f64) -> f64> {
+        let whole = over.iter().chain(under).all(|g| *g == 0.0 || *g == 1.0);
+        if !whole || !self.moments.by_answers() {
+            return None;
+        }
+        let (n, d) = (dot(over, &self.likely), dot(under, &self.likely));
+        let at = |r: f64| {
+            let moved = |((share, g), h): ((&f64, &f64), &f64)| match (*g > 0.0, *h > 0.0) {
+                (true, _) => share * r * d / n,
+                (_, true) => share * (1.0 - r) * d / (d - n),
+                _ => *share,
+            };
+            let table: Vec<f64> = self.likely.iter().zip(over).zip(under).map(moved).collect();
+            self.estimator.moments(self.tally, &table).ok().map(|moments| moments.of_two(over, under))
+        };
+        if !(n > 0.0 && d > n) {
+            return None;
+        }
+        let (none, all) = (at(0.0)?, at(1.0)?);
+        let people = crate::estimate::moments::effective_people(self.tally);
+        // A mixture of the two tables varies as they do, and by how far their means are apart.
+        Some(move |r: f64| {
+            (1.0 - r) * of_difference(none, r) + r * of_difference(all, r) + r * (1.0 - r) * d * d / people
+        })
+    }
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

@@ -1,0 +1,40 @@
+//! The counts of those with one category of a public attribute.
+
+use candor::plan::Plan;
+
+use super::{CountAxis, CountLayout, Group, TableTally};
+
+impl TableTally {
+    /// The counts of the table's other attributes among the responses with one category of an attribute that is public. Everybody knows
+    /// who they are, so nothing is estimated: they are the counts that would have been made of these responses alone.
+    ///
+    /// # Panics
+    /// If the attribute is not in the table, or is randomized.
+    #[must_use]
+    pub fn among(&self, plan: &Plan, attribute: usize, code: u16) -> TableTally {
+        let of_attribute =
+            |axis: &CountAxis| matches!(axis, CountAxis::Attribute { attribute: a, .. } if *a == attribute);
+        let axis = self.layout.axes.iter().position(of_attribute).expect("a public attribute of the table");
+        assert!(plan.schema().attributes()[attribute].is_public(), "a public attribute");
+        let others: Vec<usize> = self.layout.attributes.iter().copied().filter(|&a| a != attribute).collect();
+        let layout = CountLayout::new(plan, &others);
+        let mut groups = std::collections::BTreeMap::new();
+        for (key, group) in &self.groups {
+            let dims = self.layout.frame(plan, key).dims;
+            let inner: usize = dims[axis + 1..].iter().product();
+            let begin = usize::from(code) * inner;
+            let slice = |cells: &[f64]| -> Vec<f64> {
+                cells.chunks(dims[axis] * inner).flat_map(|line| line[begin..begin + inner].to_vec()).collect()
+            };
+            let (counts, square_counts) = (slice(&group.counts), slice(&group.square_counts));
+            // Every response counts in as many cells.
+            let (cells, _) = layout.cells_of_one(plan, key);
+            let total = counts.iter().sum::<f64>() / cells;
+            let squares = if square_counts.is_empty() { total } else { square_counts.iter().sum::<f64>() / cells };
+            if total > 0.0 {
+                groups.insert(key.clone(), Group { total, squares, counts, square_counts });
+            }
+        }
+        TableTally { layout, groups, sets: None }
+    }
+}

@@ -1,0 +1,124 @@
+//! `candor comply`: did people follow their cards?
+
+use candor_study::comply::{Compliance, ComplyOptions, QuestionCompliance, UNSEEN, comply, tables};
+use clap::Args;
+
+use super::estimate::{parse_confidence, read_responses};
+use super::{parse_delimiter, read_plan};
+use crate::failure::Failure;
+use crate::show::{count, emit, emit_json, paragraph, table};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor comply plan.json responses.parquet
+  candor comply plan.json responses.parquet --says \"<=50K\"
+  candor comply plan.json responses.parquet --anchor Sex=Male")]
+pub struct ComplyArgs {
+    /// The plan the responses were made under (JSON)
+    plan: String,
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    #[arg(required = true)]
+    responses: Vec<String>,
+    /// What people say who ignore their card; the first answer to each question if not given
+    #[arg(long, value_name = "ANSWER")]
+    says: Option<String>,
+    /// A question whose true answer everybody knows: it tells how many answer at random
+    #[arg(long, value_name = "QUESTION=CATEGORY")]
+    anchor: Option<String>,
+    /// Tell the power to find this share of people who ignore their card
+    #[arg(long, default_value_t = ComplyOptions::default().ignoring)]
+    ignoring: f64,
+    /// The level of the tests
+    #[arg(long, default_value_t = ComplyOptions::default().alpha)]
+    alpha: f64,
+    /// Confidence of intervals
+    #[arg(long, default_value_t = ComplyOptions::default().confidence, value_parser = parse_confidence)]
+    confidence: f64,
+    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: ComplyArgs) -> Result<(), Failure> {
+    let plan = read_plan(&args.plan)?;
+    let anchor = match args.anchor.as_deref().map(|text| text.split_once('=')) {
+        Some(None) => return Err(Failure::Usage("--anchor is a question and its true answer: Sex=Male".to_owned())),
+        Some(Some(pair)) => Some(pair),
+        None => None,
+    };
+    let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan))?;
+    let (says, ComplyArgs { ignoring, alpha, confidence, .. }) = (args.says.as_deref(), &args);
+    let (ignoring, alpha, confidence) = (*ignoring, *alpha, *confidence);
+    let found = comply(&plan, &counts, &ComplyOptions { says, anchor, ignoring, alpha, confidence })?;
+    match args.json {
+        true => emit_json(&found),
+        false => emit(&describe(&found)),
+    }
+}
+
+fn describe(found: &Compliance) -> String {
+    let mut text = format!("Did people follow their cards? {} responses\n", count(found.respondents));
+    if let Some(attentive) = &found.attentive {
+        text += &paragraph(&format!(
+            "By {}, {:.4} of them attended to the question (standard error {:.4}); the others answered at random.",
+            attentive.anchor, attentive.estimate, attentive.standard_error
+        ));
+    }
+    for question in &found.questions {
+        text += &describe_question(question, found);
+    }
+    text + "\n" + &paragraph(UNSEEN)
+}
+
+fn describe_question(question: &QuestionCompliance, found: &Compliance) -> String {
+    let mut text = format!("\n{}\n", question.attribute);
+    if let Some(reason) = &question.reason {
+        text += &paragraph(&format!("No test: {reason}."));
+    }
+    if let Some(test) = &question.test {
+        text += &paragraph(&test.sentence(&question.attribute, found.alpha));
+    }
+    if let Some(class) = &question.ignoring {
+        text += &paragraph(&format!(
+            "People who ignore the card and say \"{}\": {:.4} (standard error {:.4}), {} % interval {:.4} to {:.4}. The share of each \
+             category lies between two readings, which the answers cannot tell apart:",
+            class.says,
+            class.share,
+            class.standard_error,
+            100.0 * found.confidence,
+            class.low,
+            class.high
+        ));
+        let number = |share: f64, error: f64| format!("{share:.4} ({error:.4})");
+        let row = |reading: &candor_study::comply::Reading| {
+            vec![
+                reading.category.clone(),
+                number(reading.if_none, reading.if_none_standard_error),
+                number(reading.if_all, reading.if_all_standard_error),
+            ]
+        };
+        let rows: Vec<Vec<String>> = class.readings.iter().map(row).collect();
+        text += &table(&[&question.attribute, "nobody of them has it", "all of them have it"], &rows);
+    }
+    if question.anchored.is_empty() {
+        let line = |one: &candor_study::comply::Sensitivity| {
+            let shares: Vec<String> = one.shares.iter().map(|share| format!("{share:.4}")).collect();
+            vec![format!("{} %", 100.0 * one.if_attentive), shares.join(" ")]
+        };
+        let rows: Vec<Vec<String>> = question.sensitivity.iter().map(line).collect();
+        if !rows.is_empty() {
+            text += &table(&["if so many attend", "shares, the others answering at random"], &rows);
+        }
+    } else {
+        let row = |one: &candor_study::comply::CorrectedShare| {
+            vec![one.category.clone(), format!("{:.4}", one.estimate), format!("{:.4}", one.standard_error)]
+        };
+        let rows: Vec<Vec<String>> = question.anchored.iter().map(row).collect();
+        text += &table(&[question.attribute.as_str(), "corrected by the anchor", "standard error"], &rows);
+    }
+    text
+}

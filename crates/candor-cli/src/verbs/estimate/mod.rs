@@ -1,0 +1,317 @@
+//! `candor estimate`: plan + responses -> tables with intervals.
+
+mod text;
+mod rows;
+
+use candor::plan::Plan;
+use candor_analysis::estimate::{Interval, Method, Target};
+use candor_analysis::names;
+use candor_analysis::table_list::TableList;
+use candor_study::asked::Asked;
+use candor_study::counts::{CountOptions, Counts, public_attributes};
+use candor_study::estimate::{EstimateOptions, Estimates, estimate_asked};
+use candor_study::numbers::NumbersAsked;
+use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
+use candor_tables::input::Inputs;
+use candor_tables::output;
+use candor_tables::visible::visible;
+use clap::{Args, ValueEnum};
+
+use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
+use crate::failure::Failure;
+use crate::progress::watched;
+use crate::show::{emit_data, json_text, remark};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  candor estimate plan.json responses.parquet
+  candor estimate plan.json responses.csv --tables \"Education,Income;Sex\" --format csv -o tables.csv
+  candor estimate plan.json responses.csv --tables pairs --interval simultaneous --json
+  candor estimate plan.json responses.csv --by Region --weights weight
+  candor estimate plan.json responses.csv --tables \"Income | Education, Sex\"
+  candor estimate plan.json responses.csv --tables Income --compare Sex
+  candor estimate plan.json responses.csv --tables Income --against earlier.parquet --against-plan first.json
+  candor estimate plan.json responses.csv --mean \"Income | Sex\" --quantile Income:0.5 --values Income:30,70
+  candor estimate plan.json --counts counts.csv --tables pairs")]
+pub struct EstimateArgs {
+    /// The plan the responses were made under (JSON)
+    plan: String,
+    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    #[arg(required_unless_present = "counts")]
+    responses: Vec<String>,
+    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["responses", "weights"])]
+    counts: Vec<String>,
+    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"; "a | b" are the shares of a among those with the same b; names with signs in quotes [marginals, unless numbers are asked for]
+    #[arg(long)]
+    tables: Option<String>,
+    /// Shares among those who answered: whose answer to no attribute of the table is missing
+    #[arg(long)]
+    without_missing: bool,
+    /// Differences and ratios of the tables between the groups of this attribute, each with the first
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
+    /// Differences and ratios of the tables between these responses and earlier ones
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["compare", "counts"])]
+    against: Vec<String>,
+    /// The plan that the earlier responses were made under, if it is another
+    #[arg(long, value_name = "PLAN", requires = "against")]
+    against_plan: Option<String>,
+    /// Means and variances of attributes that stand for numbers: "a", "a;b", "a | b"
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
+    mean: String,
+    /// Quantiles: "a:0.5", "a:0.25,0.75 | b"
+    #[arg(long, value_name = "NAME:SHARE,..", default_value = "", hide_default_value = true)]
+    quantile: String,
+    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
+    #[arg(
+        long,
+        value_name = "NAME:NUMBERS",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    values: String,
+    /// Which estimate; only unbiased and plug-in have standard errors
+    #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
+    method: MethodArg,
+    /// Which intervals
+    #[arg(long, value_enum, default_value_t = IntervalArg::Binomial)]
+    interval: IntervalArg,
+    /// Confidence of the intervals
+    #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
+    confidence: f64,
+    /// Whose table: the population the respondents come from, or the very table that was randomized
+    #[arg(long, value_enum, default_value_t = TargetArg::Population)]
+    target: TargetArg,
+    /// In JSON, also the covariance of the estimates of each one-way table, for a population [unbiased]
+    #[arg(long)]
+    covariance: bool,
+    /// Public attributes by which to estimate separately
+    #[arg(long, value_name = "NAME,..")]
+    by: Option<String>,
+    /// A column of survey weights, passed on by randomize --keep
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
+    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    #[arg(long, value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+    /// The format of the tables
+    #[arg(long, value_enum, default_value_t = FormatArg::Text, conflicts_with = "json")]
+    format: FormatArg,
+    /// In CSV and Parquet, all categories of a cell in one column, joined by *, instead of one column for each attribute
+    #[arg(long)]
+    joined: bool,
+    #[command(flatten)]
+    cells: CellArgs,
+    /// Where to write the tables; standard output by default
+    #[arg(short, long, default_value = "-")]
+    output: String,
+    /// As JSON; the same as --format json
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodArg {
+    /// Unbiased and unclipped; cells can be negative
+    Unbiased,
+    /// As unbiased, but matrices with more outputs than inputs weighted by the responses; nearly unbiased
+    PlugIn,
+    /// The likelihood by iteration; a proper distribution, not unbiased
+    Iterative,
+    /// The distribution closest to the unbiased estimate; not unbiased
+    Projected,
+    /// All tables together: distributions that agree with each other, closest to the unbiased estimates; not unbiased
+    Constrained,
+    /// Negative cells cut off and the rest rescaled, as much of the literature does; not unbiased
+    Clipped,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum IntervalArg {
+    /// Each interval holds with the confidence asked for, also for few responses and rare cells; inside 0 and 1
+    Binomial,
+    /// The same for many responses: so many standard errors to either side
+    Wald,
+    /// All intervals of a table hold at once
+    Simultaneous,
+    /// Each interval by resampling the responses a thousand times; for few responses and rare cells
+    Bootstrap,
+}
+
+/// Whose table is estimated, as a flag.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum TargetArg {
+    Population,
+    Table,
+}
+
+impl From<TargetArg> for Target {
+    fn from(target: TargetArg) -> Target {
+        match target {
+            TargetArg::Population => Target::Population,
+            TargetArg::Table => Target::Table,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    Text,
+    Csv,
+    Json,
+    Parquet,
+}
+
+pub fn parse_confidence(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(confidence) if confidence > 0.0 && confidence < 1.0 => Ok(confidence),
+        _ => Err("confidence is a number above 0 and below 1, such as 0.95".to_owned()),
+    }
+}
+
+pub fn run(args: EstimateArgs) -> Result<(), Failure> {
+    let in_json = args.json || args.format == FormatArg::Json;
+    if args.covariance && !in_json {
+        return Err(Failure::Usage("--covariance goes with --json and the unbiased method".to_owned()));
+    }
+    if args.cells.safe_cells && (in_json || args.format != FormatArg::Csv) {
+        return Err(Failure::Usage("--safe-cells goes with --format csv only".to_owned()));
+    }
+    check_layout(&args, in_json)?;
+    let options = options(&args);
+    options.check()?;
+    let plan = read_plan(&args.plan)?;
+    let estimates = estimates(&args, &plan, &options)?;
+    estimates.cautions().iter().for_each(|caution| remark(caution));
+    let format = if args.json { FormatArg::Json } else { args.format };
+    let target = output::Target::new(&args.output);
+    let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
+    let layout = if args.joined { Layout::Joined } else { Layout::Columns(&attributes) };
+    let text = match format {
+        FormatArg::Parquet => return Ok(write_estimates(&target, &rows::long_rows(&estimates), layout)?),
+        FormatArg::Text => visible(&text::describe(&estimates, args.weights.as_deref())),
+        FormatArg::Csv => estimates_csv(&rows::long_rows(&estimates), layout, args.cells.safe_cells),
+        FormatArg::Json => json_text(&estimates),
+    };
+    match target {
+        output::Target::Stdout => emit_data(&text),
+        file => Ok(output::write(&file, text.as_bytes())?),
+    }
+}
+
+fn check_layout(args: &EstimateArgs, in_json: bool) -> Result<(), Failure> {
+    let rows = matches!(args.format, FormatArg::Csv | FormatArg::Parquet) && !in_json;
+    let others =
+        args.compare.is_some() || !args.against.is_empty() || !args.mean.is_empty() || !args.quantile.is_empty();
+    match args.joined {
+        true if !rows => Err(Failure::Usage("--joined goes with --format csv and parquet only".to_owned())),
+        true if others => {
+            Err(Failure::Usage("--joined is for tables only, without comparisons and numbers".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is asked for, from these responses and, if they are compared, from earlier ones.
+fn estimates(args: &EstimateArgs, plan: &Plan, options: &EstimateOptions) -> Result<Estimates, Failure> {
+    let mut now = wave(args, plan, (&args.responses, &args.counts), options)?;
+    if !args.against.is_empty() {
+        let other = args.against_plan.as_deref().map(read_plan).transpose()?;
+        let before = wave(args, other.as_ref().unwrap_or(plan), (&args.against, &[]), options)?;
+        now.against(&before)?;
+        remark(
+            "note: the two are compared as answers given anew; people whose clients repeat a stored response show no change, however \
+             much has changed",
+        );
+    }
+    Ok(now)
+}
+
+/// What is asked for, from one file of responses or of counts.
+fn wave(
+    args: &EstimateArgs,
+    plan: &Plan,
+    (responses, counts): (&[String], &[String]),
+    options: &EstimateOptions,
+) -> Result<Estimates, Failure> {
+    let schema = plan.schema();
+    let wanted = NumbersAsked::parse(schema, &args.mean, &args.quantile, &args.values)?;
+    let asked = match &args.tables {
+        None if !wanted.is_empty() => {
+            Asked::tables(TableList::of(Vec::new(), schema).map_err(|error| Failure::about("--tables", error))?)
+        }
+        tables => Asked::parse(
+            tables.as_deref().unwrap_or("marginals"),
+            schema,
+            args.without_missing,
+            args.compare.as_deref(),
+        )?,
+    };
+    let by = args.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
+    let by = public_attributes(schema, &by)?;
+    let lists = asked.counted().lists().iter().cloned().chain(wanted.tables());
+    let tables =
+        |lists: Vec<Vec<usize>>| TableList::of(lists, schema).map_err(|error| Failure::about("--tables", error));
+    let counts = if counts.is_empty() {
+        let inputs = Inputs::new(responses, args.delimiter)?;
+        let counting = CountOptions { by: &by, weights: args.weights.as_deref(), keep_sets: options.needs_sets() };
+        count_responses(plan, inputs, &tables(lists.collect())?, counting)?
+    } else {
+        let lists: Vec<Vec<usize>> = lists.map(|list| [&by[..], &list].concat()).collect();
+        if let Some(&both) = by.iter().find(|a| lists.iter().any(|list| list[by.len()..].contains(a))) {
+            return Err(Failure::Usage(format!(
+                "--by: \"{}\" is in a table, too; leave it out of one",
+                schema.name(both)
+            )));
+        }
+        let inputs = Inputs::new(counts, args.delimiter)?;
+        Counts::made_elsewhere(plan, inputs, &tables(lists)?)?.in_groups(plan, &by)?
+    };
+    Ok(estimate_asked(plan, &counts, &asked, &wanted, options)?)
+}
+
+/// Counts responses, and tells what should be known of them.
+pub fn read_responses(
+    plan: &Plan,
+    paths: &[String],
+    delimiter: Option<u8>,
+    tables: &TableList,
+) -> Result<Counts, Failure> {
+    count_responses(plan, Inputs::new(paths, delimiter)?, tables, CountOptions::default())
+}
+
+fn count_responses(
+    plan: &Plan,
+    inputs: Inputs,
+    tables: &TableList,
+    options: CountOptions<'_>,
+) -> Result<Counts, Failure> {
+    let counts = watched(|watch| Counts::read(plan, inputs, tables, options, watch))?;
+    tell_provenance(counts.provenance());
+    Ok(counts)
+}
+
+fn options(args: &EstimateArgs) -> EstimateOptions {
+    EstimateOptions {
+        method: match args.method {
+            MethodArg::Unbiased => Method::Unbiased,
+            MethodArg::PlugIn => Method::PlugIn,
+            MethodArg::Iterative => Method::Iterative,
+            MethodArg::Projected => Method::Projected,
+            MethodArg::Constrained => Method::Constrained,
+            MethodArg::Clipped => Method::Clipped,
+        },
+        target: args.target.into(),
+        interval: match args.interval {
+            IntervalArg::Binomial => Interval::Binomial,
+            IntervalArg::Wald => Interval::Wald,
+            IntervalArg::Simultaneous => Interval::Simultaneous,
+            IntervalArg::Bootstrap => Interval::Bootstrap,
+        },
+        confidence: args.confidence,
+        covariance: args.covariance,
+    }
+}

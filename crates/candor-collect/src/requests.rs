@@ -1,0 +1,97 @@
+//! What clients send: read and checked, each fault of its own kind.
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use candor_tables::responses::{ResponseReader, response_line};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::admission::Submission;
+use crate::problem::Problem;
+use crate::random::hash;
+use crate::survey::Survey;
+use crate::tokens::TokenKey;
+
+/// How many hexadecimal digits an id has; where there are tokens, it is the token.
+const ID_DIGITS: usize = 32;
+const TOKEN_DIGITS: usize = 64;
+
+/// A response with what belongs to it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    id: String,
+    #[serde(default)]
+    invitation: Option<String>,
+    /// The value of the token.
+    #[serde(default)]
+    token: Option<String>,
+    response: Map<String, Value>,
+}
+
+/// An invitation, for which a token is asked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    invitation: String,
+    blinded: String,
+}
+
+fn bad(detail: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, "body", detail)
+}
+
+/// The message of the parser may quote values: only the place is told.
+fn not_json(expected: &str, error: &serde_json::Error) -> Problem {
+    bad(format!("not JSON with {expected} (line {}, column {})", error.line(), error.column()))
+}
+
+/// Reads and checks a response.
+///
+/// # Errors
+/// What is wrong with it, each fault of its own kind.
+pub fn submission(
+    survey: &Survey,
+    reader: &ResponseReader,
+    key: Option<&TokenKey>,
+    bytes: &[u8],
+) -> Result<Submission, Problem> {
+    let Sent { id, invitation, token, response } =
+        serde_json::from_slice(bytes).map_err(|error| not_json("id and response", &error))?;
+    let digits = if key.is_some() { TOKEN_DIGITS } else { ID_DIGITS };
+    if id.len() != digits || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        return Err(bad(format!("the id is {digits} lower-case hexadecimal digits, drawn by chance")));
+    }
+    let refused = |kind, detail: &str| Err(Problem::new(StatusCode::FORBIDDEN, kind, detail));
+    match (key, &token) {
+        (Some(_), None) => {
+            return refused("no-token", "this survey is answered with a token; get one with your invitation");
+        }
+        (Some(key), Some(value)) if !key.is_value(&id, value) => {
+            return refused("invalid-token", "this token was not given out for this survey");
+        }
+        (None, Some(_)) => return Err(bad("this survey has no tokens")),
+        _ => {}
+    }
+    let label = |name: &String| Some((name.clone(), response.get(name)?.as_str()?.to_owned()));
+    let groups: BTreeMap<String, String> = survey.wording.quotas.keys().filter_map(label).collect();
+    let batch = reader.read(response).map_err(|error| Problem::of_response(&error))?;
+    let line = Some(response_line(&survey.plan, &batch, 0));
+    // With a token, an invitation that is sent all the same is not even looked at.
+    let invitation = invitation.filter(|_| key.is_none()).map(|code| hash(&code));
+    Ok(Submission { id: hash(&id), invitation, line, groups })
+}
+
+/// Reads a request for a token: what is to be noted, and the blinded token.
+///
+/// # Errors
+/// If it is none.
+pub fn token_request(bytes: &[u8]) -> Result<(Submission, String), Problem> {
+    let Asked { invitation, blinded } =
+        serde_json::from_slice(bytes).map_err(|error| not_json("invitation and blinded", &error))?;
+    // The same again is answered again: a reply may have been lost.
+    let id = hash(&format!("{invitation} {blinded}"));
+    let submission = Submission { id, invitation: Some(hash(&invitation)), line: None, groups: BTreeMap::new() };
+    Ok((submission, blinded))
+}

@@ -1,0 +1,99 @@
+//! What common gadgets can do within an epsilon.
+
+use candor::channel::Epsilon;
+
+use super::{Device, Gadget, best_slope};
+use crate::DesignError;
+use crate::device::channel;
+
+/// The gadgets that are looked at, beside wheels.
+const GADGETS: [Gadget; 10] = [
+    Gadget::Coins(2),
+    Gadget::Coins(3),
+    Gadget::Suit,
+    Gadget::Die(6),
+    Gadget::Die(10),
+    Gadget::Rank,
+    Gadget::Die(20),
+    Gadget::TwoDice(6),
+    Gadget::Card,
+    Gadget::TwoDice(10),
+];
+
+/// The largest wheel that is looked at: more sectors cannot be told apart at a glance.
+const LARGEST_WHEEL: u32 = 24;
+
+/// Among devices within this share of the best, the simplest is recommended.
+const NEARLY: f64 = 0.95;
+
+/// What a gadget can do at its best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// The device.
+    pub device: Device,
+    /// How many of its outcomes tell the truth.
+    pub truth: u64,
+    /// How many of its outcomes force each category.
+    pub forced: u64,
+    /// What it certifies.
+    pub epsilon: Epsilon,
+    /// By how much the share of an answer rises with that of its category: `truth` over all outcomes.
+    pub slope: f64,
+    /// The squared slope, over that of the best device of the epsilon asked for.
+    pub efficiency: f64,
+}
+
+/// What each gadget can do at or below an epsilon, the best first, with the smallest number of forced outcomes that keeps within it. Gadgets
+/// that cannot are left out; of wheels the best of up to 24 sectors is there.
+///
+/// Only devices that force each category equally often are looked at: for two categories none is better at the same epsilon
+/// (docs/mathematics/devices.md).
+///
+/// # Errors
+/// If there are not at least two categories, or epsilon is not above 0.
+pub fn offers(categories: usize, epsilon: f64) -> Result<Vec<Offer>, DesignError> {
+    if !(2..=100).contains(&categories) {
+        let range = "devices are for 2 to 100 categories".to_owned();
+        return Err(DesignError::Parameter { name: "categories", value: categories as f64, range });
+    }
+    if !(epsilon.is_finite() && epsilon > 0.0) {
+        return Err(DesignError::Parameter {
+            name: "epsilon",
+            value: epsilon,
+            range: "it is a number above 0".to_owned(),
+        });
+    }
+    let wheels = (3..=LARGEST_WHEEL).filter_map(|sectors| offer(categories, epsilon, Gadget::Wheel(sectors)));
+    // Of wheels that are as good the one with the fewest sectors.
+    let wheel = wheels.reduce(|best, next| if next.efficiency > best.efficiency + 1e-12 { next } else { best });
+    let mut found: Vec<Offer> = GADGETS.iter().filter_map(|&gadget| offer(categories, epsilon, gadget)).collect();
+    found.extend(wheel);
+    found.sort_by(|a, b| b.efficiency.total_cmp(&a.efficiency).then(outcomes(a).cmp(&outcomes(b))));
+    Ok(found)
+}
+
+/// The simplest among those that are nearly as good as the best.
+pub fn recommended(offers: &[Offer]) -> Option<&Offer> {
+    let best = offers.first()?.efficiency;
+    offers.iter().filter(|offer| offer.efficiency >= NEARLY * best).min_by_key(|offer| outcomes(offer))
+}
+
+fn outcomes(offer: &Offer) -> u64 {
+    offer.device.gadget().total()
+}
+
+fn offer(categories: usize, epsilon: f64, gadget: Gadget) -> Option<Offer> {
+    let total = gadget.total();
+    let near = (total as f64 / (epsilon.exp() + categories as f64 - 1.0)).ceil() as u64;
+    for forced in near.saturating_sub(1).max(1).. {
+        let device = Device::symmetric(categories, gadget, forced as usize)?;
+        let certified = channel(&device).ok()?.record_epsilon();
+        if certified.get() <= epsilon {
+            let truth = total - categories as u64 * forced;
+            let slope = truth as f64 / total as f64;
+            let efficiency = (slope / best_slope(categories, epsilon)).powi(2);
+            return Some(Offer { device, truth, forced, epsilon: certified, slope, efficiency });
+        }
+    }
+    None
+}

@@ -1,0 +1,166 @@
+//! Somebody's own device, as they would describe it: `die: 1-4 truth, 5 yes, 6 no`.
+
+use super::{Action, Device, Gadget};
+
+/// The largest number of people that a prevalence may be out of.
+const MAX_OF: u64 = 1_000_000;
+
+/// Why a text describes no device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// No colon.
+    #[error("a device is written as \"die: 1-4 truth, 5 yes, 6 no\": what is thrown, a colon, and what to do")]
+    Form,
+    /// An unknown gadget.
+    #[error("\"{0}\" is nothing to throw or draw; known are {names} and crosswise", names = Gadget::names())]
+    Gadget(String),
+    /// A rule without outcomes or without what to do.
+    #[error("\"{0}\" is no rule; a rule is outcomes and what to do, such as \"1-4 truth\" or \"else no\"")]
+    Rule(String),
+    /// An outcome that the gadget has not.
+    #[error("\"{found}\" is no outcome of a {gadget}; its outcomes are {first} to {last}")]
+    Outcome {
+        /// What was written.
+        found: String,
+        /// The gadget.
+        gadget: String,
+        /// Its first outcome.
+        first: String,
+        /// Its last one.
+        last: String,
+    },
+    /// An outcome in two rules.
+    #[error("{0} is in two rules")]
+    Twice(String),
+    /// An outcome in no rule.
+    #[error("nothing is said about {0}; say what to do, or \"else truth\"")]
+    Missing(String),
+    /// What to do is no answer.
+    #[error("\"{found}\" is not one of the answers: {known}; or say truth, opposite (of two answers), or other 1/2")]
+    Action {
+        /// What was written.
+        found: String,
+        /// The categories.
+        known: String,
+    },
+    /// Something that takes two categories.
+    #[error("\"{0}\" is for questions with two answers")]
+    TwoCategories(&'static str),
+    /// A prevalence that is none.
+    #[error(
+        "\"{0}\" is no prevalence: it is a share above 0 and below 1 such as 1/4 or 0.2412, out of at most {MAX_OF}"
+    )]
+    Prevalence(String),
+}
+
+/// Reads a device for a question with these categories. Written before the colon is the gadget: `die`, `two coins`, `sum of two dice`,
+/// `card`, `wheel of 12` and so on. After it come rules with commas between: outcomes (`5`, `1-4`, `else`; several with spaces), then what
+/// to do: `truth`, `opposite`, a category, or `other 1/2`, the question without a secret that half of the people answer with the
+/// second category. `crosswise: 1/4` is the crosswise model with a question that one in four answers with yes.
+///
+/// # Errors
+/// Says what is wrong, and what would be right.
+pub fn parse(text: &str, categories: &[String]) -> Result<Device, DeviceError> {
+    let (gadget, rules) = text.split_once(':').ok_or(DeviceError::Form)?;
+    if gadget.trim().eq_ignore_ascii_case("crosswise") {
+        let (yes, of) = prevalence(rules)?;
+        two(categories, "crosswise")?;
+        return Ok(Device::crosswise(yes, of));
+    }
+    let gadget = Gadget::parse(gadget).ok_or_else(|| DeviceError::Gadget(gadget.trim().to_owned()))?;
+    let labels: Vec<String> = (0..gadget.ways().len()).map(|outcome| gadget.label(outcome)).collect();
+    let mut actions: Vec<Option<Action>> = vec![None; labels.len()];
+    for rule in rules.split(',').map(str::trim) {
+        let (outcomes, action) = split(rule, categories).ok_or_else(|| DeviceError::Rule(rule.to_owned()))?;
+        let action = read_action(action, categories)?;
+        let taken: Vec<usize> = match outcomes.eq_ignore_ascii_case("else") {
+            true => (0..labels.len()).filter(|&outcome| actions[outcome].is_none()).collect(),
+            false => read_outcomes(outcomes, gadget, &labels)?,
+        };
+        for outcome in taken {
+            if actions[outcome].replace(action).is_some() {
+                return Err(DeviceError::Twice(labels[outcome].clone()));
+            }
+        }
+    }
+    let said = |(outcome, action): (usize, Option<Action>)| {
+        action.ok_or_else(|| DeviceError::Missing(labels[outcome].clone()))
+    };
+    let actions = actions.into_iter().enumerate().map(said).collect::<Result<_, DeviceError>>()?;
+    Ok(Device { categories: categories.len(), gadget, actions })
+}
+
+/// Outcomes and what to do. Categories may hold spaces, so the longest end that is one counts.
+fn split<'a>(rule: &'a str, categories: &[String]) -> Option<(&'a str, &'a str)> {
+    let is_action = |text: &str| {
+        ["truth", "opposite"].contains(&text) || text.starts_with("other ") || categories.iter().any(|c| c == text)
+    };
+    let splits = rule.match_indices(' ').map(|(at, _)| (rule[..at].trim(), rule[at..].trim()));
+    let splits: Vec<(&str, &str)> = splits.filter(|(before, after)| !before.is_empty() && !after.is_empty()).collect();
+    splits.iter().find(|(_, after)| is_action(after)).or(splits.last()).copied()
+}
+
+fn read_action(text: &str, categories: &[String]) -> Result<Action, DeviceError> {
+    if let Some(category) = categories.iter().position(|category| category == text) {
+        return Ok(Action::Say(category));
+    }
+    match text {
+        "truth" => Ok(Action::Truth { shift: 0 }),
+        "opposite" => two(categories, "opposite").map(|()| Action::Truth { shift: 1 }),
+        _ => match text.strip_prefix("other ") {
+            Some(share) => {
+                two(categories, "other")?;
+                prevalence(share).map(|(yes, of)| Action::Other { yes, of })
+            }
+            None => Err(DeviceError::Action { found: text.to_owned(), known: categories.join(", ") }),
+        },
+    }
+}
+
+fn two(categories: &[String], what: &'static str) -> Result<(), DeviceError> {
+    if categories.len() == 2 { Ok(()) } else { Err(DeviceError::TwoCategories(what)) }
+}
+
+/// Outcomes and ranges of them, with spaces between.
+fn read_outcomes(text: &str, gadget: Gadget, labels: &[String]) -> Result<Vec<usize>, DeviceError> {
+    let place = |label: &str| labels.iter().position(|known| known.eq_ignore_ascii_case(label));
+    let wrong = |found: &str| DeviceError::Outcome {
+        found: found.to_owned(),
+        gadget: gadget.name(),
+        first: labels[0].clone(),
+        last: labels[labels.len() - 1].clone(),
+    };
+    if let Some(one) = place(text) {
+        return Ok(vec![one]);
+    }
+    let mut found = Vec::new();
+    for word in text.split_whitespace() {
+        match (place(word), word.split_once('-')) {
+            (Some(one), _) => found.push(one),
+            (None, Some((from, to))) => match (place(from), place(to)) {
+                (Some(from), Some(to)) if from <= to => found.extend(from..=to),
+                _ => return Err(wrong(word)),
+            },
+            (None, None) => return Err(wrong(word)),
+        }
+    }
+    Ok(found)
+}
+
+/// A share as a fraction in lowest terms: `1/4`, `3/12` or `0.2412`.
+fn prevalence(text: &str) -> Result<(u64, u64), DeviceError> {
+    let text = text.trim();
+    let read = match text.split_once('/') {
+        Some((yes, of)) => yes.trim().parse().ok().zip(of.trim().parse().ok()),
+        None => text.strip_prefix("0.").filter(|digits| digits.len() <= 6).and_then(|digits| {
+            let all = digits.bytes().all(|digit| digit.is_ascii_digit());
+            digits.parse().ok().filter(|_| all).map(|yes: u64| (yes, 10u64.pow(digits.len() as u32)))
+        }),
+    };
+    let (yes, of) = read
+        .filter(|&(yes, of)| yes > 0 && yes < of && of <= MAX_OF)
+        .ok_or_else(|| DeviceError::Prevalence(text.to_owned()))?;
+    let common = (1..=yes).rev().find(|&n| yes % n == 0 && of % n == 0).unwrap_or(1);
+    Ok((yes / common, of / common))
+}

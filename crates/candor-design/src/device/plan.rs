@@ -1,0 +1,87 @@
+//! Devices as channels and plans, in exact integers.
+
+use candor::channel::{Axis, Channel, ChannelError, Matrix, Part, Pattern, PatternSet};
+use candor::plan::{Block, Origin, Plan};
+use candor::schema::Schema;
+
+use super::{Action, Device};
+use crate::{DesignError, private};
+
+/// What the crosswise model answers with: whether the answers to both questions differ.
+const CROSSWISE: [&str; 2] = ["different", "the same"];
+
+/// The channel of a device, with numbers for labels.
+///
+/// # Errors
+/// If its outcomes are too many for 64 bits.
+pub fn channel(device: &Device) -> Result<Channel, ChannelError> {
+    let labels: Vec<String> = (0..device.categories()).map(|category| category.to_string()).collect();
+    match pattern(device) {
+        Some(made) => made.map(Channel::Pattern),
+        None => matrix(device, &labels).map(Channel::Matrix),
+    }
+}
+
+/// A plan in which every question is answered by its device, each with its own throw; one device for each randomized attribute. If
+/// `shifted`, a questionnaire comes with one of as many cards as the question has categories, at random: card `s` shifts true answers by `s`
+/// places, so that the answers show whether people follow them. With two categories that is the mirrored device: half of the cards
+/// lean away from the truth.
+///
+/// # Errors
+/// If there is not one device for each attribute, or one is for another number of categories.
+pub fn plan(schema: &Schema, devices: &[Device], shifted: bool) -> Result<Plan, DesignError> {
+    let private = private(schema)?;
+    if devices.len() != private.len() {
+        return Err(DesignError::Count { what: "device", found: devices.len(), expected: private.len() });
+    }
+    let block = |(&(attribute, size), device): (&(usize, usize), &Device)| {
+        if device.categories() != size {
+            return Err(DesignError::Device(format!(
+                "a device for {} categories does not fit \"{}\", which has {size}",
+                device.categories(),
+                schema.name(attribute)
+            )));
+        }
+        let cards: Vec<Device> = (0..if shifted { size } else { 1 }).map(|places| device.shifted(places)).collect();
+        let lottery = lottery(&cards, schema.attributes()[attribute].categories())?;
+        Ok(Block::lottery(vec![attribute], lottery.into_iter().map(|channel| (1, channel)).collect()))
+    };
+    let blocks = private.iter().zip(devices).map(block).collect::<Result<_, DesignError>>()?;
+    let origin = Origin { method: "device".to_owned(), requested: vec![None; devices.len()] };
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(origin))
+}
+
+/// The channels of the cards of one question: patterns if all can be, so that the plan needs no newer format.
+fn lottery(cards: &[Device], labels: &[String]) -> Result<Vec<Channel>, ChannelError> {
+    let patterns: Option<Vec<_>> = cards.iter().map(pattern).collect();
+    match patterns {
+        Some(made) => made.into_iter().map(|pattern| pattern.map(Channel::Pattern)).collect(),
+        None => cards.iter().map(|card| matrix(card, labels).map(Channel::Matrix)).collect(),
+    }
+}
+
+fn matrix(device: &Device, labels: &[String]) -> Result<Matrix, ChannelError> {
+    let (columns, total) = device.columns();
+    let labels = if device.is_crosswise() { CROSSWISE.map(String::from).to_vec() } else { labels.to_vec() };
+    Matrix::of_total(vec![device.categories()], labels, total, columns)
+}
+
+/// The device as a hidden mixture of the truth, the opposite and a random answer; `None` if it is none.
+fn pattern(device: &Device) -> Option<Result<Pattern, ChannelError>> {
+    let (mut told, mut opposite, mut said) = (0, 0, vec![0; device.categories()]);
+    for (action, ways) in device.actions().iter().zip(device.gadget().ways()) {
+        match *action {
+            Action::Truth { shift: 0 } => told += ways,
+            Action::Truth { .. } if device.categories() == 2 => opposite += ways,
+            Action::Say(category) => said[category] += ways,
+            Action::Truth { .. } | Action::Other { .. } => return None,
+        }
+    }
+    if device.is_crosswise() || said.iter().any(|&ways| ways != said[0]) {
+        return None;
+    }
+    let parts =
+        [(PatternSet::no_miss(), told), (PatternSet::Only(vec![0]), opposite), (PatternSet::All, said.iter().sum())];
+    let parts = parts.into_iter().filter(|&(_, weight)| weight > 0).map(|(set, weight)| Part { set, weight });
+    Some(Pattern::new(vec![Axis::single(device.categories())], parts.collect()))
+}

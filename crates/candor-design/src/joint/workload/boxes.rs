@@ -1,0 +1,198 @@
+//! Boxes of tables: all combinations of a few categories of each of two or three attributes, found by their price.
+//!
+//! A strip tells about one table. A box tells about all tables inside its own at once, less about each: between the epsilons at which
+//! strips and whole records are best, tables of few categories are best answered with boxes (docs/mathematics/workload.md).
+
+use candor::channel::Cells;
+
+use super::strips::StripTicket;
+use crate::bound::Costs;
+
+/// How many boxes are looked at in each round at most: some milliseconds.
+const MAX_BOXES: usize = 200_000;
+
+/// The most cells that an answer names.
+const MAX_NAMED: usize = 256;
+
+/// By what factor the share of a table that a box names may differ from `1/(1 + e^epsilon)`.
+const FARTHEST: f64 = 3.0;
+
+/// Beyond so many categories not every number of them is a side.
+const ALL_SIDES: usize = 16;
+
+/// The boxes that a lottery may need.
+pub struct Boxes<'a> {
+    costs: &'a Costs,
+    /// `1/(e^epsilon - 1)`.
+    spread: f64,
+    tables: Vec<Table>,
+}
+
+/// The boxes of one table.
+struct Table {
+    attributes: Vec<usize>,
+    /// For each set of its attributes, as bits, the number of that component, if it matters.
+    components: Vec<Option<usize>>,
+    /// For each box so many categories of each attribute.
+    sides: Vec<Vec<usize>>,
+}
+
+impl<'a> Boxes<'a> {
+    /// Boxes of all tables of two and of three attributes that name about `1/(1 + e^epsilon)` of the cells. If these are too many, of two;
+    /// if these are too many, none.
+    pub fn new(costs: &'a Costs, epsilon: f64) -> Boxes<'a> {
+        let mut boxes = Boxes { costs, spread: 1.0 / epsilon.exp_m1(), tables: Vec::new() };
+        let (k, mut room) = (costs.sizes.len(), MAX_BOXES);
+        let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| vec![i, j]));
+        let longer = |pair: Vec<usize>| (pair[1] + 1..k).map(move |i| vec![pair[0], pair[1], i]);
+        let triples = pairs.clone().flat_map(longer);
+        for tables in [&mut pairs.into_iter() as &mut dyn Iterator<Item = Vec<usize>>, &mut triples.into_iter()] {
+            let mut found = Vec::new();
+            for attributes in tables {
+                let table = Table::new(costs, attributes, epsilon);
+                let Some(left) = room.checked_sub(table.sides.len().max(1)) else { return boxes };
+                room = left;
+                found.push(table);
+            }
+            boxes.tables.append(&mut found);
+        }
+        boxes
+    }
+
+    /// The box of each table that is worth most at these prices of information, with its price, if it is worth more than a limit.
+    pub fn best(&self, worth: &[f64], limit: f64) -> Vec<(f64, StripTicket)> {
+        let mut found = Vec::new();
+        for table in &self.tables {
+            let price = |sides: &Vec<usize>| -> f64 {
+                let told = self.told(table, sides);
+                table.components.iter().zip(told).filter_map(|(u, told)| Some(worth[(*u)?] * told)).sum()
+            };
+            let best = table.sides.iter().map(|sides| (price(sides), sides)).max_by(|a, b| a.0.total_cmp(&b.0));
+            if let Some((price, sides)) = best.filter(|(price, _)| *price > limit) {
+                found.push((price, self.ticket(table, sides)));
+            }
+        }
+        found
+    }
+
+    fn ticket(&self, table: &Table, sides: &[usize]) -> StripTicket {
+        let told = self.told(table, sides);
+        let mut gives: Vec<(usize, f64)> =
+            table.components.iter().zip(told).filter_map(|(u, told)| Some(((*u)?, told))).collect();
+        gives.sort_unstable_by_key(|&(component, _)| component);
+        StripTicket { table: table.attributes.clone(), cells: Cells::Box(sides.to_vec()), gives }
+    }
+
+    /// What a box tells about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)` as every set of cells, where `q_V` is the
+    /// product of `r (1 - r)` over the attributes in `V` and of `r^2` over the others, `r` the share of an attribute's categories.
+    fn told(&self, table: &Table, sides: &[usize]) -> impl Iterator<Item = f64> {
+        let mut told = [0.0; 8];
+        told[0] = 1.0;
+        let mut density = 1.0;
+        for (axis, (&attribute, &side)) in table.attributes.iter().zip(sides).enumerate() {
+            let size = self.costs.sizes[attribute] as f64;
+            let share = side as f64 / size;
+            density *= share;
+            for set in 0..1 << axis {
+                told[set | 1 << axis] = told[set] * share * (1.0 - share) / (size - 1.0);
+                told[set] *= share * share;
+            }
+        }
+        let scale = (self.spread + density).powi(-2);
+        told.into_iter().map(move |square| square * scale)
+    }
+}
+
+impl Table {
+    fn new(costs: &Costs, attributes: Vec<usize>, epsilon: f64) -> Table {
+        let inside = |set: usize| -> Vec<usize> {
+            attributes.iter().enumerate().filter(|(axis, _)| set >> axis & 1 == 1).map(|(_, &a)| a).collect()
+        };
+        let component = |set: usize| costs.components.binary_search(&inside(set)).ok();
+        let components = (0..1 << attributes.len()).map(component).collect();
+        let sizes: Vec<usize> = attributes.iter().map(|&attribute| costs.sizes[attribute]).collect();
+        let cells: f64 = sizes.iter().map(|&size| size as f64).product();
+        let ideal = cells / (1.0 + epsilon.exp());
+        let mut boxes = vec![Vec::new()];
+        for &size in &sizes {
+            let longer = |sides: &Vec<usize>| {
+                let sides = sides.clone();
+                choices(size).into_iter().map(move |side| [&sides[..], &[side]].concat())
+            };
+            boxes =
+                boxes.iter().flat_map(longer).filter(|sides| sides.iter().product::<usize>() <= MAX_NAMED).collect();
+        }
+        // One cell is a strip.
+        let near = |sides: &Vec<usize>| {
+            let named = sides.iter().product::<usize>() as f64;
+            named > 1.0 && named <= FARTHEST * ideal.max(1.0) && FARTHEST * named >= ideal
+        };
+        boxes.retain(near);
+        Table { attributes, components, sides: boxes }
+    }
+}
+
+/// How many of so many categories a side may have: all numbers up to a limit, then about every fourth root of two as many again.
+fn choices(size: usize) -> Vec<usize> {
+    let mut choices = Vec::new();
+    let mut side = 1;
+    while side < size {
+        choices.push(side);
+        side = if side < ALL_SIDES { side + 1 } else { side * 6 / 5 };
+    }
+    choices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor::channel::Strip;
+    use candor::schema::Schema;
+    use candor_analysis::table_list::TableList;
+
+    fn costs(sizes: &[usize], tables: &str) -> Costs {
+        let schema = Schema::of_sizes(sizes).unwrap();
+        let (tables, weights) = TableList::parse_weighted(tables, &schema).unwrap();
+        Costs::of_tables(&schema, &tables, &weights).unwrap()
+    }
+
+    /// The same as the channel says of itself.
+    #[test]
+    fn informations_are_those_of_the_channel() {
+        let (costs, epsilon) = (costs(&[3, 4, 5], "joint"), 1.5);
+        let boxes = Boxes::new(&costs, epsilon);
+        let tickets = boxes.tables.iter().flat_map(|table| table.sides.iter().map(|sides| boxes.ticket(table, sides)));
+        let mut seen = 0;
+        for ticket in tickets {
+            let sizes: Vec<usize> = ticket.table.iter().map(|&attribute| costs.sizes[attribute]).collect();
+            let strip = Strip::within(ticket.table.clone(), sizes, ticket.cells.clone(), epsilon).unwrap();
+            let squares = strip.mean_squares();
+            let scale = (strip.excess() / (1.0 + strip.excess() * strip.density())).powi(2);
+            for (component, found) in ticket.gives {
+                let axes = costs.components[component].iter().map(|&attribute| strip.axis_of(attribute).unwrap());
+                let set: usize = axes.clone().map(|axis| 1 << axis).sum();
+                let dimension: f64 = axes.map(|axis| strip.table().sizes()[axis] as f64 - 1.0).product();
+                let expected = scale * squares[set] / dimension;
+                assert!((found - expected).abs() < 1e-9, "{:?} {set}: {found} for {expected}", ticket.cells);
+                seen += 1;
+            }
+        }
+        assert!(seen > 100, "{seen}");
+    }
+
+    #[test]
+    fn there_are_never_too_many() {
+        let count = |sizes: &[usize], tables: &str, epsilon: f64| {
+            let costs = costs(sizes, tables);
+            let boxes = Boxes::new(&costs, epsilon);
+            (boxes.tables.len(), boxes.tables.iter().map(|table| table.sides.len()).sum::<usize>())
+        };
+        assert_eq!(count(&[2, 2], "joint", 1.0), (1, 0), "one cell of two categories is a strip");
+        let (tables, boxes) = count(&[3, 4, 5, 6], "pairs", 4.0);
+        assert!(tables == 10 && boxes > 50 && boxes < 500, "{tables} {boxes}");
+        for (sizes, epsilon) in [(vec![1_000; 3], 8.0), (vec![9; 40], 3.0), (vec![3; 100], 1.0)] {
+            let (_, boxes) = count(&sizes, "marginals", epsilon);
+            assert!(boxes <= MAX_BOXES, "{boxes}");
+        }
+    }
+}

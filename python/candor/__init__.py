@@ -1,0 +1,46 @@
+"""Randomized response with exact, certified privacy: design, randomize, audit, estimate."""
+
+from ._candor import (
+    CategoryError,
+    DesignError,
+    Error,
+    EstimateError,
+    InputError,
+    OtherPlanError,
+    ParameterError,
+    PlanError,
+    RequirementError,
+    SchemaError,
+    __version__,
+)
+from .counts import Counts
+from .frames import Responses
+from .plan import Plan
+from .progress import show_progress
+from .schema import Schema
+from .verbs import compare, design, front, methods
+from .warned import Caution
+
+__all__ = [
+    "CategoryError",
+    "Caution",
+    "Counts",
+    "DesignError",
+    "Error",
+    "EstimateError",
+    "InputError",
+    "OtherPlanError",
+    "ParameterError",
+    "Plan",
+    "PlanError",
+    "RequirementError",
+    "Responses",
+    "Schema",
+    "SchemaError",
+    "__version__",
+    "compare",
+    "design",
+    "front",
+    "methods",
+    "show_progress",
+]

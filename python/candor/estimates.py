@@ -1,0 +1,261 @@
+"""What verbs make and say of responses, field by field as in the command's JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .result import Result
+from .shown import Grid, Line
+
+__all__ = [
+    "Adjustment",
+    "Answers",
+    "Cell",
+    "Estimates",
+    "Independence",
+    "Randomized",
+    "Report",
+    "Synthesis",
+    "Table",
+]
+
+
+class Randomized(Result):
+    """What was done."""
+
+    records: int
+    fingerprint: str
+    #: Whether the plan has no finite epsilon.
+    unbounded: bool
+    #: The seed, if it was a simulation.
+    simulation: int | None
+    seconds: float | None
+
+
+class Cell(Result):
+    """A cell of an estimated table."""
+
+    categories: list[str]
+    estimate: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+
+
+class Table(Result):
+    """An estimated table, of everybody or of one group."""
+
+    _parts = {"cells": Cell}
+
+    attributes: list[str]
+    #: Names and categories of the attributes of ``by``; empty for everybody.
+    group: dict[str, str]
+    respondents: float
+    condition: float | None
+    implausible: bool
+    identifiable: bool
+    #: Why there are no cells, if there are none.
+    reason: str | None
+    cells: list[Cell]
+
+    @property
+    def name(self) -> str:
+        """The attributes, joined by commas."""
+        return ",".join(self.attributes)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per cell: a column for each attribute of the group and of the table, then the numbers."""
+        group = dict(self._fields["group"])
+        numbers = ("estimate", "standard_error", "low", "high")
+        return [
+            {**group, **dict(zip(self.attributes, cell.categories)), **{name: getattr(cell, name) for name in numbers}}
+            for cell in self.cells
+        ]
+
+    def to_numpy(self) -> Any:
+        """The estimated shares as an array with one axis per attribute."""
+        import numpy
+
+        sizes = [len(dict.fromkeys(cell.categories[axis] for cell in self.cells)) for axis in range(len(self.attributes))]
+        return numpy.array([cell.estimate for cell in self.cells]).reshape(sizes)
+
+    def crosstab(self, value: str = "estimate") -> Any:
+        """A pandas frame with the last attribute across and the others down."""
+        import pandas
+
+        frame = pandas.DataFrame(self.rows())
+        for name in self.attributes:
+            frame[name] = pandas.Categorical(frame[name], categories=list(dict.fromkeys(frame[name])))
+        down, across = self.attributes[:-1], self.attributes[-1]
+        if not down:
+            return frame.set_index(across)[value]
+        return frame.pivot(index=down, columns=across, values=value)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars with their intervals, by matplotlib."""
+        from .plots import table
+
+        return table(self, ax)
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        group = self._fields["group"]
+        where = " where " + ", ".join(f"{name} = {category}" for name, category in group.items()) if group else ""
+        yield Line(" x ".join(self.attributes) + where, heading=True)
+        if self.reason is not None:
+            yield Line(self.reason)
+            return
+        certain = any(cell.standard_error is not None for cell in self.cells)
+        numbers = ["estimate", "standard_error", "low", "high"][: 4 if certain else 1]
+        header = [" x ".join(self.attributes), *(name.replace("_", " ") for name in numbers)]
+        rows = [
+            [" x ".join(label or '""' for label in cell.categories), *(getattr(cell, name) for name in numbers)]
+            for cell in self.cells
+        ]
+        yield Grid(header, rows)
+
+
+class Estimates(Result):
+    """Estimated tables; one of them by its name: ``estimates["Education,Income"]``."""
+
+    _parts = {"tables": Table}
+
+    respondents: int
+    method: str
+    target: str
+    interval: str
+    confidence: float
+    tables: list[Table]
+
+    def __getitem__(self, table: str | int | tuple[str, ...] | list[str]) -> Table:
+        if isinstance(table, int):
+            return self.tables[table]
+        name = table if isinstance(table, str) else ",".join(table)
+        wanted = sorted(one.strip() for one in name.split(","))
+        for one in self.tables:
+            if sorted(one.attributes) == wanted:
+                return one
+        raise KeyError(f'"{name}" was not estimated; there are {", ".join(dict.fromkeys(one.name for one in self.tables))}')
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per cell of every table, as the command's CSV has them."""
+        numbers = ("estimate", "standard_error", "low", "high")
+        return [
+            {
+                "table": table.name,
+                "group": ",".join(f"{name}={category}" for name, category in table._fields["group"].items()),
+                "cell": "*".join(cell.categories),
+                **{name: getattr(cell, name) for name in numbers},
+            }
+            for table in self.tables
+            for cell in table.cells
+        ]
+
+    def plot(self, axes: Any = None) -> Any:
+        """A figure with all tables, by matplotlib."""
+        from .plots import tables
+
+        return tables(self.tables, axes)
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(
+            f"{self.respondents:,} responses, {self.method} estimate, {100 * self.confidence:g} % {self.interval} intervals "
+            f"for the {self.target}"
+        )
+        for table in self.tables:
+            yield from table._shown()
+
+
+class Independence(Result):
+    """Whether two attributes are independent."""
+
+    respondents: int
+    statistic: float
+    degrees: int
+    p_value: float
+    cramers_v: float
+    cramers_v_standard_error: float | None
+    odds_ratio: Any
+    #: What taking the answers for the truth would have said.
+    naive: Any
+
+
+class Answers(Result):
+    """The share of people for whom a condition holds; that of one method by its name: ``answers["joint"]``."""
+
+    where: str
+    respondents: int
+    confidence: float
+    answers: list[Any]
+    #: What the methods assume, where they differ.
+    note: str | None
+
+    def __getitem__(self, method: str) -> Any:
+        for one in self.answers:
+            if one.method == method:
+                return one
+        raise KeyError(method)
+
+
+class Adjustment(Result):
+    """Weights, and how they were found."""
+
+    respondents: int
+    #: How many different answer records there are.
+    records: int
+    iterations: int
+    converged: bool
+    reason: str | None
+    largest_margin_error: float
+    largest_weight_change: float
+    distance: float | None
+    margins: list[list[str]]
+    unattainable: list[Any]
+    fingerprint: str
+    simulation: int | None
+    seconds: float | None
+    #: The records with their weights; None if they went to a file.
+    weighted: Any
+
+
+class Synthesis(Result):
+    """Synthetic records, and what they are made from."""
+
+    records: int
+    respondents: int
+    method: str
+    converged: bool | None
+    seed: int | None
+    fingerprint: str
+    seconds: float | None
+    #: The records; None if they went to a file.
+    people: Any
+
+
+class Report(Result):
+    """What responses tell, and what a reader must know before believing it."""
+
+    _parts = {"estimates": Estimates}
+
+    respondents: int
+    epsilon: float | None
+    warnings: list[str]
+    estimates: Estimates
+    dependences: list[Any]
+    fingerprint: str
+    #: The page.
+    html: str
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        for warning in self.warnings:
+            yield Line(warning)
+        yield from self.estimates._shown()
+
+    def _repr_html_(self) -> str:
+        return self.html

@@ -1,0 +1,471 @@
+"""Plans: the public contract between those who ask, those who answer and those who analyse."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from . import _candor, frames
+from ._candor import OtherPlanError, ParameterError, RequirementError
+from .counts import Counts
+from .estimates import Adjustment, Answers, Estimates, Independence, Randomized, Report, Synthesis
+from .parameters import joined, names, written
+from .progress import Bar
+from .results import Audit, Clusters, Column, Design, Guarantee, Page, PlanComparison, Refinement, Sizes
+from .schema import Schema
+from .warned import tell
+
+__all__ = ["Plan"]
+
+#: A path, a frame, or anything that gives Arrow streams; or several.
+Tables = Any
+#: A list of tables: ``"pairs"``, ``"a,b;c"`` or ``["a,b", "c"]``.
+TableNames = str | Iterable[str | Iterable[str]]
+
+
+class Plan:
+    """A schema, channels that randomize it, and what they guarantee. Holds nothing secret.
+
+    >>> import candor
+    >>> plan = candor.design(candor.Schema.of_sizes([2, 3]), "joint", epsilon=2)
+    >>> plan.guarantee.epsilon <= 2
+    True
+    >>> Plan.loads(plan.to_json()) == plan
+    True
+    """
+
+    def __init__(self, native: _candor.Plan, design: Design | None = None) -> None:
+        self._native = native
+        #: What was said of it when it was designed here; None if it was read.
+        self.design = design
+        #: What was said of it when it was refined here; else None.
+        self.refinement: Refinement | None = None
+
+    # --- Reading and writing
+
+    @staticmethod
+    def loads(text: str | bytes, *, allow_costly_plan: bool = False) -> Plan:
+        """Reads JSON. Everything is checked: an edited file, a false guarantee, a version from the future are errors."""
+        return Plan(_candor.Plan.loads(text if isinstance(text, str) else text.decode("utf-8"), allow_costly_plan))
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, allow_costly_plan: bool = False) -> Plan:
+        """Reads a file of JSON."""
+        return Plan.loads(Path(path).read_text(encoding="utf-8"), allow_costly_plan=allow_costly_plan)
+
+    def to_json(self) -> str:
+        """The plan as JSON."""
+        return self._native.to_json()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file of JSON."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.to_json(),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    # --- What it is
+
+    @property
+    def fingerprint(self) -> str:
+        """What travels with responses, so that nobody takes them for those of another plan."""
+        return self._native.fingerprint
+
+    @property
+    def schema(self) -> Schema:
+        """What is asked."""
+        return Schema(self._native.schema)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What it provably gives."""
+        return Guarantee.loads(self._native.guarantee())
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns of responses, in order."""
+        return [Column(one) for one in json.loads(self._native.columns())]
+
+    # --- Responses
+
+    def randomize(
+        self,
+        tables: Tables,
+        *,
+        output: str | os.PathLike[str] | None = None,
+        keep: str | Iterable[str] | None = None,
+        seed: int | None = None,
+        simulation: bool | None = None,
+        delimiter: str | None = None,
+        safe_cells: bool | None = None,
+    ) -> Any:
+        """Randomizes tables of true records; gives responses as the same kind of frame, in the same order of rows.
+
+        Randomness is that of the operating system. All columns are dropped but those of the plan and those to `keep`.
+        With `output`, responses are written to a file (.parquet, .csv, ..) instead, whole or not at all, and what was done is given.
+        A pyarrow RecordBatchReader gives one back, whose batches are made as they are read.
+
+        >>> import candor, polars
+        >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
+        >>> plan.randomize(polars.DataFrame({"a1": ["0", "1"]})).frame.columns
+        ['a1']
+        """
+        tell([caution] if (caution := _candor.caution(self._native)) else [])
+        given = frames.given(tables)
+        options = {"keep": names(keep), "seed": seed, "simulation": simulation, "delimiter": delimiter}
+        if output is not None:
+            to = os.fsdecode(output)
+            with Bar() as bar:
+                text = _candor.randomize_to(self._native, given, to, written(**options, safe_cells=safe_cells), bar)
+            return Randomized.loads(text)
+        if safe_cells is not None:
+            raise ParameterError("`safe_cells` is about CSV files; say `output`")
+        if type(tables).__name__ == "RecordBatchReader":
+            stream = _candor.randomize_stream(self._native, given, written(**options))
+            return frames.given_back(stream, tables, self, {})
+        with Bar() as bar:
+            made, text = _candor.randomize(self._native, given, written(**options), bar)
+        return frames.given_back(made, tables, self, json.loads(text))
+
+    def randomize_one(
+        self, record: Mapping[str, Any], *, seed: int | None = None, simulation: bool | None = None
+    ) -> dict[str, Any]:
+        """The response to one record, with the plan's fingerprint, as a respondent's own device sends it.
+
+        >>> import candor
+        >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
+        >>> sorted(plan.randomize_one({"a1": "0"}))
+        ['a1', 'candor_fingerprint']
+        """
+        text = _candor.randomize_one(self._native, json.dumps(dict(record)), written(seed=seed, simulation=simulation))
+        return json.loads(text)
+
+    def tally(
+        self,
+        responses: Tables,
+        *,
+        tables: TableNames | None = None,
+        by: str | Iterable[str] | None = None,
+        weights: str | None = None,
+        keep_sets: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Counts:
+        """Counts responses for tables. Counts of parts add up, and can be estimated from."""
+        options = written(tables=tables, by=names(by), weights=weights, keep_sets=keep_sets, delimiter=delimiter)
+        with Bar() as bar:
+            return Counts(self, _candor.tally(self._native, frames.given(responses), options, bar))
+
+    def counts(self, counts: Tables, *, tables: TableNames | None = None, delimiter: str | None = None) -> Counts:
+        """Reads counts made elsewhere, such as by the query of `sql` in a database."""
+        options = written(tables=tables, delimiter=delimiter)
+        return Counts(self, _candor.counts_made_elsewhere(self._native, frames.given(counts), options))
+
+    def estimate(
+        self,
+        responses: Tables | Counts | None = None,
+        *,
+        counts: Tables | None = None,
+        tables: TableNames | None = None,
+        method: str | None = None,
+        interval: str | None = None,
+        confidence: float | None = None,
+        target: str | None = None,
+        covariance: bool | None = None,
+        by: str | Iterable[str] | None = None,
+        weights: str | None = None,
+        delimiter: str | None = None,
+    ) -> Estimates:
+        """Estimates tables of the population, with intervals, from responses or from their counts."""
+        if (responses is None) == (counts is None):
+            raise ParameterError("either responses or `counts`")
+        if counts is not None:
+            responses = counts if isinstance(counts, Counts) else self.counts(counts, tables=tables, delimiter=delimiter)
+        options = written(
+            tables=tables, method=method, interval=interval, confidence=confidence, target=target, covariance=covariance,
+            by=names(by), weights=weights, delimiter=delimiter,
+        )  # fmt: skip
+        with Bar() as bar:
+            text, notes = _candor.estimate(self._native, self._given(responses), options, bar)
+        tell(notes)
+        return Estimates.loads(text)
+
+    # --- What it guarantees
+
+    def audit(
+        self,
+        *others: Plan,
+        require: Mapping[str, Any] | Iterable[str] | None = None,
+        prior: Mapping[str, Iterable[float]] | None = None,
+        respondents: int | None = None,
+        delta: float | None = None,
+        colluding: int | None = None,
+    ) -> Audit:
+        """What it guarantees by every criterion; with `others`, what holds for people who answer all of them.
+
+        What is required and does not hold is a `RequirementError`, which has the whole `audit`.
+
+        >>> import candor
+        >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
+        >>> plan.audit(require={"ldp": 1.2})["ldp"].holds
+        True
+        """
+        required = [f"{name}={value}" for name, value in require.items()] if isinstance(require, Mapping) else require
+        options = written(
+            require=required if required is None else list(required),
+            prior=None if prior is None else {name: list(shares) for name, shares in prior.items()},
+            respondents=respondents, delta=delta, colluding=colluding,
+        )  # fmt: skip
+        plans = [("the plan", self._native)] if not others else [
+            (f"plan {number}", plan._native) for number, plan in enumerate((self, *others), 1)
+        ]  # fmt: skip
+        text, broken = _candor.audit(plans, options)
+        audit = Audit.loads(text)
+        if broken is not None:
+            error = RequirementError(broken)
+            error.audit = audit  # type: ignore[attr-defined]
+            raise error
+        return audit
+
+    def compare(self, other: Plan) -> PlanComparison:
+        """Whether one of two plans is at least as informative as the other, with a proof either way.
+
+        >>> import candor
+        >>> weak, strong = (candor.design(candor.Schema.of_sizes([2]), "warner", p=p) for p in (0.6, 0.9))
+        >>> weak.compare(strong).relation
+        'second-better'
+        """
+        text = _candor.compare_plans(("the plan", self._native), ("the other", other._native))
+        return PlanComparison.loads(text)
+
+    def explain(self, output: str | os.PathLike[str] | None = None) -> Page:
+        """The page that tells a participant what is sent, and what it reveals at most."""
+        return Page(*_candor.explain_plan(self._native)).written(output)
+
+    def size(
+        self,
+        margin: float,
+        *,
+        tables: TableNames | None = None,
+        confidence: float | None = None,
+        simultaneous: bool | None = None,
+    ) -> Sizes:
+        """How many respondents a margin of error takes, if the truth is uniform.
+
+        >>> import candor
+        >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
+        >>> round(plan.size(0.02).tables[0].respondents)
+        9604
+        """
+        options = written(margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous)
+        return Sizes.loads(_candor.size_of(self._native, options))
+
+    def refine(
+        self,
+        prior: Iterable[float] | None = None,
+        *,
+        from_: Tables | None = None,
+        posterior_bound: float | None = None,
+        allow_unbounded: bool | None = None,
+        respondents: float | None = None,
+        **known: Any,
+    ) -> Plan:
+        """A plan that is as private for the prior and tells more; what it gives is its `refinement`.
+
+        The prior is given, counted in a table (`from_`), or one of `normal_prior`, `gamma_prior` (with `shape`, `scale`),
+        `uniform_prior`; by default that which the plan was made for.
+        """
+        options = written(
+            prior=None if prior is None else list(prior), posterior_bound=posterior_bound,
+            allow_unbounded=allow_unbounded, respondents=respondents, **known,
+        )  # fmt: skip
+        counted_in = None if from_ is None else frames.given(from_)
+        native, text, caution = _candor.refine_plan(self._native, counted_in, options)
+        tell([caution] if caution else [])
+        plan = Plan(native)
+        plan.refinement = Refinement.loads(text)
+        return plan
+
+    # --- Databases
+
+    def sql(
+        self,
+        *,
+        tables: TableNames | None = None,
+        from_: str | None = None,
+        dialect: str | None = None,
+        sets: str | None = None,
+    ) -> str:
+        """The query that counts responses in a database; `estimate` takes what it gives as `counts`.
+
+        >>> import candor
+        >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
+        >>> "GROUP BY" in plan.sql(from_="responses")
+        True
+        """
+        options = written(**{"tables": tables, "from": from_, "dialect": dialect, "sets": sets})
+        return _candor.sql_query(self._native, options)
+
+    # --- What responses tell
+
+    def test(
+        self,
+        responses: Tables | Counts,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        independence: str | None = None,
+        confidence: float | None = None,
+        delimiter: str | None = None,
+    ) -> Independence:
+        """Whether two attributes are independent, corrected for the randomization."""
+        asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
+        options = written(independence=asked, confidence=confidence, delimiter=delimiter)
+        with Bar() as bar:
+            text, notes = _candor.test_independence(self._native, self._given(responses), options, bar)
+        tell(notes)
+        return Independence.loads(text)
+
+    def query(
+        self,
+        responses: Tables | Counts,
+        where: str,
+        *,
+        method: str | None = None,
+        confidence: float | None = None,
+        target: str | None = None,
+        delimiter: str | None = None,
+    ) -> Answers:
+        """The share of people for whom a condition holds, by several methods side by side."""
+        options = written(method=method, confidence=confidence, target=target, delimiter=delimiter)
+        with Bar() as bar:
+            text, notes, note = _candor.query_share(self._native, self._given(responses), where, options, bar)
+        tell(notes)
+        answers = Answers.loads(text)
+        answers.note = note
+        return answers
+
+    def cluster(
+        self,
+        responses: Tables | Counts,
+        *,
+        measure: str | None = None,
+        max_cells: int | None = None,
+        min_dependence: float | None = None,
+        attenuated: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Clusters:
+        """Which attributes belong together, from responses (the command's protocol `attribute`)."""
+        options = written(
+            measure=measure, max_cells=max_cells, min_dependence=min_dependence, attenuated=attenuated, delimiter=delimiter
+        )
+        with Bar() as bar:
+            text, summary, notes = _candor.cluster_responses(self._native, self._given(responses), options, bar)
+        tell(notes)
+        clusters = Clusters.loads(text)
+        clusters.summary = summary
+        return clusters
+
+    def adjust(
+        self,
+        responses: Tables,
+        *,
+        output: str | os.PathLike[str] | None = None,
+        margins: TableNames | None = None,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+        safe_cells: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Adjustment:
+        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`."""
+        options = written(
+            margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
+            safe_cells=safe_cells, delimiter=delimiter,
+        )  # fmt: skip
+        to = None if output is None else os.fsdecode(output)
+        with Bar() as bar:
+            made, text, notes = _candor.adjust_weights(self._native, frames.given(responses), to, options, bar)
+        tell(notes)
+        adjustment = Adjustment.loads(text)
+        adjustment.weighted = None if made is None else frames.as_frame(made, responses, self)
+        return adjustment
+
+    def synthesize(
+        self,
+        responses: Tables | Counts,
+        *,
+        output: str | os.PathLike[str] | None = None,
+        method: str | None = None,
+        records: int | None = None,
+        seed: int | None = None,
+        margins: TableNames | None = None,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+        safe_cells: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Synthesis:
+        """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
+        options = written(
+            method=method, records=records, seed=seed, margins=None if margins is None else joined(margins),
+            tolerance=tolerance, max_iterations=max_iterations, safe_cells=safe_cells, delimiter=delimiter,
+        )  # fmt: skip
+        to = None if output is None else os.fsdecode(output)
+        with Bar() as bar:
+            made, text, notes = _candor.synthesize_records(self._native, self._given(responses), to, options, bar)
+        tell(notes)
+        synthesis = Synthesis.loads(text)
+        synthesis.people = None if made is None else frames.as_frame(made, responses, self)
+        return synthesis
+
+    def report(
+        self,
+        responses: Tables | Counts,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        tables: TableNames | None = None,
+        confidence: float | None = None,
+        title: str | None = None,
+        delimiter: str | None = None,
+    ) -> Report:
+        """One page that can be published; it is written to `output`, and its `html`."""
+        options = written(tables=tables, confidence=confidence, title=title, delimiter=delimiter)
+        with Bar() as bar:
+            text, page, notes = _candor.report_page(self._native, self._given(responses), options, bar)
+        tell(notes)
+        if output is not None:
+            Path(output).write_text(page, encoding="utf-8")
+        report = Report.loads(text)
+        report.html = page
+        return report
+
+    def _given(self, responses: Any) -> Any:
+        """Responses, or counts of responses to this plan."""
+        if not isinstance(responses, Counts):
+            return frames.given(responses)
+        if responses.plan.fingerprint != self.fingerprint:
+            raise OtherPlanError("these counts were made under another plan")
+        return responses._native
+
+    def _repr_html_(self) -> str:
+        return self.guarantee._repr_html_()
+
+    def __repr__(self) -> str:
+        guarantee = self.guarantee
+        epsilon = "no finite epsilon" if guarantee.epsilon is None else f"epsilon {guarantee.epsilon:g}"
+        asked = ", ".join(one.name for one in self.schema)
+        return f"plan {self.fingerprint}: {epsilon}, about {asked}"
+
+
+def _unpickled(text: str) -> Plan:
+    """A plan that was at hand elsewhere: what it costs to read was paid before."""
+    return Plan.loads(text, allow_costly_plan=True)
+
+

@@ -1,0 +1,294 @@
+"""What verbs say of schemas and plans, field by field as in the command's JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import shown
+from .result import Result
+from .shown import Grid, Line
+
+__all__ = [
+    "Attribute",
+    "Audit",
+    "CertifiedAttribute",
+    "Checked",
+    "Clusters",
+    "Column",
+    "Comparison",
+    "Criterion",
+    "Design",
+    "Front",
+    "Guarantee",
+    "Page",
+    "PlanComparison",
+    "Refinement",
+    "Sizes",
+]
+
+
+class Attribute(Result):
+    """An attribute of a schema."""
+
+    name: str
+    #: Its labels, in order.
+    categories: list[str]
+    #: ``nominal`` or ``ordinal``.
+    kind: str
+    #: Whether it is published unchanged.
+    public: bool
+    #: The edges of its bins; empty if its values are no numbers.
+    edges: list[float]
+
+
+class Column(Result):
+    """A column of responses."""
+
+    name: str
+    #: ``answer``, ``public``, ``tag`` or ``cells``.
+    content: str
+    #: Whether it names a set of labels.
+    set: bool
+    #: What it can name, in order; None for tags and cells.
+    labels: list[str] | None
+
+
+class CertifiedAttribute(Result):
+    """What is certified of one attribute."""
+
+    name: str
+    categories: int
+    requested: float | None
+    #: For a reader of its answer alone; None if unbounded, or if it has no answer of its own.
+    marginal_epsilon: float | None
+    #: For somebody who knows all other answers; None if unbounded.
+    conditional_epsilon: float | None
+    keep_probability: float | None
+
+
+class Guarantee(Result):
+    """What a plan provably gives."""
+
+    _parts = {"attributes": CertifiedAttribute, "for_prior": Result}
+
+    #: Of the record; None if unbounded.
+    epsilon: float | None
+    attributes: list[CertifiedAttribute]
+    for_prior: Any
+    #: How the plan was made, as far as it says so.
+    method: str
+
+
+class Design(Result):
+    """A plan's certificate, and what to expect of it."""
+
+    method: str
+    epsilon: Any
+    attributes: list[Any]
+    expected: list[Any]
+    workload: Any
+    alternatives: list[Any]
+    altered: list[Any]
+    out_of_time: bool
+    pairs: Any
+    for_prior: Any
+    notes: list[str]
+    fingerprint: str
+    seconds: float | None
+
+
+class Criterion(Result):
+    """What one criterion says."""
+
+    name: str
+    #: None if unbounded or not applicable.
+    value: float | None
+    required: float | str | None
+    holds: bool | None
+    #: What it means, in one plain sentence.
+    sentence: str
+    details: list[Any]
+    warning: str | None
+    closest_breaking_prior: Any
+
+
+class Audit(Result):
+    """What a plan guarantees, by every criterion; one of them by its name: ``audit["ldp"]``."""
+
+    _parts = {"criteria": Criterion, "attributes": CertifiedAttribute, "shuffled": Criterion}
+
+    epsilon: float | None
+    attributes: list[Any]
+    criteria: list[Criterion]
+
+    def __getitem__(self, name: str) -> Criterion:
+        shuffled = getattr(self, "shuffled", None)
+        for one in [*self.criteria, *([shuffled] if shuffled is not None else [])]:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per criterion."""
+        return [{name: getattr(one, name) for name in ("name", "value", "required", "holds", "sentence")} for one in self.criteria]
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        epsilon = "no finite epsilon" if self.epsilon is None else f"epsilon {self.epsilon:g}"
+        yield Line(f"What is guaranteed: {epsilon}", heading=True)
+        names = ["name", *(name for name in ("marginal_epsilon", "conditional_epsilon") if hasattr(self.attributes[0], name))]
+        header = [name.replace("_", " ") for name in names]
+        yield Grid(header, [[getattr(one, name) for name in names] for one in self.attributes])
+        for one in self.criteria:
+            required = "" if one.holds is None else f" ({one.required} required: {'holds' if one.holds else 'DOES NOT HOLD'})"
+            yield Line(f"{one.name} {shown.cell(one.value)}{required}: {one.sentence}")
+
+
+class PlanComparison(Result):
+    """What one plan is to another."""
+
+    first: str
+    second: str
+    #: ``equivalent``, ``first-better``, ``second-better`` or ``incomparable``.
+    relation: str
+    blocks: list[Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page for people: as text, and as HTML."""
+
+    text: str
+    html: str
+
+    def written(self, output: str | os.PathLike[str] | None) -> Page:
+        """Writes it to a file: HTML by the ending of its name, else text."""
+        if output is not None:
+            is_html = os.fsdecode(output).lower().endswith((".html", ".htm"))
+            Path(output).write_text(self.html if is_html else self.text, encoding="utf-8")
+        return self
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+class Sizes(Result):
+    """How many respondents each table takes."""
+
+    margin: float
+    confidence: float
+    tables: list[Any]
+
+
+class Refinement(Result):
+    """A plan before and after."""
+
+    before: Any
+    after: Any
+    fingerprint: str
+
+
+class Clusters(Result):
+    """Which attributes belong together."""
+
+    protocol: str
+    records: int
+    #: What learning cost those who took part.
+    epsilon: float | None
+    simulation: int | None
+    bytes: Any
+    dependences: list[Any]
+    clusters: list[list[str]]
+    steps: list[Any]
+    #: How dependences were learned, and what that disclosed, in words.
+    summary: str
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes what the command's `--from-clusters` reads."""
+        Path(path).write_text(json.dumps(self._fields, indent=2) + "\n", encoding="utf-8")
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(self.summary)
+        yield Grid(["cluster"], [[", ".join(cluster)] for cluster in self.clusters])
+        strongest = sorted(self.dependences, key=lambda one: -one.value)
+        header = ["attributes", "measure", "dependence", "standard error"]
+        yield Grid(header, [[f"{one.a} x {one.b}", one.measure, one.value, one.standard_error] for one in strongest])
+
+    def plot(self, ax: Any = None) -> Any:
+        """How strongly attributes depend on each other, by matplotlib."""
+        from .plots import dependences
+
+        return dependences(self.dependences, ax)
+
+
+class Comparison(Result):
+    """The methods side by side."""
+
+    respondents: float
+    methods: list[Any]
+    #: The one with the least error; None if none can answer, or they promise different things.
+    recommended: str | None
+
+    def __getitem__(self, method: str) -> Any:
+        for one in self.methods:
+            if one.method == method:
+                return one
+        raise KeyError(method)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per method."""
+        left_out = ("request", "simulation", "told", "command")
+        return [{key: value for key, value in one._fields.items() if key not in left_out} for one in self.methods]
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(f"recommended: {self.recommended or 'none'} ({shown.cell(self.respondents)} respondents)")
+        wanted = ("method", "epsilon", "one_way", "two_way", "error", "times_the_bound", "answer_size", "parity", "guessing", "reason")
+        columns = [name for name in wanted if any(name in one._fields for one in self.methods)]
+        header = [name.replace("_", " ") for name in columns]
+        yield Grid(header, [[one._fields.get(name) for name in columns] for one in self.methods])
+
+
+class Front(Result):
+    """Privacy and utility of one attribute, by method. Utility is an error: smaller is better."""
+
+    points: list[Any] | None
+    warner: list[Any]
+    evolved: list[Any] | None
+    hypervolume: float | None
+    warner_hypervolume: float
+    evolved_hypervolume: float | None
+    prior: list[float]
+    posterior_bound: float
+    respondents: float
+    #: All methods at each privacy, as CSV.
+    csv: str
+
+    def plot(self, ax: Any = None) -> Any:
+        """The fronts, by matplotlib."""
+        from .plots import front
+
+        return front(self, ax)
+
+
+class Checked(Result):
+    """What does not fit a schema: true if nothing."""
+
+    attributes: list[Any]
+    records: int
+    problems: list[Any]
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        if self:
+            yield Line(f"all {self.records:,} records fit the schema")
+        else:
+            yield Grid(["row", "column", "value", "message"], [[one.row, one.column, one.value, one.message] for one in self.problems])

@@ -1,0 +1,148 @@
+"""Verbs that come before there is a plan: design, compare, front."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from . import _candor, frames
+from ._candor import ParameterError
+from .parameters import written
+from .plan import Plan, TableNames, Tables
+from .progress import Bar
+from .result import Result
+from .results import Clusters, Comparison, Design, Front
+from .schema import Schema
+from .warned import tell
+
+__all__ = ["compare", "design", "front", "methods"]
+
+#: Clusters as a result, as ``a,b;c``, or as lists of names.
+ClusterNames = Clusters | str | Iterable[Iterable[str]]
+
+
+def methods() -> list[Result]:
+    """The methods of `design`, with what each is and its parameters.
+
+    >>> next(one for one in methods() if one.name == "joint").parameters
+    ['epsilon']
+    """
+    return [
+        Result({"name": name, "about": about, "parameters": list(parameters)})
+        for name, about, parameters in _candor.methods()
+    ]
+
+
+def design(
+    schema: Schema | Iterable[int],
+    method: str,
+    *,
+    clusters: ClusterNames | None = None,
+    file: str | os.PathLike[str] | None = None,
+    matrix: Any = None,
+    from_: Tables | None = None,
+    **parameters: Any,
+) -> Plan:
+    """Makes a plan by a method, with the parameters that the command has for it (`methods` lists them).
+
+    `schema` may be numbers of categories instead. For all methods: `tables` and `respondents` (whose errors are told, for how many),
+    `max_epsilon`, `allow_unbounded`. A matrix is a `file` of CSV or anything with rows; `clusters` may be the result of `cluster`.
+    For the method front, what is known beforehand is `prior`, `from_` (a table to count in), `normal_prior`, `gamma_prior` or
+    `uniform_prior`. What there is to know of the plan is its `design`.
+
+    >>> plan = design([9, 16, 7], "independent", epsilon=3)
+    >>> plan.design.method, plan.guarantee.epsilon <= 3
+    ('independent', True)
+    >>> design([2], "joint")
+    Traceback (most recent call last):
+    candor.ParameterError: this method needs `epsilon`
+    """
+    if clusters is not None:
+        parameters["clusters"] = _clusters(clusters)
+        if isinstance(clusters, Clusters) and clusters.epsilon is not None:
+            parameters["spent"] = clusters.epsilon
+    if file is not None:
+        parameters["matrix"] = _candor.matrix_cells(os.fsdecode(file))
+    elif matrix is not None:
+        parameters["matrix"] = [[cell if isinstance(cell, str) else repr(float(cell)) for cell in row] for row in matrix]
+    counted_in = None if from_ is None else frames.given(from_)
+    with Bar() as bar:
+        native, text = _candor.design(_schema(schema)._native, method, counted_in, written(**parameters), bar)
+    plan = Plan(native, Design.loads(text))
+    tell(plan.design.notes if from_ is not None and plan.design is not None else [])
+    return plan
+
+
+def compare(
+    schema: Schema | Iterable[int],
+    *,
+    epsilon: float | None = None,
+    tables: TableNames | None = None,
+    clusters: ClusterNames | None = None,
+    added_variance: float | None = None,
+    l: int | None = None,  # noqa: E741
+    respondents: float | None = None,
+    simulate: Tables | None = None,
+    repeats: int | None = None,
+    seed: int | None = None,
+) -> Comparison:
+    """The methods side by side: at the same record `epsilon`, or for one attribute at the same `added_variance` (or that of `l`).
+
+    With `simulate`, a table of true records is randomized under every plan, and estimates are compared with the truth.
+
+    >>> compare([3, 2], epsilon=2, tables="marginals").recommended in [one.name for one in methods()]
+    True
+    """
+    if epsilon is None:
+        sizes = None if isinstance(schema, Schema) else list(schema)
+        if sizes is None or len(sizes) != 1:
+            raise ParameterError("`epsilon` is needed; `added_variance` and `l` are about one attribute: compare([20], ..)")
+        text = _candor.compare_variance(sizes[0], written(added_variance=added_variance, l=l, respondents=respondents))
+        return Comparison.loads(text)
+    if added_variance is not None or l is not None:
+        raise ParameterError("either `epsilon`, or `added_variance`, or `l`")
+    options = written(
+        epsilon=epsilon, tables=tables, clusters=None if clusters is None else _clusters(clusters),
+        respondents=respondents, repeats=repeats, seed=seed,
+    )  # fmt: skip
+    records = None if simulate is None else frames.given(simulate)
+    with Bar() as bar:
+        return Comparison.loads(_candor.compare_methods(_schema(schema)._native, records, options, bar))
+
+
+def front(prior: Iterable[float] | None = None, *, from_: Tables | None = None, **parameters: Any) -> Front:
+    """One attribute: every trade-off of privacy and utility for what is known beforehand.
+
+    The prior is given, counted in a table (`from_`, with `attribute` and perhaps `bins`), or `normal_prior`, `gamma_prior`
+    (with `shape`, `scale`) or `uniform_prior`. Other parameters are those of the command: `posterior_bound`, `respondents`,
+    `points`, `privacy`, `method`, `outputs`, and those of the search.
+
+    >>> found = front([0.5, 0.3, 0.2], method="exact", points=3)
+    >>> len(found.points)
+    3
+    """
+    options = written(prior=None if prior is None else list(prior), **parameters)
+    counted_in = None if from_ is None else frames.given(from_)
+    with Bar() as bar:
+        text, csv, notes = _candor.front_of(counted_in, options, bar)
+    tell(notes)
+    found = Front.loads(text)
+    found.csv = csv
+    return found
+
+
+def _schema(schema: Schema | Iterable[int]) -> Schema:
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, (list, tuple)) and all(isinstance(size, int) for size in schema):
+        return Schema.of_sizes(list(schema))
+    raise ParameterError(f"a schema is a candor.Schema, or a list of numbers of categories; this is a {type(schema).__name__}")
+
+
+def _clusters(clusters: ClusterNames) -> list[list[str]]:
+    if isinstance(clusters, Clusters):
+        return clusters.clusters
+    if isinstance(clusters, str):
+        return [[name.strip() for name in cluster.split(",")] for cluster in clusters.split(";")]
+    return [list(cluster) for cluster in clusters]

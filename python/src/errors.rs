@@ -1,0 +1,133 @@
+//! What is refused, as exceptions. Messages are those of the libraries, which name parameters as they are called here.
+
+use candor::plan::PlanError as BadPlan;
+use candor::schema::SchemaError as BadSchema;
+use candor_design::request::RequestError;
+use candor_study::StudyError;
+use candor_tables::TableError;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
+use pyo3::prelude::*;
+use pyo3::{PyErr, create_exception};
+
+create_exception!(candor, Error, PyException, "Whatever candor refuses, and why.");
+create_exception!(
+    candor,
+    ParameterError,
+    Error,
+    "A parameter that is missing, out of its range, or does not go with the others."
+);
+create_exception!(candor, SchemaError, Error, "What is no schema.");
+create_exception!(candor, PlanError, Error, "What is no plan.");
+create_exception!(candor, InputError, Error, "A table that cannot be read, or does not fit.");
+create_exception!(candor, CategoryError, InputError, "A value that is none of its attribute's categories.");
+create_exception!(candor, OtherPlanError, InputError, "Responses, or counts, that were made under another plan.");
+create_exception!(candor, DesignError, Error, "There is no such plan, or it would protect nobody.");
+create_exception!(candor, EstimateError, Error, "What the responses cannot tell.");
+create_exception!(candor, RequirementError, Error, "A plan that does not meet what was required of it.");
+
+/// All of them, by the names they have in Python.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("Error", py.get_type::<Error>())?;
+    module.add("ParameterError", py.get_type::<ParameterError>())?;
+    module.add("SchemaError", py.get_type::<SchemaError>())?;
+    module.add("PlanError", py.get_type::<PlanError>())?;
+    module.add("InputError", py.get_type::<InputError>())?;
+    module.add("CategoryError", py.get_type::<CategoryError>())?;
+    module.add("OtherPlanError", py.get_type::<OtherPlanError>())?;
+    module.add("DesignError", py.get_type::<DesignError>())?;
+    module.add("EstimateError", py.get_type::<EstimateError>())?;
+    module.add("RequirementError", py.get_type::<RequirementError>())
+}
+
+/// Why there is no result.
+pub enum Failure {
+    Study(StudyError),
+    Table(TableError),
+    Request(RequestError),
+    Python(PyErr),
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> PyErr {
+        match failure {
+            Failure::Study(error) => of_study(&error),
+            Failure::Table(error) => of_table(&error),
+            Failure::Request(error) => ParameterError::new_err(error.to_string()),
+            Failure::Python(error) => error,
+        }
+    }
+}
+
+fn of_study(error: &StudyError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        StudyError::Cancelled(_) => PyKeyboardInterrupt::new_err(message),
+        StudyError::OtherPlan { .. } => OtherPlanError::new_err(message),
+        StudyError::Estimate(_) | StudyError::Adjust(_) | StudyError::Protocol(_) => EstimateError::new_err(message),
+        StudyError::Design(_)
+        | StudyError::Blackwell(_)
+        | StudyError::OutOfReach { .. }
+        | StudyError::Unbounded
+        | StudyError::ProtectsNobody { .. }
+        | StudyError::LosesEpsilon { .. } => match message.contains("stopped before it was done") {
+            true => PyKeyboardInterrupt::new_err(message),
+            false => DesignError::new_err(message),
+        },
+        StudyError::Counts(_) => InputError::new_err(message),
+        _ => ParameterError::new_err(message),
+    }
+}
+
+fn of_table(error: &TableError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        TableError::Cancelled(_) => PyKeyboardInterrupt::new_err(message),
+        TableError::Fingerprint { .. } => OtherPlanError::new_err(message),
+        TableError::Value(_) => CategoryError::new_err(message),
+        TableError::NoCounts { .. } => {
+            InputError::new_err(format!("{message}; `Plan.sql` gives the query that makes them"))
+        }
+        TableError::NoGroups(_) => ParameterError::new_err(message),
+        _ => InputError::new_err(message),
+    }
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Failure {
+        Failure::Study(error)
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Failure {
+        Failure::Table(error)
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Failure {
+        Failure::Request(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure::Python(error)
+    }
+}
+
+/// A parameter that is wrong.
+pub fn parameter(message: impl std::fmt::Display) -> Failure {
+    Failure::Python(ParameterError::new_err(message.to_string()))
+}
+
+/// A plan that is none.
+pub fn of_plan(error: &BadPlan) -> PyErr {
+    PlanError::new_err(error.to_string())
+}
+
+/// A schema that is none.
+pub fn of_schema(error: &BadSchema) -> PyErr {
+    SchemaError::new_err(error.to_string())
+}

@@ -1,0 +1,116 @@
+//! Schemas and plans.
+
+use std::sync::Arc;
+
+use candor::plan::{Content, MAX_COST, PlanError as BadPlan, ResponseColumn};
+use candor::schema::Schema as Attributes;
+use candor_study::guarantee::{certified, for_prior};
+use candor_study::schema::described;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::errors::{PlanError, of_plan, of_schema};
+
+/// A schema.
+#[pyclass(frozen, module = "candor._candor")]
+pub struct Schema(pub Arc<Attributes>);
+
+#[pymethods]
+impl Schema {
+    /// Reads TOML.
+    #[staticmethod]
+    fn from_toml(text: &str) -> PyResult<Schema> {
+        let schema = Attributes::from_toml(text).map_err(|error| of_schema(&error))?;
+        Ok(Schema(Arc::new(schema)))
+    }
+
+    /// Attributes `a1`, `a2`, .. with so many categories each.
+    #[staticmethod]
+    fn of_sizes(sizes: Vec<usize>) -> PyResult<Schema> {
+        let schema = Attributes::of_sizes(&sizes).map_err(|error| of_schema(&error))?;
+        Ok(Schema(Arc::new(schema)))
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    /// The attributes, as JSON.
+    fn describe(&self) -> String {
+        let with_labels = described(&self.0).into_iter().map(|attribute| {
+            let mut fields = json!(attribute);
+            let labels = fields["labels"].take();
+            fields["categories"] = labels;
+            fields.as_object_mut().expect("a struct").remove("labels");
+            fields
+        });
+        Value::Array(with_labels.collect()).to_string()
+    }
+}
+
+/// A plan.
+#[pyclass(frozen, module = "candor._candor")]
+pub struct Plan(pub Arc<candor::plan::Plan>);
+
+impl Plan {
+    pub fn of(plan: candor::plan::Plan) -> Plan {
+        Plan(Arc::new(plan))
+    }
+}
+
+#[pymethods]
+impl Plan {
+    /// Reads JSON; a plan that would take long to read only if that is allowed.
+    #[staticmethod]
+    fn loads(text: &str, allow_costly: bool) -> PyResult<Plan> {
+        let steps = if allow_costly { u64::MAX } else { MAX_COST };
+        candor::plan::Plan::from_json_within(text, steps).map(Plan::of).map_err(|error| match error {
+            BadPlan::TooCostly { .. } => PlanError::new_err(format!("{error}: then say `allow_costly_plan`")),
+            _ if Attributes::from_toml(text).is_ok() => {
+                PlanError::new_err("this is a schema, not a plan; `candor.design` makes a plan of it")
+            }
+            error => of_plan(&error),
+        })
+    }
+
+    fn to_json(&self) -> String {
+        self.0.to_json()
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> &str {
+        self.0.fingerprint().as_str()
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(Arc::new(self.0.schema().clone()))
+    }
+
+    /// What is guaranteed, as JSON.
+    fn guarantee(&self) -> String {
+        let plan = &self.0;
+        json!({
+            "epsilon": plan.guarantee().epsilon().value(),
+            "attributes": certified(plan),
+            "for_prior": for_prior(plan),
+            "method": plan.origin().method,
+        })
+        .to_string()
+    }
+
+    /// The columns of responses, as JSON.
+    fn columns(&self) -> String {
+        let schema = self.0.schema();
+        let column = |column: &ResponseColumn| {
+            let (content, set, labels) = match &column.content {
+                Content::Public { attribute } => ("public", false, Some(schema.attributes()[*attribute].categories())),
+                Content::Answer { labels, set, .. } => ("answer", *set, Some(&labels[..])),
+                Content::Tag { .. } => ("tag", false, None),
+                Content::Cells { .. } => ("cells", true, None),
+            };
+            json!({"name": column.name, "content": content, "set": set, "labels": labels})
+        };
+        Value::Array(self.0.columns().iter().map(column).collect()).to_string()
+    }
+}

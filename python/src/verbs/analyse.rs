@@ -1,0 +1,226 @@
+//! Plan and responses -> tests, shares, clusters, pages.
+
+use candor::randomness::Source;
+use candor_analysis::dependence::{Limits, Measure, Parties};
+use candor_study::choice::Choice;
+use candor_study::cluster::cluster;
+use candor_study::counts::{CountOptions, Counts, Provenance};
+use candor_study::estimate::EstimateOptions;
+use candor_study::learn::{self, Learned, Protocol};
+use candor_study::query::{QueryOptions, Question, query};
+use candor_study::report::{self, ReportOptions};
+use candor_study::{StudyError, test};
+use candor_tables::distinct::distinct_responses;
+use candor_tables::truth::Records;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::json;
+use super::randomize::randomness;
+use crate::counts::{Responses, notes};
+use crate::errors::{Failure, parameter};
+use crate::options::{Options, list};
+use crate::plan::{Plan, Schema};
+use crate::source::inputs;
+use crate::work::run;
+
+/// A result, and what should be known of the responses it is from.
+type Told = (String, Vec<String>);
+
+/// Whether two attributes are independent.
+#[pyfunction]
+pub fn test_independence(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Told> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let asked: String = options.or("independence", String::new())?;
+    let pair = test::one_pair(&list(&asked, plan.0.schema(), "independence")?).map_err(Failure::from)?;
+    let confidence = options.or("confidence", EstimateOptions::default().confidence)?;
+    options.finish()?;
+    run(py, progress, |watch| {
+        let tables = test::tables(plan.0.schema(), pair)?;
+        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        Ok((json(&test::test(&plan.0, pair, &counts, confidence)?), notes(&counts)))
+    })
+}
+
+/// For which share a condition holds: the answers, what should be known of them, and what the methods assume.
+#[pyfunction]
+pub fn query_share(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    condition: &str,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, Vec<String>, Option<String>)> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let default = QueryOptions::default();
+    let asked = QueryOptions {
+        methods: options.chosen()?.map_or(default.methods, |method| vec![method]),
+        confidence: options.or("confidence", default.confidence)?,
+        target: options.choice(default.target)?,
+    };
+    options.finish()?;
+    let question = Question::new(&plan.0, condition, asked).map_err(Failure::from)?;
+    let (answers, told) = run(py, progress, |watch| {
+        let tables = question.tables()?;
+        if question.needs_records() {
+            let (records, read) = distinct_responses(&plan.0, responses.inputs()?, watch)?;
+            let groups = [(Vec::new(), records.tallies(&plan.0, &tables))].into();
+            let counts = Counts::new(&plan.0, &[], groups, read.responses)?;
+            let told = Provenance::of(read.simulation, read.unmarked).notes(str::to_owned);
+            return Ok((query(&question, &counts, Some(&records)), told));
+        }
+        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        Ok((query(&question, &counts, None), notes(&counts)))
+    })?;
+    Ok((json(&answers), told, question.note()))
+}
+
+/// Which attributes of true records belong together: the clusters, how dependences were learned, and what should be known.
+#[pyfunction]
+pub fn cluster_records(
+    py: Python<'_>,
+    schema: &Schema,
+    given: &Bound<'_, PyList>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let inputs = inputs(given, options.take("delimiter")?)?;
+    let protocol = options.choice(Protocol::Truth)?;
+    let (measure, limits) = (measure(&mut options)?, limits(&mut options)?);
+    let collectors: Option<u32> = options.take("collectors")?;
+    let epsilon: Option<f64> = options.take("epsilon")?;
+    let drawn = !matches!(protocol, Protocol::Truth | Protocol::Attribute);
+    let source = if drawn { Some(randomness(&mut options)?) } else { None };
+    options.finish()?;
+    check(protocol, epsilon)?;
+    let schema = &schema.0;
+    let learned = run(py, progress, |watch| {
+        let records = Records { schema, inputs };
+        let Some(source) = &source else {
+            let counted = records.count(&learn::pair_tables(schema)?, watch)?;
+            return Ok(learn::from_truth(schema, &counted.counts, counted.records, measure)?);
+        };
+        let columns = records.read()?;
+        let parties = Parties { schema, columns: &columns, collectors: collectors.unwrap_or(COLLECTORS) };
+        Ok(learn::from_parties(&parties, epsilon, measure, source)?)
+    })?;
+    clustered(schema, &learned, limits, source.as_ref().and_then(Source::seed))
+}
+
+/// How many parties collect shares, unless it is said: as the command has it.
+const COLLECTORS: u32 = 3;
+
+fn check(protocol: Protocol, epsilon: Option<f64>) -> Result<(), Failure> {
+    match (protocol, epsilon) {
+        (Protocol::Attribute, _) => Err(parameter("`protocol attribute` learns from responses: `Plan.cluster`")),
+        (Protocol::RandomizedPairs, None) => Err(parameter(
+            "`protocol randomized-pairs` needs `epsilon`: what all answers of a record may spend together",
+        )),
+        (Protocol::Truth | Protocol::SecureSum, Some(_)) => Err(parameter(
+            "`epsilon` goes with `protocol randomized-pairs`: what all answers of a record may spend together",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Which attributes belong together, from responses.
+#[pyfunction]
+pub fn cluster_responses(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let (measure, limits) = (measure(&mut options)?, limits(&mut options)?);
+    let attenuated = options.or("attenuated", false)?;
+    options.finish()?;
+    let (learned, mut told) = run(py, progress, |watch| {
+        let tables = learn::response_tables(plan.0.schema())?;
+        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        Ok((learn::from_responses(&plan.0, &counts, measure, attenuated)?, notes(&counts)))
+    })?;
+    let (clusters, summary, more) = clustered(plan.0.schema(), &learned, limits, None)?;
+    told.extend(more);
+    Ok((clusters, summary, told))
+}
+
+/// How pairs are measured; `None` as suits each.
+fn measure(options: &mut Options) -> Result<Option<Measure>, Failure> {
+    match options.take::<String>(Measure::PARAMETER)?.as_deref() {
+        None | Some("auto") => Ok(None),
+        Some(name) => Ok(Some(Measure::of_name(name)?)),
+    }
+}
+
+fn limits(options: &mut Options) -> Result<Limits, Failure> {
+    let default = Limits::default();
+    Ok(Limits {
+        cells: options.or("max_cells", default.cells)?,
+        dependence: options.or("min_dependence", default.dependence)?,
+    })
+}
+
+fn clustered(
+    schema: &candor::schema::Schema,
+    learned: &Learned,
+    limits: Limits,
+    seed: Option<u64>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let mut clusters = cluster(schema, learned, limits).map_err(Failure::from)?;
+    clusters.simulation = seed;
+    let sentences = [learned.disclosure().map(str::to_owned), learned.cost()].into_iter().flatten();
+    let summary = [learned.summary()].into_iter().chain(sentences).collect::<Vec<_>>().join(" ");
+    Ok((json(&clusters), summary, learned.notes.clone()))
+}
+
+/// One page that can be published: what is on it, the page, and what should be known of the responses.
+#[pyfunction]
+pub fn report_page(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let asked = options.tables(plan.0.schema(), "marginals")?;
+    let mut about = ReportOptions::default();
+    about.confidence = options.or("confidence", about.confidence)?;
+    about.title = options.or("title", about.title)?;
+    options.finish()?;
+    run(py, progress, |watch| {
+        let tables = report::tables(&plan.0, &asked)?;
+        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        let report = report::report(&plan.0, &asked, &counts, &about)?;
+        Ok((json(&report), report.page.html(), notes(&counts)))
+    })
+}
+
+/// How many respondents a margin of error takes.
+#[pyfunction]
+pub fn size_of(plan: &Plan, options: &str) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let tables = options.tables(plan.0.schema(), "marginals")?;
+    let margin: f64 = options.take("margin")?.ok_or_else(|| parameter("this needs `margin`"))?;
+    let default = EstimateOptions::default();
+    let confidence = options.or("confidence", default.confidence)?;
+    let simultaneous = options.or("simultaneous", false)?;
+    options.finish()?;
+    let interval = if simultaneous { candor_analysis::estimate::Interval::Simultaneous } else { default.interval };
+    let sizes = candor_study::size::size(&plan.0, &tables, margin, confidence, interval);
+    Ok(json(&sizes.map_err(|error: StudyError| Failure::from(error))?))
+}

@@ -1,0 +1,63 @@
+//! The methods side by side.
+
+use candor_design::DEFAULT_RESPONDENTS;
+use candor_design::compare::Variance;
+use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor_tables::truth::Records;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::json;
+use crate::errors::parameter;
+use crate::options::Options;
+use crate::plan::Schema;
+use crate::source::inputs;
+use crate::work::run;
+
+/// How often the records of a simulation are randomized, and from which seed, unless it is said: as the command does.
+const REPEATS: u64 = 10;
+const SEED: u64 = 1;
+
+/// Every method at the same record epsilon; with `simulate`, on true records, too.
+#[pyfunction]
+pub fn compare_methods(
+    py: Python<'_>,
+    schema: &Schema,
+    simulate: Option<Bound<'_, PyList>>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let records = simulate.map(|given| inputs(&given, None)).transpose()?;
+    let epsilon: f64 = options.take("epsilon")?.ok_or_else(|| parameter("this needs `epsilon`"))?;
+    let default = CompareOptions::default();
+    let (respondents, tables, clusters) =
+        (options.take("respondents")?, options.take("tables")?, options.take::<Vec<Vec<String>>>("clusters")?);
+    let (repeats, seed) = (options.take("repeats")?, options.take("seed")?);
+    options.finish()?;
+    if records.is_none() && (repeats.is_some() || seed.is_some()) {
+        return Err(parameter("`repeats` and `seed` go with `simulate`").into());
+    }
+    run(py, progress, |watch| {
+        let truths = records.map(|inputs| Records { schema: &schema.0, inputs }.read()).transpose()?;
+        let (repeats, seed) = (repeats.unwrap_or(REPEATS), seed.unwrap_or(SEED));
+        let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats, seed });
+        let asked = CompareOptions { respondents, tables, clusters, simulate, ..default };
+        Ok(json(&compare(&schema.0, epsilon, &asked, watch)?))
+    })
+}
+
+/// The methods for one attribute of so many categories, at the same added variance.
+#[pyfunction]
+pub fn compare_variance(categories: usize, options: &str) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let variance = match (options.take("added_variance")?, options.take("l")?) {
+        (Some(variance), None) => Variance::Added(variance),
+        (None, Some(l)) => Variance::OfL(l),
+        _ => return Err(parameter("either `epsilon`, or `added_variance`, or `l`").into()),
+    };
+    let respondents = options.or("respondents", DEFAULT_RESPONDENTS)?;
+    options.finish()?;
+    let compared = compare_at_variance(categories, variance, respondents).map_err(crate::errors::Failure::from)?;
+    Ok(json(&compared))
+}

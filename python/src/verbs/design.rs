@@ -1,0 +1,90 @@
+//! Schema and request -> plan.
+
+use candor_design::request::RequestError;
+use candor_design::{Method, Request};
+use candor_study::design::{DesignOptions, design_while};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use serde_json::{Map, Value, json};
+
+use super::prior;
+use crate::errors::{Failure, parameter};
+use crate::options::Options;
+use crate::plan::{Plan, Schema};
+use crate::work::run;
+
+/// Makes a plan; gives it, and what there is to know of it. `counted_in` is a table to count a prior in.
+#[pyfunction]
+pub fn design(
+    py: Python<'_>,
+    schema: &Schema,
+    method: &str,
+    counted_in: Option<Bound<'_, PyList>>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Plan, String)> {
+    let method = Method::of_name(method).map_err(Failure::from)?;
+    let mut options = Options::read(options)?;
+    let mut note = None;
+    if method == Method::Front {
+        let known = match schema.0.private()[..] {
+            [attribute] => Some(&schema.0.attributes()[attribute]),
+            _ => None,
+        };
+        let prior = prior::take(&mut options, counted_in.as_ref(), known)?.ok_or_else(prior::needed)?;
+        options.put("prior", json!(prior.prior.all_stated()));
+        note = prior.caution.map(str::to_owned);
+    } else if counted_in.is_some() {
+        return Err(parameter("`from_` goes with the method front").into());
+    }
+    let (request, told) = asked(method, options)?;
+    let mut designed = run(py, progress, |watch| Ok(design_while(&schema.0, &request, &told, watch)?))?;
+    designed.notes.extend(note);
+    let described = super::json(&designed);
+    Ok((Plan::of(designed.plan), described))
+}
+
+/// The cells of a matrix in a file of CSV.
+#[pyfunction]
+pub fn matrix_cells(path: std::path::PathBuf) -> PyResult<Vec<Vec<String>>> {
+    candor_tables::input::cells(&path).map_err(|error| Failure::from(error).into())
+}
+
+/// The methods, with what each is and its parameters.
+#[pyfunction]
+pub fn methods() -> Vec<(&'static str, String, &'static [&'static str])> {
+    Method::ALL.iter().map(|method| (method.name(), method.about(), method.parameters())).collect()
+}
+
+/// What is asked of the method, and what is to be told of the plan. Tables and respondents are of both.
+fn asked(method: Method, mut options: Options) -> Result<(Request, DesignOptions), Failure> {
+    let default = DesignOptions::default();
+    let (max_epsilon, allow_unbounded) =
+        (options.or("max_epsilon", default.max_epsilon)?, options.or("allow_unbounded", default.allow_unbounded)?);
+    let mut parameters = options.rest();
+    let of_both = ["tables", "respondents"].map(|name| {
+        let given = parameters.get(name).cloned();
+        parameters.retain(|key, _| key != name || method.parameters().contains(&name));
+        given.map(|value| (name.to_owned(), value))
+    });
+    let mut of_both = Options::of(of_both.into_iter().flatten().collect::<Map<String, Value>>());
+    let told = DesignOptions {
+        max_epsilon,
+        allow_unbounded,
+        tables: of_both.take("tables")?,
+        respondents: of_both.or("respondents", default.respondents)?,
+    };
+    Ok((Request::new(method, parameters).map_err(needed)?, told))
+}
+
+/// The parser's words for what a method cannot do without.
+fn needed(error: RequestError) -> Failure {
+    let missing = match &error {
+        RequestError::Value(message) => message.strip_prefix("missing field ").map(str::to_owned),
+        _ => None,
+    };
+    match missing {
+        Some(name) => parameter(format!("this method needs {name}")),
+        None => error.into(),
+    }
+}

@@ -1,0 +1,90 @@
+//! One attribute: every trade-off of privacy and utility, and a better plan at equal privacy.
+
+use candor_design::front::plan::unrefined;
+use candor_design::front::prior::Prior;
+use candor_study::StudyError;
+use candor_study::front::{FrontOptions, front};
+use candor_study::refine::{RefineOptions, refine};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::{json, prior};
+use crate::errors::Failure;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::work::run;
+
+/// The front for a prior: the result, its rows as CSV, and notes.
+#[pyfunction]
+pub fn front_of(
+    py: Python<'_>,
+    counted_in: Option<Bound<'_, PyList>>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, String, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let known = prior::take(&mut options, counted_in.as_ref(), None)?.ok_or_else(prior::needed)?;
+    let asked = asked(&mut options)?;
+    options.finish()?;
+    let left_out = known.prior.left_out();
+    let note = format!("categories with share 0, which never occur, are left out: {left_out}");
+    let notes = if left_out > 0 { vec![note] } else { Vec::new() };
+    let fronts = run(py, progress, |watch| Ok(front(known.prior, &asked, watch)?))?;
+    Ok((json(&fronts), fronts.csv(), notes))
+}
+
+fn asked(options: &mut Options) -> Result<FrontOptions, Failure> {
+    let mut asked = FrontOptions::default();
+    asked.respondents = options.or("respondents", asked.respondents)?;
+    asked.posterior_bound = options.or("posterior_bound", asked.posterior_bound)?;
+    asked.points = options.or("points", asked.points)?;
+    asked.privacy = options.take("privacy")?;
+    asked.method = options.choice(asked.method)?;
+    asked.outputs = options.take("outputs")?;
+    asked.search.polish = options.or("polish", asked.search.polish)?;
+    asked.search.rounds = options.or("rounds", asked.search.rounds)?;
+    let search = &mut asked.search.parameters;
+    search.population = options.or("population", search.population)?;
+    search.archive = options.or("archive", search.archive)?;
+    search.omega = options.or("omega", search.omega)?;
+    search.generations = options.or("generations", search.generations)?;
+    search.patience = options.take("patience")?.or(search.patience);
+    search.mutation = options.or("mutation", search.mutation)?;
+    search.crossover = options.or("crossover", search.crossover)?;
+    search.step = options.or("step", search.step)?;
+    search.neighbour = options.or("neighbour", search.neighbour)?;
+    search.islands = options.or("islands", search.islands)?;
+    search.seed = options.or("seed", search.seed)?;
+    Ok(asked)
+}
+
+/// A better plan of one attribute: it, what it gives, and what is to be said of it.
+#[pyfunction]
+pub fn refine_plan(
+    py: Python<'_>,
+    plan: &Plan,
+    counted_in: Option<Bound<'_, PyList>>,
+    options: &str,
+) -> PyResult<(Plan, String, Option<&'static str>)> {
+    let mut options = Options::read(options)?;
+    let (attribute, _) = unrefined(&plan.0).map_err(|error| Failure::from(StudyError::from(error)))?;
+    let attribute = &plan.0.schema().attributes()[attribute];
+    let (prior, caution) = match (prior::take(&mut options, counted_in.as_ref(), Some(attribute))?, plan.0.for_prior())
+    {
+        (Some(known), _) => (known.prior, known.caution),
+        (None, Some(stated)) => {
+            (Prior::stated_as(&stated.prior).map_err(|error| Failure::from(StudyError::from(error)))?, None)
+        }
+        (None, None) => return Err(prior::needed().into()),
+    };
+    let default = RefineOptions::default();
+    let asked = RefineOptions {
+        posterior_bound: options.take("posterior_bound")?,
+        allow_unbounded: options.or("allow_unbounded", default.allow_unbounded)?,
+        respondents: options.or("respondents", default.respondents)?,
+    };
+    options.finish()?;
+    let refined = run(py, None, |_| Ok(refine(&plan.0, prior, &asked)?))?;
+    let described = json(&refined);
+    Ok((Plan::of(refined.plan), described, caution))
+}

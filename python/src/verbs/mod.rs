@@ -1,0 +1,20 @@
+//! One function per verb: from what Python gives to a result as JSON, and what else there is.
+
+pub mod analyse;
+pub mod audit;
+pub mod compare;
+pub mod estimate;
+pub mod prior;
+pub mod design;
+pub mod front;
+pub mod randomize;
+pub mod records;
+pub mod schema;
+pub mod sql;
+
+use serde::Serialize;
+
+/// A result as JSON.
+fn json(result: &impl Serialize) -> String {
+    serde_json::to_string(result).unwrap_or_default()
+}

@@ -1,0 +1,165 @@
+//! Plan and tables -> responses.
+
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
+use candor::randomness::Source;
+use candor_study::randomize::{self as study, OneByOne, RandomizeOptions};
+use candor_tables::TableError;
+use candor_tables::input::Inputs;
+use candor_tables::output::Target;
+use candor_tables::responses::Format;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use super::json;
+use crate::arrow::{Stream, Table};
+use crate::errors::{CategoryError, Error, Failure, parameter};
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::source::inputs;
+use crate::work::run;
+
+/// Batches of a stream that wait to be read.
+const WAITING: usize = 2;
+
+/// What is passed on, and where randomness comes from.
+struct Asked {
+    keep: Vec<String>,
+    source: Source,
+}
+
+impl Asked {
+    fn take(options: &mut Options) -> Result<Asked, Failure> {
+        Ok(Asked { keep: options.or("keep", Vec::new())?, source: randomness(options)? })
+    }
+
+    fn options(&self) -> RandomizeOptions<'_> {
+        RandomizeOptions { keep: &self.keep, source: &self.source }
+    }
+}
+
+/// Randomness of the operating system; from a seed only if somebody says that it is a simulation.
+pub fn randomness(options: &mut Options) -> Result<Source, Failure> {
+    let (seed, simulation): (Option<u64>, bool) = (options.take("seed")?, options.or("simulation", false)?);
+    match (seed, simulation) {
+        (Some(seed), true) => Ok(Source::from_seed(seed)),
+        (Some(_), false) => Err(parameter(
+            "`seed` makes randomness that protects nobody: it is for simulations only. If this is one, say `simulation=True`",
+        )),
+        (None, true) => {
+            Err(parameter("`simulation` needs a `seed`; without it, randomness is that of the operating system"))
+        }
+        (None, false) => Source::from_os().map_err(|error| Error::new_err(error.to_string()).into()),
+    }
+}
+
+/// Randomizes tables in memory; gives the responses, and what was done.
+#[pyfunction]
+pub fn randomize(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyList>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Table, String)> {
+    let mut options = Options::read(options)?;
+    let inputs = inputs(given, options.take("delimiter")?)?;
+    let asked = Asked::take(&mut options)?;
+    options.finish()?;
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    let done = run(py, progress, |watch| {
+        let mut records = 0;
+        study::randomize(&plan.0, inputs, &asked.options(), |batch| {
+            records += batch.num_rows() as u64;
+            batches.push(batch);
+            let step = candor_analysis::watch::Step::of("records", records, None);
+            watch.tell(step).map_err(|cancelled| Failure::Table(TableError::Cancelled(cancelled)))
+        })
+    })?;
+    let schema = batches[0].schema();
+    Ok((Table::new(schema, batches), json(&done)))
+}
+
+/// Randomizes tables to a file; gives what was done.
+#[pyfunction]
+pub fn randomize_to(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyList>,
+    output: &str,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let inputs = inputs(given, options.take("delimiter")?)?;
+    let asked = Asked::take(&mut options)?;
+    let target = Target::new(output);
+    let format = format(&target, &mut options)?;
+    options.finish()?;
+    let to = (&target, format);
+    let done = run(py, progress, |watch| Ok(study::randomize_to(&plan.0, inputs, &asked.options(), to, watch)?))?;
+    Ok(json(&done))
+}
+
+/// The format of a file, by its name, with safe cells if they are asked for.
+pub fn format(target: &Target, options: &mut Options) -> Result<Format, Failure> {
+    let format = Format::of(target);
+    match options.or("safe_cells", false)? {
+        true => format.with_safe_cells().ok_or_else(|| parameter("`safe_cells` goes with CSV only")),
+        false => Ok(format),
+    }
+}
+
+/// Randomizes tables as their responses are read: a few batches are under way at any time.
+#[pyfunction]
+pub fn randomize_stream(py: Python<'_>, plan: &Plan, given: &Bound<'_, PyList>, options: &str) -> PyResult<Stream> {
+    let mut options = Options::read(options)?;
+    let inputs = inputs(given, options.take("delimiter")?)?;
+    let asked = Asked::take(&mut options)?;
+    options.finish()?;
+    let (schema, batches) = run(py, None, |_| under_way(plan.0.clone(), inputs, asked))?;
+    Ok(Stream::new(schema, batches))
+}
+
+/// What a stream is made of.
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
+
+/// Begins to randomize; the first batch tells the columns, or what is wrong.
+fn under_way(plan: Arc<candor::plan::Plan>, inputs: Inputs, asked: Asked) -> Result<(SchemaRef, Batches), Failure> {
+    let (give, take) = sync_channel::<Result<RecordBatch, TableError>>(WAITING);
+    thread::spawn(move || {
+        let handed_on = |batch| match give.send(Ok(batch)) {
+            Ok(()) => Ok(()),
+            // Nobody reads on.
+            Err(_) => Err(TableError::from(candor_analysis::watch::Cancelled)),
+        };
+        if let Err(error) = study::randomize(&plan, inputs, &asked.options(), handed_on) {
+            drop(give.send(Err(error)));
+        }
+    });
+    let first = take.recv().map_err(|_| Failure::Python(Error::new_err("randomizing ended before it began")))??;
+    let (schema, take) = (first.schema(), Mutex::new(take));
+    let rest = std::iter::from_fn(move || take.lock().ok()?.recv().ok());
+    let batches = [Ok(first)].into_iter().chain(rest);
+    Ok((schema, Box::new(batches.map(|batch| batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))))))
+}
+
+/// The response to one record, both as JSON; drawn as `docs/sampling.md` says.
+#[pyfunction]
+pub fn randomize_one(plan: &Plan, record: &str, options: &str) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let source = randomness(&mut options)?;
+    options.finish()?;
+    let fields = serde_json::from_str(record).map_err(parameter)?;
+    OneByOne::new(&plan.0).answer(&fields, &mut source.stream(0)).map_err(CategoryError::new_err)
+}
+
+/// What is to be said before anybody answers under a plan that has no epsilon.
+#[pyfunction]
+pub fn caution(plan: &Plan) -> Option<String> {
+    study::caution(&plan.0)
+}

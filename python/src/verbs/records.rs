@@ -1,0 +1,143 @@
+//! Plan and responses -> records that are no responses: weighted answers, and people who do not exist.
+
+use candor::randomness::Source;
+use candor_analysis::adjust::{DistinctRecords, Options as Raking};
+use candor_analysis::watch::Watch;
+use candor_study::adjust::{Adjustment, adjust, margins};
+use candor_study::choice::Choice;
+use candor_study::counts::{CountOptions, Provenance};
+use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
+use candor_tables::distinct::distinct_responses;
+use candor_tables::output::Target;
+use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};
+use pyo3::prelude::*;
+
+use super::json;
+use super::randomize::format;
+use crate::arrow::Table;
+use crate::counts::{Responses, notes};
+use crate::errors::{Error, Failure, parameter};
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::work::run;
+
+/// The records, unless they went to a file; what was done; and what should be known of the responses.
+type Made = (Option<Table>, String, Vec<String>);
+
+/// How weights are found.
+struct Asked {
+    margins: Option<String>,
+    raking: Raking,
+}
+
+impl Asked {
+    fn take(options: &mut Options) -> Result<Asked, Failure> {
+        let default = Raking::default();
+        let raking = Raking {
+            tolerance: options.or("tolerance", default.tolerance)?,
+            max_iterations: options.or("max_iterations", default.max_iterations)?,
+        };
+        Ok(Asked { margins: options.take("margins")?, raking })
+    }
+
+    fn weigh(
+        &self,
+        plan: &candor::plan::Plan,
+        responses: Responses,
+        watch: Watch<'_>,
+    ) -> Result<(DistinctRecords, Adjustment, Vec<String>), Failure> {
+        let margins = margins(plan, self.margins.as_deref())?;
+        let (records, read) = distinct_responses(plan, responses.inputs()?, watch)?;
+        let mut adjustment = adjust(plan, &records, &margins, &self.raking)?;
+        adjustment.simulation = read.simulation;
+        Ok((records, adjustment, Provenance::of(read.simulation, read.unmarked).notes(str::to_owned)))
+    }
+}
+
+/// Answers with weights that agree with the estimated tables.
+#[pyfunction]
+pub fn adjust_weights(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    output: Option<String>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Made> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let asked = Asked::take(&mut options)?;
+    let target = output.as_deref().map(Target::new);
+    let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
+    options.finish()?;
+    let (schema, fingerprint) = (plan.0.schema(), plan.0.fingerprint());
+    run(py, progress, |watch| {
+        let (records, adjustment, told) = asked.weigh(&plan.0, responses, watch)?;
+        let weights = &adjustment.weights;
+        let table = match target.as_ref().zip(format) {
+            Some((target, format)) => {
+                write_weighted(target, format, schema, fingerprint, &records, weights)?;
+                None
+            }
+            None => Some(table(weighted_batches(schema, fingerprint, &records, weights)?)?),
+        };
+        Ok((table, json(&adjustment), told))
+    })
+}
+
+/// Records of people who do not exist.
+#[pyfunction]
+pub fn synthesize_records(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    output: Option<String>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Made> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let method: Option<String> = options.take("method")?;
+    let (number, seed): (Option<u64>, Option<u64>) = (options.take("records")?, options.take("seed")?);
+    let weighted = method.as_deref() == Some("adjusted");
+    let asked = if weighted { Some(Asked::take(&mut options)?) } else { None };
+    let target = output.as_deref().map(Target::new);
+    let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
+    options.finish()?;
+    let source = match seed {
+        Some(seed) => Source::from_seed(seed),
+        None => Source::from_os().map_err(|error| Error::new_err(error.to_string()))?,
+    };
+    if number == Some(0) {
+        return Err(parameter("`records` is a whole number, 1 or more").into());
+    }
+    let (schema, fingerprint) = (plan.0.schema(), plan.0.fingerprint());
+    run(py, progress, |watch| {
+        let (mut made, told): (Synthesis, Vec<String>) = match &asked {
+            Some(asked) => {
+                let (records, adjustment, told) = asked.weigh(&plan.0, responses, watch)?;
+                (synthesize_weighted(&plan.0, &records, &adjustment, number, &source)?, told)
+            }
+            None => {
+                let parts = method.as_deref().map_or(Ok(Parts::Clusters), Parts::of_name)?;
+                let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), watch)?;
+                (synthesize(&plan.0, parts, &counts, number, &source)?, notes(&counts))
+            }
+        };
+        made.seed = seed;
+        let table = match target.as_ref().zip(format) {
+            Some((target, format)) => {
+                write_synthetic(target, format, schema, fingerprint, &made.columns)?;
+                None
+            }
+            None => Some(table(synthetic_batches(schema, fingerprint, &made.columns)?)?),
+        };
+        Ok((table, json(&made), told))
+    })
+}
+
+fn table(batches: Vec<arrow_array::RecordBatch>) -> Result<Table, Failure> {
+    let schema = batches.first().map(arrow_array::RecordBatch::schema);
+    let schema = schema.ok_or_else(|| Failure::Python(Error::new_err("there are no records to give")))?;
+    Ok(Table::new(schema, batches))
+}

@@ -1,0 +1,106 @@
+"""Every verb of the command is there, with the same names for its parameters. The command's pinned help is the list."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import candor
+
+HELP = Path(__file__).resolve().parents[2] / "crates/candor-cli/tests/help"
+
+#: Each verb, and what does it here.
+VERBS: dict[str, list[Callable[..., Any]]] = {
+    "schema-infer": [candor.Schema.infer],
+    "schema-check": [candor.Schema.check],
+    "design": [candor.design],
+    "size": [candor.Plan.size],
+    "compare": [candor.compare],
+    "audit": [candor.Plan.audit, candor.Plan.compare],
+    "explain": [candor.Plan.explain],
+    "randomize": [candor.Plan.randomize, candor.Plan.randomize_one],
+    "sql": [candor.Plan.sql],
+    "estimate": [candor.Plan.estimate],
+    "test": [candor.Plan.test],
+    "query": [candor.Plan.query],
+    "cluster": [candor.Schema.cluster, candor.Plan.cluster],
+    "adjust": [candor.Plan.adjust],
+    "synthesize": [candor.Plan.synthesize],
+    "front": [candor.front],
+    "refine": [candor.Plan.refine],
+    "report": [candor.Plan.report],
+}
+
+#: What belongs to a shell, or is a tour of the command itself.
+OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "help"}
+
+#: Flags that are no parameters: how results are shown, and what is said otherwise in Python.
+OTHERWISE = {
+    "": {"json", "help", "allow-costly-plan"},
+    "schema-infer": {"output"},
+    "design": {"output", "categories", "method", "from-clusters"},
+    "compare": {"categories"},
+    "audit": {"compare"},
+    "explain": {"format"},
+    "randomize": {"one-by-one", "format", "output-delimiter"},
+    "estimate": {"format", "safe-cells", "output"},
+    "cluster": {"output"},
+    "front": {"plot", "output"},
+    "refine": {"output"},
+}
+
+#: Names that Python has for itself.
+RENAMED = {"from": "from_"}
+
+
+def verbs() -> list[str]:
+    listed = re.findall(r"^  ([a-z-]+) {2,}\S", (HELP / "candor.txt").read_text(), re.MULTILINE)
+    assert len(listed) > 20
+    return [verb for verb in listed if verb not in OF_THE_COMMAND]
+
+
+def test_verbs() -> None:
+    """A verb that is new in the command needs a function here: CONTRIBUTING.md says how."""
+    known = {verb.split("-")[0] if verb.startswith("schema-") else verb for verb in VERBS}
+    assert known == set(verbs())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_parameters(verb: str) -> None:
+    text = (HELP / f"candor-{verb}.txt").read_text()
+    flags = set(re.findall(r"^\s+(?:-\w, )?--([a-z-]+)", text, re.MULTILINE))
+    parameters = {name for function in VERBS[verb] for name in inspect.signature(function).parameters}
+    free = any(
+        one.kind is one.VAR_KEYWORD for function in VERBS[verb] for one in inspect.signature(function).parameters.values()
+    )
+    for flag in sorted(flags - OTHERWISE[""] - OTHERWISE.get(verb, set())):
+        name = flag.replace("-", "_")
+        assert free or RENAMED.get(name, name) in parameters, f"--{flag} of candor {verb} is no parameter"
+
+
+def test_free_parameters_are_checked() -> None:
+    """Where parameters are passed on, one that there is not is refused."""
+    for call in (
+        lambda: candor.design([2], "joint", epsilon=1, colour=2),
+        lambda: candor.front([0.5, 0.5], colour=2),
+        lambda: candor.design([2], "warner", p=0.7).refine([0.5, 0.5], colour=2),
+    ):
+        with pytest.raises(candor.ParameterError, match="colour"):
+            call()
+
+
+def test_free_parameters_are_those_of_the_command() -> None:
+    """And every flag of the command is taken."""
+    taken = {parameter for method in candor.methods() for parameter in method.parameters}
+    text = (HELP / "candor-design.txt").read_text()
+    flags = {flag.replace("-", "_") for flag in re.findall(r"^\s+(?:-\w, )?--([a-z-]+)", text, re.MULTILINE)}
+    elsewhere = {one.replace("-", "_") for one in OTHERWISE["design"] | OTHERWISE[""]}
+    named = set(inspect.signature(candor.design).parameters)
+    of_priors = {"attribute", "bins", "normal_prior", "gamma_prior", "shape", "scale", "uniform_prior", "exact_prior", "from"}
+    of_all = {"max_epsilon", "allow_unbounded", "tables", "respondents"}
+    assert flags - elsewhere - named - of_priors - of_all <= taken

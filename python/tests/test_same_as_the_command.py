@@ -1,0 +1,211 @@
+"""Every verb says what the command says, to the last digit; and refuses what it refuses, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import candor
+
+#: What only the command knows.
+ITS_OWN = {"seconds", "command"}
+
+Case = tuple[str, Callable[..., Any], str]
+
+CASES: list[Case] = [
+    ("design", lambda k: k.design("joint", epsilon=4).design, "design schema.toml --method joint --epsilon 4"),
+    (
+        "design, for tables",
+        lambda k: k.design("workload", epsilon=2, tables="pairs", respondents=5000).design,
+        "design schema.toml --method workload --epsilon 2 --tables pairs --respondents 5000",
+    ),
+    (
+        "design, clusters",
+        lambda k: k.design("clusters", clusters="Education,Income;Sex", epsilon=5).design,
+        "design schema.toml --method clusters --clusters Education,Income;Sex --epsilon 5",
+    ),
+    (
+        "design, allowances",
+        lambda k: k.design("l-diversity", l=[2]).design,
+        "design schema.toml --method l-diversity --l 2",
+    ),
+    (
+        "compare",
+        lambda k: candor.compare(k.schema, epsilon=2, tables="pairs", respondents=5000),
+        "compare schema.toml --epsilon 2 --tables pairs --respondents 5000",
+    ),
+    (
+        "compare, simulated",
+        lambda k: candor.compare(k.schema, epsilon=4, tables="marginals", simulate=k.people, repeats=1, seed=3),
+        "compare schema.toml --epsilon 4 --tables marginals --simulate people.csv --repeats 1 --seed 3",
+    ),
+    ("compare, variance", lambda k: candor.compare([20], added_variance=5.07), "compare --categories 20 --added-variance 5.07"),
+    ("audit", lambda k: k.plan.audit(), "audit plan.json"),
+    (
+        "audit, required",
+        lambda k: k.plan.audit(
+            require={"ldp": 6, "rho": "0.1:0.999", "shuffled": 6}, prior={"Sex": [0.7, 0.3]}, respondents=10000
+        ),
+        "audit plan.json --require ldp=6 --require rho=0.1:0.999 --require shuffled=6 --prior Sex=0.7,0.3 --respondents 10000",
+    ),
+    ("size", lambda k: k.plan.size(0.02, tables="pairs"), "size plan.json --margin 0.02 --tables pairs"),
+    ("estimate", lambda k: k.plan.estimate(k.responses), "estimate plan.json responses.parquet"),
+    (
+        "estimate, otherwise",
+        lambda k: k.plan.estimate(
+            k.responses, tables=["Education,Income", "Sex"], interval="simultaneous", confidence=0.9, by="Region", weights="weight"
+        ),
+        "estimate plan.json responses.parquet --tables Education,Income;Sex --interval simultaneous --confidence 0.9 --by Region "
+        "--weights weight",
+    ),
+    (
+        "estimate, likelihood",
+        lambda k: k.plan.estimate(k.responses, method="iterative"),
+        "estimate plan.json responses.parquet --method iterative",
+    ),
+    (
+        "estimate, covariance",
+        lambda k: k.plan.estimate(k.responses, tables="Sex", covariance=True, target="table"),
+        "estimate plan.json responses.parquet --tables Sex --covariance --target table",
+    ),
+    (
+        "test",
+        lambda k: k.plan.test(k.responses, "Education", "Income"),
+        "test plan.json responses.parquet --independence Education,Income",
+    ),
+    (
+        "query",
+        lambda k: k.plan.query(k.responses, "Income = '>50K' and Sex = 'Female'"),
+        "query plan.json responses.parquet --where |Income = '>50K' and Sex = 'Female'",
+    ),
+    ("cluster, records", lambda k: k.schema.cluster(k.people), "cluster schema.toml people.csv"),
+    (
+        "cluster, parties",
+        lambda k: k.schema.cluster(k.people, protocol="randomized-pairs", epsilon=28, seed=5, simulation=True),
+        "cluster schema.toml people.csv --protocol randomized-pairs --epsilon 28 --seed 5",
+    ),
+    (
+        "cluster, responses",
+        lambda k: k.plan.cluster(k.responses, measure="cramer"),
+        "cluster plan.json responses.parquet --protocol attribute --measure cramer",
+    ),
+    (
+        "adjust",
+        lambda k: k.plan.adjust(k.responses, output=k.folder / "weighted.parquet"),
+        "adjust plan.json responses.parquet -o weighted-too.parquet",
+    ),
+    (
+        "synthesize",
+        lambda k: k.plan.synthesize(k.responses, output=k.folder / "people.parquet", seed=1, records=100),
+        "synthesize plan.json responses.parquet -o people-too.parquet --seed 1 --records 100",
+    ),
+    (
+        "report",
+        lambda k: k.plan.report(k.responses, tables="marginals;Education,Income"),
+        "report plan.json responses.parquet -o report.html --tables marginals;Education,Income",
+    ),
+    (
+        "front",
+        lambda k: candor.front([0.4, 0.3, 0.2, 0.1], posterior_bound=0.8, points=5, method="exact"),
+        "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.8 --points 5 --method exact",
+    ),
+    (
+        "front, searched",
+        lambda k: candor.front(
+            from_=k.people, attribute="Education", method="evolve", generations=20, population=20, polish=False, points=3
+        ),
+        "front --from people.csv --attribute Education --method evolve --generations 20 --population 20 --polish false --points 3",
+    ),
+    ("schema check", lambda k: k.schema.check(k.people), "schema check schema.toml people.csv"),
+]
+
+
+class Known:
+    """What the cases are about."""
+
+    def __init__(self, schema: candor.Schema, plan: candor.Plan, people: Path, responses: Path, folder: Path) -> None:
+        self.schema, self.plan, self.people, self.responses, self.folder = schema, plan, people, responses, folder
+
+    def design(self, method: str, **parameters: Any) -> candor.Plan:
+        return candor.design(self.schema, method, **parameters)
+
+
+@pytest.fixture
+def known(schema, simple, people_path, responses, command) -> Known:
+    return Known(schema, simple, people_path, responses, command.folder)
+
+
+def words(line: str) -> list[str]:
+    """The words of a command line; a condition, after |, is one word."""
+    line, _, condition = line.partition("|")
+    return [*line.split(), *([condition] if condition else [])]
+
+
+@pytest.mark.parametrize(("call", "line"), [pytest.param(call, line, id=name) for name, call, line in CASES])
+@pytest.mark.filterwarnings("ignore::candor.Caution")
+def test_results(known: Known, command, call, line) -> None:
+    def only(fields: Any) -> Any:
+        if isinstance(fields, dict):
+            return {key: only(value) for key, value in fields.items() if key not in ITS_OWN}
+        return [only(one) for one in fields] if isinstance(fields, list) else fields
+
+    found, expected = only(call(known).to_dict()), only(command(*words(line)))
+    # The name of a file is its own, too.
+    assert str(found).replace(str(known.people), "people.csv") == str(expected)
+
+
+@pytest.mark.filterwarnings("ignore::candor.Caution")
+def test_files(known: Known, command) -> None:
+    """What is written is the same, byte for byte, where it is drawn from a seed."""
+    known.plan.randomize(known.people, output=command.folder / "a.csv", seed=3, simulation=True)
+    command("randomize", "plan.json", "people.csv", "-o", "b.csv", "--seed", 3)
+    assert (command.folder / "a.csv").read_bytes() == (command.folder / "b.csv").read_bytes()
+    assert known.plan.sql(tables="pairs", dialect="spark") == command.run("sql", "plan.json", "--tables", "pairs", "--dialect", "spark").stdout
+    assert known.plan.explain().text == command.run("explain", "plan.json").stdout
+    assert candor.Schema.infer(known.people, drop="weight").to_toml() == command.run("schema", "infer", "people.csv", "--drop", "weight").stdout
+
+
+def test_refinement(command) -> None:
+    plan = candor.design([4], "warner", p=0.6)
+    plan.save(command.folder / "warner.json")
+    better = plan.refine([0.4, 0.3, 0.2, 0.1], allow_unbounded=True)
+    said = command("refine", "warner.json", "--prior", "0.4,0.3,0.2,0.1", "--allow-unbounded")
+    assert better.refinement.to_dict() == said
+    assert better.fingerprint == said["fingerprint"]
+
+
+REFUSED = [
+    (lambda k: k.design("joint", epsilon=-1), "design schema.toml --method joint --epsilon -1"),
+    (lambda k: k.design("joint", epsilon=99), "design schema.toml --method joint --epsilon 99"),
+    (lambda k: k.design("jont", epsilon=1), None),
+    (lambda k: k.design("joint", epsilon=1, parity=[2]), None),
+    (lambda k: k.plan.estimate(k.responses, tables="Sex,Colour"), "estimate plan.json responses.parquet --tables Sex,Colour"),
+    (lambda k: k.plan.estimate(k.responses, by="Sex"), "estimate plan.json responses.parquet --by Sex"),
+    (lambda k: k.plan.query(k.responses, "Sex = 7"), "query plan.json responses.parquet --where |Sex = 7"),
+    (lambda k: k.plan.test(k.responses, "Sex"), "test plan.json responses.parquet --independence Sex"),
+    (lambda k: k.plan.audit(require={"ldp": 1}), "audit plan.json --require ldp=1"),
+    (lambda k: k.plan.estimate(k.people), "estimate plan.json people.csv"),
+    (lambda k: k.plan.randomize(k.responses), "randomize plan.json responses.parquet -o x.csv"),
+    (lambda k: k.plan.estimate(k.folder / "missing.csv"), "estimate plan.json missing.csv"),
+]
+
+
+@pytest.mark.parametrize(("call", "line"), REFUSED)
+@pytest.mark.filterwarnings("ignore::candor.Caution")
+def test_refusals(known: Known, command, call, line) -> None:
+    with pytest.raises(candor.Error) as refused:
+        call(known)
+    said = str(refused.value)
+    if line is None:
+        return
+    # Parameters are flags there, and files have other names.
+    names = ("epsilon", "tables", "by", "where", "independence", "require")
+    for name in names:
+        said = said.replace(f"`{name}`", f"--{name}")
+    said = said.replace("the plan does", "plan.json does").replace(f"{known.folder}/", "").replace(str(known.people), "people.csv")
+    said = said.replace(str(known.responses), "responses.parquet").replace("`max_epsilon 50`", "--max-epsilon 50")
+    said = said.replace("`tables`", "--tables")
+    assert said == command.error(*words(line)).removeprefix("--tables: Y").strip()

@@ -1,0 +1,104 @@
+# The command `candor`: where it is, what is said to it, what it says.
+
+#' The command that does the work
+#'
+#' Everything is computed by the command `candor`, which this package runs. It is taken from the option `candor.command`, else
+#' from the environment variable `CANDOR`, else from the path.
+#'
+#' @return The path of the command; an error if there is none.
+#' @examples
+#' candor_command()
+#' @export
+candor_command <- function() {
+    given <- getOption("candor.command", Sys.getenv("CANDOR"))
+    found <- unname(Sys.which(if (nzchar(given)) given else "candor"))
+    if (nzchar(found)) {
+        return(found)
+    }
+    if (nzchar(given)) {
+        failed("the command candor is not at `", given, "`, as the option candor.command or the variable CANDOR says")
+    }
+    failed("the command candor is not on the path: install it, or say where it is by options(candor.command = \"...\")")
+}
+
+# An error that callers can tell from others by its class.
+failed <- function(...) {
+    stop(errorCondition(paste0(...), class = "candor_error"))
+}
+
+# Runs the command. `input` is a data frame that it reads as CSV from a pipe, so that true records are in no file. Gives its standard
+# output, one string per line. Notes become messages, warnings become warnings, and a failure is an error with the command's words.
+run <- function(arguments, input = NULL) {
+    folder <- scratch()
+    on.exit(unlink(folder, recursive = TRUE))
+    output <- file.path(folder, "output")
+    said <- file.path(folder, "said")
+    line <- paste(shell_words(c(candor_command(), arguments)), collapse = " ")
+    line <- as_bytes(paste(line, ">", shell_words(output), "2>", shell_words(said)))
+    status <- if (is.null(input)) system(line) else feed(line, input)
+    words <- for_people(utf8_lines(said), input)
+    if (status != 0) {
+        failed(sub("^error: ", "", sub("\n\n.*", "", paste(words, collapse = "\n"))))
+    }
+    pass_on(words)
+    utf8_lines(output)
+}
+
+# The same for verbs that say what they did as JSON. Of a table that was given, all rows must have arrived.
+run_json <- function(arguments, input = NULL) {
+    text <- run(c(arguments, "--json"), input)
+    done <- jsonlite::fromJSON(paste(text, collapse = "\n"), simplifyVector = FALSE)
+    if (!is.null(input) && done$records != nrow(input)) {
+        failed("the command read ", done$records, " rows of ", nrow(input), ": the table did not reach it whole")
+    }
+    done
+}
+
+# Writes a table into a command, and gives its exit status. A command that ends before it has read all breaks the pipe; its own words
+# say why, so that R's are not needed.
+feed <- function(line, table) {
+    check_columns(table)
+    pipe <- pipe(line, "wb")
+    suppressWarnings(try(write_csv(table, pipe), silent = TRUE))
+    status <- suppressWarnings(close(pipe))
+    if (is.null(status)) 0 else status
+}
+
+# What the command says, with its files as the caller knows them.
+for_people <- function(words, input) {
+    words <- gsub(paste0(tempdir(), "/candor-[^/]*/"), "", words)
+    if (is.null(input)) words else gsub("standard input", "the data frame", words, fixed = TRUE)
+}
+
+# What the command says beside its result.
+pass_on <- function(words) {
+    for (word in words[nzchar(words)]) {
+        if (startsWith(word, "warning: ")) {
+            warning(sub("^warning: ", "", word), call. = FALSE)
+        } else {
+            message(sub("^note: ", "", word))
+        }
+    }
+}
+
+shell_words <- function(words) {
+    shQuote(enc2utf8(words))
+}
+
+# UTF-8 that R hands on as it is, whatever the locale.
+as_bytes <- function(text) {
+    text <- enc2utf8(text)
+    Encoding(text) <- "unknown"
+    text
+}
+
+utf8_lines <- function(file) {
+    readLines(file, warn = FALSE, encoding = "UTF-8")
+}
+
+# A folder for what the command reads and writes; whoever makes it removes it.
+scratch <- function() {
+    folder <- tempfile("candor-")
+    dir.create(folder)
+    folder
+}

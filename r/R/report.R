@@ -1,0 +1,27 @@
+#' Write one page with what the responses tell
+#'
+#' Runs `candor report`: estimates, dependences, plots, and what was guaranteed, on one page (HTML) to publish.
+#'
+#' @param plan,responses,tables As in [candor_estimate()].
+#' @param file Where to write the page.
+#' @param title The title of the page.
+#' @param ... Further options of the command, such as `confidence = 0.9`.
+#' @return The estimates on the page, as [candor_estimate()] gives them, invisibly. `attr(x, "dependences")` is a data frame with
+#'   Cramer's V of each pair: `a`, `b`, `cramers_v`, `standard_error`, `p_value`.
+#' @examples
+#' people <- as.data.frame(HairEyeColor)
+#' people <- people[rep(seq_len(nrow(people)), people$Freq), c("Hair", "Eye")]
+#' plan <- candor_design(candor_schema(people), "workload", epsilon = 4)
+#' page <- tempfile(fileext = ".html")
+#' report <- candor_report(plan, candor_randomize(plan, people), page, tables = "pairs", title = "Hair and eyes")
+#' attr(report, "dependences")
+#' @export
+candor_report <- function(plan, responses, file, tables = NULL, title = NULL, ...) {
+    folder <- scratch()
+    on.exit(unlink(folder, recursive = TRUE))
+    options <- flags(output = file, tables = tables, title = title, ...)
+    report <- run_json(c("report", plan_file(plan, folder), response_files(responses, folder), options))
+    for (words in report$warnings) warning(words, call. = FALSE)
+    dependences <- rows(report$dependences, c("a", "b", "cramers_v", "standard_error", "p_value"))
+    invisible(estimate_frame(report$estimates, plan$schema, dependences = dependences, file = file))
+}

@@ -1,0 +1,48 @@
+people <- people_of(HairEyeColor, c("Hair", "Eye", "Sex"))
+schema <- candor_schema(people)
+
+test_that("a plan has the epsilon that was asked for, and says so", {
+    plan <- candor_design(schema, epsilon = 3)
+    expect_s3_class(plan, "candor_plan")
+    expect_lte(plan$epsilon, 3)
+    expect_gt(plan$epsilon, 2.999)
+    expect_equal(summary(plan)$name, names(people))
+    expect_equal(summary(plan)$conditional_epsilon, rep(1, 3), tolerance = 1e-6)
+    expect_output(print(plan), "by the method independent with epsilon 3")
+})
+
+test_that("a plan is saved and read back, and an edited one is refused", {
+    plan <- candor_design(schema, attribute_epsilon = c(1, 0.5, 0.5))
+    file <- tempfile(fileext = ".json")
+    candor_save(plan, file)
+    again <- candor_plan(file)
+    fields <- c("text", "fingerprint", "schema")
+    expect_equal(again[fields], plan[fields])
+    expect_equal(again$attributes, plan$attributes)
+    writeLines(sub("Blond", "Fair", plan$text), file)
+    expect_error(candor_plan(file), class = "candor_error")
+    expect_error(candor_plan("no-such-plan.json"), "no-such-plan.json", class = "candor_error")
+    expect_error(candor_save(1, file), "make it by candor_design", class = "candor_error")
+})
+
+test_that("an audit has a row for each criterion, and what is required must hold", {
+    plan <- candor_design(schema, epsilon = 2)
+    audit <- candor_audit(plan, require = c(ldp = 2), prior = list(Sex = c(0.6, 0.4)), respondents = 10000)
+    expect_s3_class(audit, "data.frame")
+    expect_equal(audit$holds[audit$name == "ldp"], TRUE)
+    expect_true("shuffled" %in% audit$name)
+    expect_error(candor_audit(plan, require = c(ldp = 1)), "plan.json does not meet ldp=1", class = "candor_error")
+    expect_output(print(audit), "ldp \\[holds\\]: Whatever a person's record is")
+    expect_equal(names(summary(audit)), c("name", "value", "required", "holds"))
+})
+
+test_that("a comparison is ordered by error and recommends the least", {
+    compared <- candor_compare(schema, epsilon = 2, tables = "pairs", respondents = 592)
+    expect_false(is.unsorted(compared$error, na.rm = TRUE))
+    expect_equal(attr(compared, "recommended"), "workload")
+    expect_equal(compared$method[1], "workload")
+    expect_output(print(compared), "recommended: workload")
+    plan <- quietly(candor_design(schema, "workload", epsilon = 2, tables = "pairs", respondents = 592))
+    expected <- sqrt(with(rows(plan$design$expected, c("standard_error", "cells")), sum(standard_error^2 * cells) / sum(cells)))
+    expect_equal(compared$error[1], expected, tolerance = 0.02)
+})
