@@ -6,7 +6,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use super::effects::{Average, Averages};
 use super::expected::{Possible, information};
 use super::family::Kernel;
-use super::fit::{Fit, maximise, solve_corrected, start};
+use super::fit::{Fit, maximise, maximise_near, solve_corrected, start};
 use super::observations::Observations;
 use super::problem::Problem;
 use super::rows::ModelRows;
@@ -230,8 +230,7 @@ fn likelihood(
     fitted.method = if penalised { Method::Jeffreys } else { Method::MaximumLikelihood };
     fitted.boundary = boundary;
     fitted.assumption = problem.predictors.as_ref().map(|law| law.assumption());
-    let null = maximise(&problem, &first, &problem.constants());
-    fitted.null_log_likelihood = null.converged.then_some(null.sums.value);
+    fitted.null_log_likelihood = null(&problem, &fit, &first);
     if kernel == Kernel::Normal {
         fitted.residual_deviation = Some(fit.theta[problem.starts[1]].exp());
     }
@@ -246,14 +245,29 @@ fn likelihood(
     Ok(fitted)
 }
 
+/// The log-likelihood of constants alone.
+fn null(problem: &Problem<'_>, fit: &Fit, first: &[f64]) -> Option<f64> {
+    let (constants, mut near) = (problem.constants(), vec![0.0; problem.parameters]);
+    constants.iter().for_each(|&at| near[at] = fit.theta[at]);
+    let found = maximise_near(problem, &near, &constants);
+    let found = if found.converged { found } else { maximise(problem, first, &constants) };
+    found.converged.then_some(found.sums.value)
+}
+
+/// With more numbers to look at, one start is enough if it leads to a maximum.
+const MUCH: usize = 100_000;
+
 /// The best of the maxima that are found from no effects, and from the solution of the corrected score.
 fn best(problem: &Problem<'_>, first: &[f64], score: Option<&Fit>) -> Fit {
     let free: Vec<usize> = (0..problem.parameters).collect();
-    let fit = maximise(problem, first, &free);
-    let Some(score) = score else { return fit };
+    let Some(score) = score else { return maximise(problem, first, &free) };
     let mut second = first.to_vec();
     second[..score.theta.len()].copy_from_slice(&score.theta);
     let other = maximise(problem, &second, &free);
+    if problem.data.cases.len() * problem.data.cells() > MUCH && other.converged && !other.boundary {
+        return other;
+    }
+    let fit = maximise(problem, first, &free);
     if (other.converged, other.sums.value) > (fit.converged, fit.sums.value) { other } else { fit }
 }
 

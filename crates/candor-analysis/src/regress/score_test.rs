@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use super::RegressError;
 use super::expected::{Possible, information};
 use super::fit::{Fit, maximise, maximise_near, solve_corrected};
-use super::problem::{Problem, Want};
+use super::problem::Problem;
 use super::solve::Solver;
 use super::variance::score_covariance;
 
@@ -59,7 +59,7 @@ pub(super) fn statistic(
         Spread::Empirical { .. } => {
             let curve = match corrected {
                 Some(_) => restricted.sums.complete,
-                None => problem.likelihood(&restricted.theta, Want::Information).observed,
+                None => restricted.sums.observed,
             };
             let covariance = score_covariance(problem, &restricted.theta, corrected.is_some())?;
             effective(&curve, &covariance, tested, &free).map(|variance| gradient * gradient / variance)
