@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .result import Result
@@ -46,6 +46,11 @@ class Compliance(Result):
     """What the answers tell about whether people followed their cards."""
 
     respondents: int
+    alpha: float
+    ignoring_share: float
+    confidence: float
+    #: By a question whose true answer is known, how many attended; None without one.
+    attentive: Any
     questions: list[Any]
 
 
@@ -65,6 +70,8 @@ class Table(Result):
     _parts = {"cells": Cell}
 
     attributes: list[str]
+    #: Among whom shares are told: those with the same categories of these.
+    given: list[str]
     #: Names and categories of the attributes of ``by``; empty for everybody.
     group: dict[str, str]
     respondents: float
@@ -143,11 +150,11 @@ class Estimates(Result):
     confidence: float
     tables: list[Table]
     #: Groups, or earlier responses, side by side.
-    comparisons: list[Any]
+    comparisons: Sequence[Any] = ()
     #: Means and quantiles.
-    numbers: list[Any]
+    numbers: Sequence[Any] = ()
     #: Whether answers fit the plan, question by question.
-    compliance: list[Any]
+    compliance: Sequence[Any] = ()
 
     def __getitem__(self, table: str | int | tuple[str, ...] | list[str]) -> Table:
         if isinstance(table, int):

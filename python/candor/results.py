@@ -191,6 +191,8 @@ class Powers(Result):
     """How many respondents finding something takes, question by question; or which power so many have."""
 
     finding: str
+    alpha: float
+    questions: list[Any]
 
 
 class Devices(Result):

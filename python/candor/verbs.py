@@ -26,8 +26,8 @@ ClusterNames = Clusters | str | Iterable[Iterable[str]]
 def methods() -> list[Result]:
     """The methods of `design`, with what each is and its parameters.
 
-    >>> next(one for one in methods() if one.name == "joint").parameters
-    ['epsilon']
+    >>> "epsilon" in next(one for one in methods() if one.name == "joint").parameters
+    True
     """
     return [
         Result({"name": name, "about": about, "parameters": list(parameters)})
