@@ -134,10 +134,8 @@ fn they_are_closer_to_the_truth() {
         .map(|table| {
             let shape = Shape::new(table.iter().map(|&attribute| SIZES[attribute]).collect());
             let mut shares = vec![0.0; shape.cells()];
-            for row in 0..4_000 {
-                let codes: Vec<u16> = table.iter().map(|&attribute| columns[attribute][row]).collect();
-                shares[shape.cell(&codes)] += 1.0 / 4_000.0;
-            }
+            let code = |row: usize| table.iter().map(|&attribute| columns[attribute][row]).collect::<Vec<u16>>();
+            (0..4_000).for_each(|row| shares[shape.cell(&code(row))] += 1.0 / 4_000.0);
             shares
         })
         .collect();

@@ -63,7 +63,7 @@ fn categorical() -> Plan {
 }
 
 fn batch(draws: &mut Draws) -> RecordBatch {
-    let mut columns = vec![Vec::with_capacity(BATCH); 5];
+    let mut columns = vec![Vec::new(); 5];
     for _ in 0..BATCH {
         let x = PREDICTORS.map(|size| draws.below(size));
         let odds = -0.8 + x.iter().zip([0.5, -0.2, 0.3, 0.1]).map(|(&x, b)| f64::from(x) * b).sum::<f64>();
