@@ -135,7 +135,7 @@ fn power_and_its_flags() {
         number("size one.json --ignoring 0.1 --json", "reason").as_str().unwrap().contains("no number of respondents")
     );
     sandbox.run("size one.json --detect 0.1").refused(2, &["shares of two groups"]);
-    sandbox.run("size one.json --detect 0.1,0.1").refused(1, &["two different shares"]);
+    sandbox.run("size one.json --detect 0.1,0.1").refused(2, &["two different shares"]);
     sandbox.run("size one.json --detect 0.1,1.2").refused(1, &["it is a share"]);
     sandbox.run("size one.json --detect 0.1,0.2 --margin 0.1").refused(2, &["cannot be used with"]);
     sandbox.run("size one.json").refused(2, &["--margin"]);
@@ -146,7 +146,7 @@ fn designs_that_show_who_ignores_them() {
     let sandbox = Sandbox::new();
     sandbox.run("design --categories 2,3 --epsilon 2 --mirrored -o plan.json").fine();
     sandbox.run("design --categories 2,2 --method joint --epsilon 2 --mirrored -o joint.json").fine();
-    sandbox.run("design --categories 2,3 --method joint --epsilon 2 --mirrored").refused(1, &["two categories"]);
+    sandbox.run("design --categories 2,3 --method joint --epsilon 2 --mirrored").refused(2, &["two categories"]);
     for plan in ["plan.json", "joint.json"] {
         let audit = json(&sandbox.run(&format!("audit {plan} --json")).fine().out);
         assert!((audit["epsilon"].as_f64().unwrap() - 2.0).abs() < 1e-6);
