@@ -118,5 +118,6 @@ fn what_is_documented_is_there() {
         }
         documented += names.len();
     }
-    assert_eq!(documented, commands.len());
+    let tried: BTreeSet<&str> = commands.iter().map(|(name, _)| *name).collect();
+    assert_eq!(documented, tried.len());
 }
