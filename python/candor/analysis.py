@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _candor, frames
-from .estimates import Adjustment, Answers, Compliance, Independence, Report, Synthesis
+from ._candor import ParameterError
+from .estimates import Adjustment, Answers, Compliance, Independence, Regression, Report, Synthesis
 from .parameters import joined, written
 from .progress import Bar
 from .results import Clusters
@@ -91,6 +92,46 @@ class Analysis:
         answers.note = note
         return answers
 
+    def regress(
+        self,
+        responses: Tables,
+        model: str,
+        *,
+        family: str | None = None,
+        method: str | None = None,
+        reference: Mapping[str, str] | None = None,
+        standardize: bool | None = None,
+        confidence: float | None = None,
+        weights: str | None = None,
+        sampling_clusters: str | None = None,
+        strata: str | None = None,
+        says: str | None = None,
+        only_if: str | None = None,
+        show_naive: bool | None = None,
+        delimiter: str | None = None,
+    ) -> Regression:
+        """A regression, corrected for the randomization of the response, of predictors, or of both.
+
+        The model is written as ``"Income ~ Sex + age + Sex:age"``: of attributes of the plan and numeric columns that were kept.
+
+        >>> import candor, polars
+        >>> people = polars.DataFrame({"Sex": ["f", "m"] * 500, "Ill": ["no", "no", "no", "yes", "yes"] * 200})
+        >>> plan = candor.design(candor.Schema.infer(people, public="Sex"), "independent", epsilon=3)
+        >>> fitted = plan.regress(plan.randomize(people), "Ill ~ Sex", reference={"Sex": "m"})
+        >>> fitted.family, fitted.method, [one.term for one in fitted.coefficients]
+        ('binary', 'ml', ['(constant)', 'Sex=f'])
+        """
+        options = written(
+            family=family, method=method, reference=None if reference is None else list(reference.items()),
+            standardize=standardize, confidence=confidence, weights=weights, sampling_clusters=sampling_clusters,
+            strata=strata, says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
+        )  # fmt: skip
+        with Bar() as bar:
+            text, notes = _candor.fit_regression(self._native, self._given(responses), model, options, bar)
+        regression = Regression.loads(text)
+        tell([*notes, *regression.notes])
+        return regression
+
     def cluster(
         self,
         responses: Tables | Counts,
@@ -171,10 +212,14 @@ class Analysis:
         tables: TableNames | None = None,
         confidence: float | None = None,
         title: str | None = None,
+        model: str | Iterable[str] | None = None,
         delimiter: str | None = None,
     ) -> Report:
-        """One page that can be published; it is written to `output`, and its `html`."""
-        options = written(tables=tables, confidence=confidence, title=title, delimiter=delimiter)
+        """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`."""
+        models = None if model is None else [model] if isinstance(model, str) else list(model)
+        if models and type(responses).__name__ == "RecordBatchReader":
+            raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
+        options = written(tables=tables, confidence=confidence, title=title, model=models, delimiter=delimiter)
         with Bar() as bar:
             text, page, notes = _candor.report_page(self._native, self._given(responses), options, bar)
         tell(notes)

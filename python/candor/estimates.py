@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .result import Result
-from .shown import Grid, Line, listed
+from .shown import Grid, Line, cell, listed
 
 __all__ = [
     "Adjustment",
     "Answers",
     "Cell",
+    "Coefficient",
     "Compliance",
     "Entered",
     "Estimates",
     "Independence",
     "Randomized",
+    "Regression",
     "Report",
     "Synthesis",
     "Table",
@@ -236,6 +238,97 @@ class Answers(Result):
         raise KeyError(method)
 
 
+class Coefficient(Result):
+    """A coefficient of a regression."""
+
+    #: ``age``, ``Sex=Male``, ``age:Sex=Male``, ``(constant)`` or ``(threshold)``.
+    term: str
+    #: The response's category that it is about; of a threshold, those that it lies between.
+    category: str | None
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+    #: Of the score test that it is zero.
+    p_value: float | None
+    odds_ratio: float | None
+    odds_ratio_low: float | None
+    odds_ratio_high: float | None
+    #: How many times as many respondents it took as direct questions would have.
+    design_effect: float | None
+    #: How many directly asked people would have told as much.
+    directly_asked: float | None
+    #: What taking the answers for the truth would have given, if asked for.
+    naive: float | None
+
+
+class Regression(Result):
+    """A fitted model; a coefficient by its term: ``regression["Sex=Male"]``, or by term and category of the response."""
+
+    _parts = {"coefficients": Coefficient}
+
+    model: str
+    response: str
+    #: ``binary``, ``multinomial``, ``ordinal`` or ``linear``.
+    family: str
+    #: ``ml``, ``jeffreys`` or ``corrected``.
+    method: str
+    respondents: int
+    #: How many of them differ in what the model sees.
+    rows_: int
+    confidence: float
+    converged: bool
+    #: Whether the likelihood has no finite maximum: then it was penalised.
+    boundary: bool
+    log_likelihood: float | None
+    null_log_likelihood: float | None
+    #: The standard deviation of what a linear model leaves.
+    residual_deviation: float | None
+    #: What had to be assumed of randomized predictors.
+    assumption: str | None
+    #: How far maximum likelihood and the corrected score differ.
+    hausman: Any
+    #: How many ignore the device, if that was asked for.
+    ignoring: Any
+    coefficients: list[Coefficient]
+    #: The average predicted share of each category, or the average predicted number.
+    shares: list[Any]
+    #: By how much shares change, on average, with each predictor, all else as it is.
+    effects: list[Any]
+    #: By how much numeric predictors were moved and divided.
+    standardized: list[Any]
+    notes: list[str]
+
+    def __getitem__(self, term: str | tuple[str, str]) -> Coefficient:
+        name, category = (term, None) if isinstance(term, str) else term
+        found = [one for one in self.coefficients if one.term == name and category in (None, one.category)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise KeyError(f'there is a "{name}" of each of {", ".join(str(one.category) for one in found)}: say which, after a comma')
+        raise KeyError(f'there is no "{name}"; there are {", ".join(dict.fromkeys(one.term for one in self.coefficients))}')
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per coefficient."""
+        return [one.to_dict() for one in self.coefficients]
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(self.model, heading=True)
+        yield Line(f"{self.respondents:,} responses, {self.family} regression, method {self.method}, {100 * self.confidence:g} % intervals")
+        for note in self.notes:
+            yield Line(note)
+        left_out = ("odds_ratio_low", "odds_ratio_high", "directly_asked")
+        yield from listed([{name: value for name, value in row.items() if name not in left_out} for row in self.rows()])
+        averages = {"shares": "average prediction", "effects": "average change of it with each predictor, all else as it is"}
+        for name, heading in averages.items():
+            if self._fields[name]:
+                yield Line(heading, heading=True)
+                yield from listed(self._fields[name])
+        for name in ("ignoring", "hausman"):
+            if self._fields[name] is not None:
+                yield Line(f"{name}: {cell(self._fields[name])}")
+
+
 class Adjustment(Result):
     """Weights, and how they were found."""
 
@@ -274,13 +367,14 @@ class Synthesis(Result):
 class Report(Result):
     """What responses tell, and what a reader must know before believing it."""
 
-    _parts = {"estimates": Estimates}
+    _parts = {"estimates": Estimates, "regressions": Regression}
 
     respondents: int
     epsilon: float | None
     warnings: list[str]
     estimates: Estimates
     dependences: list[Any]
+    regressions: list[Regression]
     fingerprint: str
     #: The page.
     html: str
@@ -289,6 +383,8 @@ class Report(Result):
         for warning in self.warnings:
             yield Line(warning)
         yield from self.estimates._shown()
+        for regression in self.regressions:
+            yield from regression._shown()
 
     def _repr_html_(self) -> str:
         return self.html

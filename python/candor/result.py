@@ -18,6 +18,11 @@ class Result:
     >>> result = Result({"name": "a", "parts": [{"value": 1}]})
     >>> result.name, result.parts[0].value, result.to_dict()
     ('a', 1, {'name': 'a', 'parts': [{'value': 1}]})
+
+    A field that is called like a method has an underscore behind its name.
+
+    >>> Result({"rows": 7}).rows_
+    7
     """
 
     #: The types of fields that are results themselves, or lists of results.
@@ -26,7 +31,8 @@ class Result:
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = fields
         for name, value in fields.items():
-            setattr(self, name, self._part(name, value))
+            attribute = f"{name}_" if callable(getattr(type(self), name, None)) else name
+            setattr(self, attribute, self._part(name, value))
 
     @classmethod
     def loads(cls, text: str) -> Any:

@@ -76,7 +76,11 @@ pub enum Responses {
 impl Responses {
     /// A list of tables, or counts.
     pub fn given(given: &Bound<'_, PyAny>, options: &mut Options) -> PyResult<Responses> {
-        let delimiter: Option<String> = options.take("delimiter")?;
+        Responses::separated(given, options.take("delimiter")?)
+    }
+
+    /// A list of tables, those in CSV with this delimiter; or counts.
+    pub fn separated(given: &Bound<'_, PyAny>, delimiter: Option<String>) -> PyResult<Responses> {
         match given.cast::<Counts>() {
             Ok(counts) => Ok(Responses::Counted(counts.get().0.clone())),
             Err(_) => Ok(Responses::Read(inputs(given.cast::<PyList>()?, delimiter)?)),

@@ -2,6 +2,7 @@
 
 use candor::plan::PlanError as BadPlan;
 use candor::schema::SchemaError as BadSchema;
+use candor_analysis::regress::RegressError;
 use candor_design::request::RequestError;
 use candor_study::StudyError;
 use candor_tables::TableError;
@@ -65,6 +66,14 @@ fn of_study(error: &StudyError) -> PyErr {
         StudyError::Cancelled(_) => PyKeyboardInterrupt::new_err(message),
         StudyError::OtherPlan { .. } => OtherPlanError::new_err(message),
         StudyError::Estimate(_) | StudyError::Adjust(_) | StudyError::Protocol(_) => EstimateError::new_err(message),
+        StudyError::Regress(
+            RegressError::NotIdentifiable { .. }
+            | RegressError::Constant(_)
+            | RegressError::Collinear(_)
+            | RegressError::NoSolution
+            | RegressError::Boundary
+            | RegressError::NoResponses,
+        ) => EstimateError::new_err(message),
         StudyError::Design(_)
         | StudyError::Blackwell(_)
         | StudyError::OutOfReach { .. }

@@ -57,6 +57,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::analyse::cluster_responses, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::report_page, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::size_of, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::regress::fit_regression, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::records::adjust_weights, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::records::synthesize_records, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::sql::sql_query, module)?)?;

@@ -88,7 +88,8 @@ class Command:
         texts = [str(word) for word in words]
         done = subprocess.run([self.binary, *texts], cwd=self.folder, capture_output=True, text=True, check=False)
         assert done.returncode != 0
-        return done.stderr.removeprefix("error: ").split("\n\nFor more")[0].strip()
+        said = "\n".join(line for line in done.stderr.splitlines() if not line.startswith("note: "))
+        return said.removeprefix("error: ").split("\n\nFor more")[0].strip()
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "estimate": [candor.Plan.estimate],
     "test": [candor.Plan.test],
     "query": [candor.Plan.query],
+    "regress": [candor.Plan.regress],
     "cluster": [candor.Schema.cluster, candor.Plan.cluster],
     "adjust": [candor.Plan.adjust],
     "synthesize": [candor.Plan.synthesize],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 import candor
@@ -53,6 +55,36 @@ CASES: list[Case] = [
         "audit plan.json --require ldp=6 --require rho=0.1:0.999 --require shuffled=6 --prior Sex=0.7,0.3 --respondents 10000",
     ),
     ("size", lambda k: k.plan.size(0.02, tables="pairs"), "size plan.json --margin 0.02 --tables pairs"),
+    ("size, two groups", lambda k: k.plan.size(detect=[0.1, 0.2]), "size plan.json --detect 0.1,0.2"),
+    (
+        "size, against a share",
+        lambda k: k.plan.size(detect=0.1, null=0.05, power=0.9, alpha=0.01),
+        "size plan.json --detect 0.1 --null 0.05 --power 0.9 --alpha 0.01",
+    ),
+    (
+        "size, power",
+        lambda k: k.mirrored.size(ignoring=0.1, detect=0.2, respondents=5000),
+        "size mirrored.json --ignoring 0.1 --detect 0.2 --respondents 5000",
+    ),
+    ("device", lambda k: candor.device([2, 3], epsilon=1.61).devices, "device --categories 2,3 --epsilon 1.61"),
+    (
+        "device, of one's own",
+        lambda k: candor.device(
+            [3], device="die: 1-3 truth, 4 0, 5 1, 6 2", mirrored=True, margin=0.03, confidence=0.9
+        ).devices,
+        "device --categories 3 --mirrored --margin 0.03 --confidence 0.9 --device |die: 1-3 truth, 4 0, 5 1, 6 2",
+    ),
+    (
+        "enter",
+        lambda k: k.mirrored.enter(k.folder / "written.csv", k.folder / "entered.csv", keep="age"),
+        "enter mirrored.json written.csv --keep age -o entered-too.csv",
+    ),
+    ("comply", lambda k: k.plan.comply(k.responses), "comply plan.json responses.parquet"),
+    (
+        "comply, otherwise",
+        lambda k: k.mirrored.comply(k.answers, says="1", anchor="a3=1", ignoring=0.2, alpha=0.01, confidence=0.9),
+        "comply mirrored.json answers.csv --says 1 --anchor a3=1 --ignoring 0.2 --alpha 0.01 --confidence 0.9",
+    ),
     ("estimate", lambda k: k.plan.estimate(k.responses), "estimate plan.json responses.parquet"),
     (
         "estimate, otherwise",
@@ -82,6 +114,30 @@ CASES: list[Case] = [
         lambda k: k.plan.query(k.responses, "Income = '>50K' and Sex = 'Female'"),
         "query plan.json responses.parquet --where |Income = '>50K' and Sex = 'Female'",
     ),
+    (
+        "regress",
+        lambda k: k.plan.regress(k.responses, "Income ~ Region"),
+        "regress plan.json responses.parquet --model |Income ~ Region",
+    ),
+    (
+        "regress, otherwise",
+        lambda k: k.mirrored.regress(
+            k.answers, "a2 ~ age", family="multinomial", method="ml", reference={"a2": "1"}, standardize=True, confidence=0.9,
+            sampling_clusters="block", strata="place", show_naive=True,
+        ),  # fmt: skip
+        "regress mirrored.json answers.csv --family multinomial --method ml --reference a2=1 --standardize --confidence 0.9 "
+        "--sampling-clusters block --strata place --show-naive --model |a2 ~ age",
+    ),
+    (
+        "regress, hidden predictors",
+        lambda k: k.plan.regress(k.responses, "Income ~ Sex", method="corrected", weights="weight"),
+        "regress plan.json responses.parquet --method corrected --weights weight --model |Income ~ Sex",
+    ),
+    (
+        "regress, who ignores the device",
+        lambda k: k.mirrored.regress(k.answers, "a1 ~ age", says="0", only_if="1"),
+        "regress mirrored.json answers.csv --says 0 --only-if 1 --model |a1 ~ age",
+    ),
     ("cluster, records", lambda k: k.schema.cluster(k.people), "cluster schema.toml people.csv"),
     (
         "cluster, parties",
@@ -109,6 +165,11 @@ CASES: list[Case] = [
         "report plan.json responses.parquet -o report.html --tables marginals;Education,Income",
     ),
     (
+        "report, with a regression",
+        lambda k: k.plan.report(k.responses, model="Income ~ Region", confidence=0.9),
+        "report plan.json responses.parquet -o report.html --confidence 0.9 --model |Income ~ Region",
+    ),
+    (
         "front",
         lambda k: candor.front([0.4, 0.3, 0.2, 0.1], posterior_bound=0.8, points=5, method="exact"),
         "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.8 --points 5 --method exact",
@@ -132,16 +193,35 @@ CASES: list[Case] = [
 class Known:
     """What the cases are about."""
 
-    def __init__(self, schema: candor.Schema, plan: candor.Plan, people: Path, responses: Path, folder: Path) -> None:
+    def __init__(self, schema: candor.Schema, plan: candor.Plan, people: Path, responses: Path, mirrored: candor.Plan, folder: Path) -> None:
         self.schema, self.plan, self.people, self.responses, self.folder = schema, plan, people, responses, folder
+        #: A plan of dice with several cards, and answers to it beside numbers that everybody may know.
+        self.mirrored, self.answers = mirrored, folder / "answers.csv"
 
     def design(self, method: str, **parameters: Any) -> candor.Plan:
         return candor.design(self.schema, method, **parameters)
 
 
+@pytest.fixture(scope="module")
+def mirrored(command) -> candor.Plan:
+    plan = candor.device([2, 3, 2], epsilon=1.61, mirrored=True)
+    plan.save(command.folder / "mirrored.json")
+    draw = random.Random(1)
+    people = pandas.DataFrame({"age": [draw.randint(18, 80) for _ in range(4000)]})
+    people["a1"] = [str(int(draw.random() < age / 100)) for age in people.age]
+    people["a2"] = [str(draw.choice([0, 1, 2, 2 if age > 50 else 0])) for age in people.age]
+    people["a3"] = "1"
+    people["block"] = [row // 50 for row in people.index]
+    people["place"] = people.block % 4
+    plan.randomize(people, output=command.folder / "answers.csv", keep="age,block,place", seed=2, simulation=True)
+    # As interviewers would write it down: nothing says that these are responses.
+    (command.folder / "written.csv").write_bytes((command.folder / "answers.csv").read_bytes())
+    return plan
+
+
 @pytest.fixture
-def known(schema, simple, people_path, responses, command) -> Known:
-    return Known(schema, simple, people_path, responses, command.folder)
+def known(schema, simple, people_path, responses, mirrored, command) -> Known:
+    return Known(schema, simple, people_path, responses, mirrored, command.folder)
 
 
 def words(line: str) -> list[str]:
@@ -191,6 +271,14 @@ REFUSED = [
     (lambda k: k.plan.estimate(k.responses, tables="Sex,Colour"), "estimate plan.json responses.parquet --tables Sex,Colour"),
     (lambda k: k.plan.estimate(k.responses, by="Sex"), "estimate plan.json responses.parquet --by Sex"),
     (lambda k: k.plan.query(k.responses, "Sex = 7"), "query plan.json responses.parquet --where |Sex = 7"),
+    (lambda k: k.plan.regress(k.responses, "Income ="), "regress plan.json responses.parquet --model |Income ="),
+    (lambda k: k.plan.regress(k.responses, "Income ~ Colour"), "regress plan.json responses.parquet --model |Income ~ Colour"),
+    (
+        lambda k: k.plan.regress(k.responses, "Income ~ Region + weight"),
+        "regress plan.json responses.parquet --model |Income ~ Region + weight",
+    ),
+    (lambda k: k.plan.regress(k.responses, "Income ~ Region", only_if="<=50K"), None),
+    (lambda k: k.plan.regress(k.plan.tally(k.responses), "Income ~ Region"), None),
     (lambda k: k.plan.test(k.responses, "Sex"), "test plan.json responses.parquet --independence Sex"),
     (lambda k: k.plan.audit(require={"ldp": 1}), "audit plan.json --require ldp=1"),
     (lambda k: k.plan.randomize(k.responses), "randomize plan.json responses.parquet -o x.csv"),
@@ -207,7 +295,7 @@ def test_refusals(known: Known, command, call, line) -> None:
     if line is None:
         return
     # Parameters are flags there, and files have other names.
-    names = ("epsilon", "tables", "by", "where", "independence", "require")
+    names = ("epsilon", "tables", "by", "where", "independence", "require", "model")
     for name in names:
         said = said.replace(f"`{name}`", f"--{name}")
     said = said.replace("the plan does", "plan.json does").replace(f"{known.folder}/", "").replace(str(known.people), "people.csv")

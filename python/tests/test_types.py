@@ -36,10 +36,11 @@ def test_results_have_the_fields_that_are_written_down(simple, people) -> None:
         simple.schema.check(people), simple.columns[0], simple.schema["Sex"], simple.audit()["ldp"],
         candor.front([0.6, 0.4], method="exact", points=2), simple.compare(simple),
         simple.size(detect=[0.1, 0.2]), simple.comply(responses), candor.device([2], epsilon=1.61).devices,
+        simple.regress(responses, "Income ~ Region"), simple.regress(responses, "Income ~ Region").coefficients[0],
     ]  # fmt: skip
     beside = {"note", "summary", "weighted", "people", "html", "csv"}
     for result in made:
-        written = set(typing.get_type_hints(type(result))) - beside - {"_parts"}
+        written = {name.removesuffix("_") for name in typing.get_type_hints(type(result))} - beside - {"_parts"}
         fields = set(result.to_dict())
         assert fields <= written, type(result).__name__
         # What is left out where there is none has a default.

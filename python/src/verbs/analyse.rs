@@ -10,9 +10,11 @@ use candor_study::estimate::EstimateOptions;
 use candor_study::learn::{self, Learned, Protocol};
 use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryOptions, Question, query};
+use candor_study::regress::{self, RegressOptions, Rows};
 use candor_study::report::{self, ReportOptions};
 use candor_study::{StudyError, test};
 use candor_tables::distinct::distinct_responses;
+use candor_tables::model::Beside;
 use candor_tables::truth::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -198,7 +200,12 @@ pub fn report_page(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, String, Vec<String>)> {
     let mut options = Options::read(options)?;
-    let responses = Responses::given(given, &mut options)?;
+    let delimiter: Option<String> = options.take("delimiter")?;
+    let models: Vec<String> = options.or("model", Vec::new())?;
+    // Each model reads them again.
+    let read = |_: &String| Ok(Responses::separated(given, delimiter.clone())?.inputs()?);
+    let again = models.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    let responses = Responses::separated(given, delimiter)?;
     let asked = options.tables(plan.0.schema(), "marginals")?;
     let mut about = ReportOptions::default();
     about.confidence = options.or("confidence", about.confidence)?;
@@ -207,6 +214,12 @@ pub fn report_page(
     run(py, progress, |watch| {
         let tables = report::tables(&plan.0, &asked)?;
         let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };
+        for (model, inputs) in models.iter().zip(again) {
+            let asked = regress::model(&plan.0, model, &fitting)?;
+            let rows = Rows::read(&plan.0, &asked, Beside::default(), inputs, watch)?;
+            about.regressions.push(regress::regress(&asked, &rows, &fitting)?);
+        }
         let report = report::report(&plan.0, &asked, &counts, &about)?;
         Ok((json(&report), report.page.html(), notes(&counts)))
     })

@@ -10,6 +10,7 @@ pub mod field;
 pub mod front;
 pub mod randomize;
 pub mod records;
+pub mod regress;
 pub mod schema;
 pub mod sql;
 

@@ -1,0 +1,56 @@
+//! Plan and responses -> a regression, corrected for the randomization.
+
+use candor_analysis::regress::IgnoringOptions;
+use candor_study::regress::{self, RegressOptions, Rows};
+use candor_tables::model::Beside;
+use pyo3::prelude::*;
+
+use super::json;
+use crate::counts::Responses;
+use crate::errors::{Failure, parameter};
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::work::run;
+
+/// A fitted model, and what should be known of the responses it is from.
+#[pyfunction]
+pub fn fit_regression(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    model: &str,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let asked = regress_options(&mut options)?;
+    let (weights, clusters): (Option<String>, Option<String>) =
+        (options.take("weights")?, options.take("sampling_clusters")?);
+    let strata: Option<String> = options.take("strata")?;
+    options.finish()?;
+    let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
+    run(py, progress, |watch| {
+        let beside = Beside { weights: weights.as_deref(), clusters: clusters.as_deref(), strata: strata.as_deref() };
+        let rows = Rows::read(&plan.0, &model, beside, responses.inputs()?, watch)?;
+        let told = rows.provenance().notes(str::to_owned);
+        Ok((json(&regress::regress(&model, &rows, &asked)?), told))
+    })
+}
+
+fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
+    let default = RegressOptions::default();
+    let (says, only): (Option<String>, Option<String>) = (options.take("says")?, options.take("only_if")?);
+    if only.is_some() && says.is_none() {
+        return Err(parameter("`only_if` goes with `says`"));
+    }
+    Ok(RegressOptions {
+        family: options.chosen()?,
+        method: options.chosen()?,
+        references: options.or("reference", default.references)?,
+        standardize: options.or("standardize", default.standardize)?,
+        confidence: options.or("confidence", default.confidence)?,
+        show_naive: options.or("show_naive", default.show_naive)?,
+        ignoring: says.map(|says| IgnoringOptions { says, only }),
+    })
+}
