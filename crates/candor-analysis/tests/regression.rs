@@ -379,3 +379,23 @@ fn what_the_plan_does_not_tell_is_refused() {
     assert!(Layout::new(&plan, &model(&plan, "number ~ a + b + c", None)).is_ok());
     assert!(refused(&plan, "number ~ a:b + c").contains("a,b,c"));
 }
+
+/// With hardly any slope the first steps reach the maximum to the last digit, so that no further one rises; it is the maximum all the same.
+#[test]
+fn answers_taken_for_the_truth_have_a_fit() {
+    let plan = one(2, truthful(&[2], 1, 2, 1));
+    let model = model(&plan, "y ~ x", None);
+    let x: Vec<f64> = (20..70).map(f64::from).collect();
+    for step in 1..40 {
+        let yes = |at: usize| 120.0 + (at * step % 13) as f64;
+        let counts: Vec<Vec<f64>> = (0..x.len()).map(|at| vec![400.0 - yes(at), yes(at)]).collect();
+        let (answers, numbers) = repeated(&x, &counts);
+        let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[numbers]);
+        let naive = regress(&model, &rows, None, true).unwrap().naive;
+        let naive = naive.unwrap_or_else(|| panic!("step {step}: no fit"));
+        // What the maximum must solve.
+        let left = |at: usize| yes(at) - 400.0 / (1.0 + (-naive[0] - naive[1] * x[at]).exp());
+        close("score of the constant", (0..x.len()).map(left).sum(), 0.0, 1e-5);
+        close("score of x", (0..x.len()).map(|at| x[at] * left(at)).sum(), 0.0, 1e-3);
+    }
+}

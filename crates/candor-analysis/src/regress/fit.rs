@@ -22,6 +22,9 @@ const LONGEST: f64 = 5.0;
 /// Halvings of a step at most.
 const HALVINGS: usize = 40;
 
+/// How far sums of logarithms are off, relative to them: near the maximum a good step may seem to fall by so much.
+const ROUNDING: f64 = 1e-14;
+
 /// Where a search ended.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
@@ -74,13 +77,13 @@ fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: us
     Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: false }
 }
 
-/// The step, halved until the likelihood does not fall; `None` if it always does.
+/// The step, halved until the likelihood does not fall, but for rounding; `None` if it always does.
 fn climb(problem: &Problem<'_>, theta: &[f64], step: &[f64], free: &[usize], value: f64) -> Option<Vec<f64>> {
     let mut size = 1.0;
     for _ in 0..HALVINGS {
         let next = moved(theta, step, free, size);
         let reached = problem.likelihood(&next, Want::Value).value;
-        if reached.is_finite() && reached >= value {
+        if reached.is_finite() && reached >= value - ROUNDING * value.abs() {
             return Some(next);
         }
         size *= 0.5;
