@@ -164,6 +164,11 @@ impl PatternSet {
         PatternSet::Only(Vec::new())
     }
 
+    /// Whether it is told pattern by pattern, or by a sum: nothing shorter says how often an attribute misses.
+    pub(crate) fn is_listed(&self) -> bool {
+        matches!(self, PatternSet::Threshold { .. } | PatternSet::Bitmap(_))
+    }
+
     /// The automaton: from `state` (0 before the first attribute), read whether `attribute`
     /// misses. `None` means that no pattern of the set begins like this.
     pub(crate) fn step(&self, attribute: usize, state: u64, misses: bool) -> Option<u64> {

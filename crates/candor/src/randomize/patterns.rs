@@ -71,9 +71,9 @@ impl<'a> Drawers<'a> {
         let patterns = channels.iter().map(pattern).collect::<Option<Vec<&Pattern>>>()?;
         let attributes = patterns.first()?.axes().len();
         let listed: usize =
-            patterns.iter().map(|pattern| pattern.parts().iter().filter(|p| is_listed(&p.set)).count()).sum();
+            patterns.iter().map(|pattern| pattern.parts().iter().filter(|p| p.set.is_listed()).count()).sum();
         let fits = |pattern: &&Pattern| {
-            !pattern.parts().iter().any(|part| is_listed(&part.set)) || pattern.all_answers().bits() <= MAX_BITS
+            !pattern.parts().iter().any(|part| part.set.is_listed()) || pattern.all_answers().bits() <= MAX_BITS
         };
         let listable = attributes <= MAX_LISTED && listed << attributes <= MAX_PATTERNS && patterns.iter().all(fits);
         let rejectable = || attributes > MAX_LISTED && listed <= MAX_WIDE && patterns.iter().all(is_rejectable);
@@ -117,11 +117,6 @@ impl<'a> Drawers<'a> {
     pub(super) fn sets(&self, attribute: usize) -> &[Arc<SetDrawer>] {
         &self.sets[attribute]
     }
-}
-
-/// Whether the patterns of a set are listed on a die.
-fn is_listed(set: &PatternSet) -> bool {
-    matches!(set, PatternSet::Threshold { .. } | PatternSet::Bitmap(_))
 }
 
 /// Whether the thresholds of a channel are drawn fast by drawing patterns until they are inside, and chunks of attributes fit dice.

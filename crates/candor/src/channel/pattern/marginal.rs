@@ -79,8 +79,8 @@ impl Pattern {
     /// The law of the pattern over the given attributes alone. By symmetry a marginal of a
     /// pattern channel is a pattern channel again: this is it.
     ///
-    /// Cost: `2^k` for up to [`MAX_ENUMERATED`] attributes (and `2^k` per part the first time); beyond, for each
-    /// threshold `2^t` times its measure for `t > 1` given attributes.
+    /// Cost: `2^t` per part for `t` given attributes. With thresholds or bitmaps `2^k` for up to [`MAX_ENUMERATED`] attributes (and `2^k` per
+    /// part the first time), beyond for each threshold `2^t` times its measure for `t > 1`.
     ///
     /// # Panics
     /// If an attribute is out of range or repeated, or more than [`MAX_ENUMERATED`] are given.
@@ -89,7 +89,7 @@ impl Pattern {
         let distinct: HashSet<_> = attributes.iter().collect();
         assert!(distinct.len() == attributes.len(), "attributes must not repeat");
         let axes: Vec<Axis> = attributes.iter().map(|&i| self.axes[i]).collect();
-        let mut masses = if self.axes.len() <= MAX_ENUMERATED {
+        let mut masses = if self.axes.len() <= MAX_ENUMERATED && self.parts.iter().any(|part| part.set.is_listed()) {
             let mut masses = vec![0.0; 1 << attributes.len()];
             for (pattern, mass) in self.all_masses().iter().enumerate() {
                 masses[attributes.iter().enumerate().map(|(at, &i)| (pattern >> i & 1) << at).sum::<usize>()] += mass;
@@ -107,7 +107,7 @@ impl Pattern {
     /// The rates of the parts whose sets were counted pattern by pattern: of all others the shape tells how often an
     /// attribute hits.
     fn counted_rates(&self) -> Rates {
-        self.exact_rates(|set| matches!(set, PatternSet::Threshold { .. } | PatternSet::Bitmap(_)))
+        self.exact_rates(PatternSet::is_listed)
     }
 
     /// `Pr[hit]` times the total weight; fractions are not reduced.
