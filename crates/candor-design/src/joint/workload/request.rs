@@ -136,13 +136,15 @@ fn choice(
     let cells =
         tables.lists().iter().zip(weights).map(|(table, weight)| weight * table.iter().map(size).product::<f64>());
     let scale = cells.sum::<f64>() * DEFAULT_RESPONDENTS;
-    let error = |plan: &Plan| Some((squared_error(plan, tables, weights).ok()? / scale).sqrt());
+    // What was minimised is what the plan has, but for the rounding to integers.
+    let minimised = |error: f64| (error / scale).sqrt();
+    let error = |plan: &Plan| Some(minimised(squared_error(plan, tables, weights).ok()?));
     let shares = budget::share(total, &vec![1.0; schema.private().len()]);
     let alone = shares.ok().and_then(|shares| independent(schema, &shares).ok());
-    let sampled = sampling(schema, total, tables, weights).ok().map(|found| found.plan);
+    let sampled = sampling(schema, total, tables, weights).ok();
     let others = [
-        ("this plan", error(&found.plan)),
-        ("sampling one table per respondent", sampled.as_ref().and_then(error)),
+        ("this plan", Some(minimised(found.error))),
+        ("sampling one table per respondent", sampled.map(|sampled| minimised(sampled.error))),
         ("independent", alone.as_ref().and_then(error)),
     ];
     let others = others.into_iter().map(|(method, standard_error)| OtherMethod { method, standard_error }).collect();

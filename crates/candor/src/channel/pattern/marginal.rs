@@ -174,7 +174,6 @@ impl Pattern {
     /// The masses part by part, each by its structure.
     fn add_masses(&self, attributes: &[usize]) -> Vec<f64> {
         let total = self.total_weight() as f64;
-        let ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.shares()).collect();
         let mut masses = vec![0.0; 1 << attributes.len()];
         for (part, size) in self.parts.iter().zip(&self.sizes) {
             let weight = part.weight as f64 / total;
@@ -186,17 +185,17 @@ impl Pattern {
                 let surely = |hit: bool| if hit { [1.0, 0.0] } else { [0.0, 1.0] };
                 *mass += weight
                     * match (&part.set, size) {
-                        (PatternSet::All, _) => product(&|i| ways[i]),
+                        (PatternSet::All, _) => product(&|i| self.axes[i].shares()),
                         (PatternSet::Only(missing), _) => product(&|i| surely(missing.binary_search(&i).is_err())),
-                        (PatternSet::Hits(hits), _) => {
-                            product(&|i| if hits.binary_search(&i).is_ok() { surely(true) } else { ways[i] })
-                        }
+                        (PatternSet::Hits(hits), _) => product(&|i| {
+                            if hits.binary_search(&i).is_ok() { surely(true) } else { self.axes[i].shares() }
+                        }),
                         (PatternSet::Threshold { .. }, Size::Share(share)) if attributes.len() == 1 => {
                             let missing = share.missing[attributes[0]] / share.inside;
                             if misses(0) == 1 { missing } else { 1.0 - missing }
                         }
                         (PatternSet::Threshold { weights, limit }, Size::Share(share)) => {
-                            let mut ways = ways.clone();
+                            let mut ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.shares()).collect();
                             for (at, &i) in attributes.iter().enumerate() {
                                 ways[i][1 - misses(at)] = 0.0;
                             }
