@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 
 use candor::plan::Plan;
+use candor::shape::Shape;
 
 use super::components::{join, split};
 use super::{Estimate, EstimateError, TableEstimator, Target};
@@ -91,11 +92,14 @@ impl Problem {
         let (axes, cells) = (dims.len(), estimate.shares.len());
         let mut table = estimate.shares.clone();
         split(&mut table, &dims, axes);
-        let bit =
-            |axis: usize| held.iter().position(|attribute| *attribute == estimate.attributes[axis]).unwrap_or(axis);
-        let mut slots = Vec::with_capacity(cells);
+        let bit = |axis: usize| {
+            held.iter()
+                .position(|attribute| *attribute == estimate.attributes[axis])
+                .expect("an attribute of the table")
+        };
+        let (shape, mut slots) = (Shape::new(dims.clone()), Vec::with_capacity(cells));
         for (slot, mean) in table.into_iter().enumerate() {
-            let codes = codes(slot, &dims);
+            let codes = shape.codes(slot);
             let inside: Vec<usize> = (0..axes).filter(|&axis| codes[axis] > 0).collect();
             // In the order of the schema, so that tables with other orders of the same attributes agree.
             let mut order = inside.clone();
@@ -206,26 +210,9 @@ impl Largest {
     }
 }
 
-/// The codes of a slot, first axis slowest.
-fn codes(slot: usize, dims: &[usize]) -> Vec<usize> {
-    let mut rest = slot;
-    let mut codes: Vec<usize> = dims
-        .iter()
-        .rev()
-        .map(|&size| {
-            let code = rest % size;
-            rest /= size;
-            code
-        })
-        .collect();
-    codes.reverse();
-    codes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::shape::Shape;
 
     /// The closest tables are those from which no step towards any other distribution is a descent.
     #[test]
@@ -271,7 +258,7 @@ mod tests {
                     let shape = Shape::new(sizes.clone());
                     let mut table = vec![0.0; shape.cells()];
                     for (slot, value) in table.iter_mut().enumerate() {
-                        let codes = codes(slot, &sizes);
+                        let codes = shape.codes(slot);
                         if codes.iter().all(|code| *code > 0) {
                             let at = codes.iter().zip(&sizes).fold(0, |at, (code, size)| at * (size - 1) + code - 1);
                             *value = values[start + at];
