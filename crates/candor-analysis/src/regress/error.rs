@@ -115,6 +115,12 @@ pub enum RegressError {
     /// No responses.
     #[error("there are no responses with a weight above 0")]
     NoResponses,
+    /// An effect that the model does not have.
+    #[error("`effect`: {0}")]
+    Effect(String),
+    /// A truth that cannot be planned for.
+    #[error("`shares`: {0}")]
+    Anticipated(String),
     /// Fewer sampling clusters than errors need.
     #[error("`sampling_clusters`: {0}")]
     Clusters(String),

@@ -10,6 +10,7 @@ mod design;
 mod model;
 mod unbiased;
 mod answers;
+mod possible;
 mod rows;
 mod family;
 mod observations;
@@ -23,8 +24,10 @@ mod variance;
 mod score_test;
 mod effects;
 mod regression;
+mod anticipated;
 mod brute_force;
 
+pub use anticipated::{Anticipated, Anticipation, Effect, Profile, anticipate, normal_points};
 pub use design::{CONSTANT, MOST_COEFFICIENTS};
 pub use effects::Average;
 pub use error::RegressError;

@@ -159,9 +159,7 @@ impl ModelRows {
             }
             rest = &mut rest[self.layout.public.len()..];
             for (own, column) in rest.chunks_exact_mut(NUMBER).zip(batch.numbers) {
-                // Of the two zeros one is enough.
-                let bits = (column[row] + 0.0).to_bits();
-                (0..NUMBER).for_each(|i| own[i] = (bits >> (16 * i)) as u16);
+                own.copy_from_slice(&codes_of(column[row]));
             }
             rest = &mut rest[NUMBER * self.layout.numbers..];
             let names = [batch.sample.clusters, batch.sample.strata];
@@ -173,6 +171,15 @@ impl ModelRows {
             self.put(&record, 1, weight, weight * weight);
         }
         self.responses += batch.rows as u64;
+    }
+
+    /// Adds rows that are expected: a share of one respondent who answers so, with these public categories and numbers.
+    pub(super) fn expect(&mut self, answers: &[u16], public: &[u16], numbers: &[f64], share: f64) {
+        let numbers = numbers.iter().flat_map(|number| codes_of(*number));
+        let mut record: Vec<u16> = answers.iter().chain(public).copied().chain(numbers).collect();
+        record.resize(self.layout.width(), 0);
+        self.put(&record, 1, share, share);
+        self.responses = 1;
     }
 
     fn put(&mut self, record: &[u16], times: u64, weight: f64, square: f64) {
@@ -225,6 +232,12 @@ impl ModelRows {
         };
         (public.to_vec(), numbers.chunks_exact(NUMBER).map(number).collect())
     }
+}
+
+/// The codes that hold a number; of the two zeros one is enough.
+fn codes_of(number: f64) -> [u16; NUMBER] {
+    let bits = (number + 0.0).to_bits();
+    std::array::from_fn(|i| (bits >> (16 * i)) as u16)
 }
 
 fn label(codes: &[u16]) -> u32 {
