@@ -148,3 +148,43 @@ fn a_report_shows_coefficients() {
         .run_words(&["report", "plan.json", "-", "--model", "vote ~ age", "-o", "report.html"])
         .refused(2, &["--model reads"]);
 }
+
+/// The size that is printed is the one that a regression on so many needs: its errors are as predicted.
+#[test]
+fn respondents_for_a_coefficient() {
+    let sandbox = voters();
+    let size = |more: &[&str]| -> Value {
+        let words = ["size", "plan.json", "--model", "vote ~ region + school", "--json"];
+        serde_json::from_str(&sandbox.run_words(&[&words, more].concat()).fine().out).unwrap()
+    };
+    // A pilot is the whole population here; its errors are then those of the regression of all 4,000.
+    let pilot = [
+        "--effect",
+        "region=south=0.5",
+        "--effect",
+        "school=much=0.1",
+        "--shares",
+        "voters.csv",
+        "--respondents",
+        "4000",
+    ];
+    let found = size(&pilot);
+    let fitted = json(&sandbox, "vote ~ region + school", "");
+    for (effect, coefficient) in [(0, 1), (1, 2)] {
+        let predicted = found["effects"][effect]["standard_error"].as_f64().unwrap();
+        let error = fitted["coefficients"][coefficient]["standard_error"].as_f64().unwrap();
+        assert!((error / predicted - 1.0).abs() < 0.15, "{predicted}, {error}");
+    }
+    let needed = size(&["--effect", "region=south=0.5", "--power", "0.9"])["effects"][0].clone();
+    assert!(needed["power"].as_f64().unwrap() >= 0.9 && needed["respondents"].as_f64().unwrap() > 200.0, "{needed}");
+    let words = ["size", "plan.json", "--model", "vote ~ region", "--effect", "region=south=0.5"];
+    let said = sandbox.run_words(&words).fine();
+    assert!(
+        said.err.contains("--shares says nothing about vote, region") && said.out.contains("region=south"),
+        "{}",
+        said.err
+    );
+    sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
+    sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
+    sandbox.run("size plan.json --margin 0.1 --shares voters.csv").refused(2, &["--model"]);
+}

@@ -17,6 +17,10 @@ use crate::types::cast;
 /// The largest number that is taken: its square is one, too.
 const LARGEST: f64 = 1e100;
 
+/// What a column of a model is.
+const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
+                       attribute";
+
 /// What is read beside the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beside<'a> {
@@ -52,7 +56,8 @@ pub fn model_rows(
     }
     let map = |batch: &Batch, decoded: ResponseBatch| {
         let ResponseBatch { columns, weights, rows } = decoded;
-        let numbers = model.numbers().iter().map(|name| numbers(batch, name)).collect::<Result<Vec<_>, _>>()?;
+        let numbers =
+            model.numbers().iter().map(|name| numbers(batch, name, NUMBERS)).collect::<Result<Vec<_>, _>>()?;
         let texts = labels.map(|name| name.map(|name| texts(batch, name)).transpose());
         let [clusters, strata] = texts;
         let (clusters, strata) = (clusters?, strata?);
@@ -71,7 +76,11 @@ fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {
     batch.columns.column_by_name(name).expect("a column that was asked for")
 }
 
-fn numbers(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
+/// A column of numbers among those that were asked for; `rule` says what it may hold.
+///
+/// # Errors
+/// If some value is no number.
+pub fn numbers(batch: &Batch, name: &str, rule: &str) -> Result<Vec<f64>, TableError> {
     let array = column(batch, name);
     let numbers = match array.data_type().is_numeric() {
         true => cast(array, &DataType::Float64),
@@ -81,15 +90,17 @@ fn numbers(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
     let one = |(row, number): (usize, Option<f64>)| {
         number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| {
             let bad = bad_value(batch, row, name, &written(array, row));
-            let rule = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
-                        attribute";
             TableError::Value(bad.not("a number", rule))
         })
     };
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }
 
-fn texts(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
+/// A column of text among those that were asked for; empty where it is missing.
+///
+/// # Errors
+/// If its type is no text.
+pub fn texts(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
     let array = column(batch, name);
     let text = cast(array, &DataType::Utf8).ok_or_else(|| unsupported(batch, name, array))?;
     Ok(text.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_owned()).collect())

@@ -76,7 +76,7 @@ pub struct RegressArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum FamilyArg {
+pub enum FamilyArg {
     /// Two categories: logistic regression
     Binary,
     /// Several categories: logits against the reference
@@ -85,6 +85,17 @@ enum FamilyArg {
     Ordinal,
     /// A numeric column that was kept
     Linear,
+}
+
+impl From<FamilyArg> for Family {
+    fn from(family: FamilyArg) -> Family {
+        match family {
+            FamilyArg::Binary => Family::Binary,
+            FamilyArg::Multinomial => Family::Multinomial,
+            FamilyArg::Ordinal => Family::Ordinal,
+            FamilyArg::Linear => Family::Linear,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -97,7 +108,7 @@ enum MethodArg {
     Corrected,
 }
 
-fn parse_reference(text: &str) -> Result<(String, String), String> {
+pub fn parse_reference(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').map(|(name, label)| (name.to_owned(), label.to_owned()));
     pair.ok_or_else(|| "a reference is NAME=CATEGORY".to_owned())
 }
@@ -126,12 +137,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
 
 fn options(args: &RegressArgs) -> RegressOptions {
     RegressOptions {
-        family: args.family.map(|family| match family {
-            FamilyArg::Binary => Family::Binary,
-            FamilyArg::Multinomial => Family::Multinomial,
-            FamilyArg::Ordinal => Family::Ordinal,
-            FamilyArg::Linear => Family::Linear,
-        }),
+        family: args.family.map(Into::into),
         method: args.method.map(|method| match method {
             MethodArg::Ml => Method::MaximumLikelihood,
             MethodArg::Jeffreys => Method::Jeffreys,
