@@ -7,7 +7,7 @@ use candor::shape::Shape;
 use nalgebra::DVector;
 
 use super::Lottery;
-use crate::estimate::TableEstimator;
+use crate::estimate::{TableEstimator, Target};
 use crate::tally::{CountAxis, CountLayout, Group, TableTally};
 
 /// The share of people who attend to the question; the others answer at random.
@@ -45,6 +45,9 @@ fn influences(lottery: &Lottery, counts: &[Vec<f64>], truth: usize) -> Option<(f
     (bottom > 1e-9).then_some((top / bottom, leans))
 }
 
+/// Counts by tags.
+type Counts = BTreeMap<Vec<u16>, Vec<f64>>;
+
 /// Responses to a question and to an anchor, counted each by itself and together.
 #[derive(Clone, Copy, Debug)]
 pub struct Anchored<'a> {
@@ -65,18 +68,32 @@ impl Anchored<'_> {
         let counts = lottery.counts(plan, self.anchor).ok()?;
         let (_, influences) = influences(&lottery, &counts, truth)?;
         let rows = lottery.rows(plan, &[attribute])?;
-        let mut total = Vec::new();
+        let all = estimator.estimate(self.question, Target::Population).ok()?.shares;
+        let mut total = vec![0.0; all.len()];
         for ((tag, answer), part) in self.by_anchor(plan)? {
-            let own = estimator.influence(self.question, &part).ok()?;
+            let with = estimator.estimate(&self.with(plan, &part), Target::Population).ok()?.shares;
             let weight = influences[tag][rows[answer]];
-            total.resize(own.len(), 0.0);
-            total.iter_mut().zip(own).for_each(|(sum, own)| *sum += weight * own);
+            total.iter_mut().zip(with.iter().zip(&all)).for_each(|(sum, (with, all))| *sum += weight * (with - all));
         }
         Some(total)
     }
 
+    /// The counts of the question with those of some responses in place of as many of all: an estimate is a sum over responses, so that it changes
+    /// by what these add beyond their part of the mean.
+    fn with(&self, plan: &Plan, part: &Counts) -> TableTally {
+        let group = |(key, group): (&Vec<u16>, &Group)| {
+            let own = part.get(key).map_or(&[][..], Vec::as_slice);
+            let left = 1.0 - own.iter().sum::<f64>() / group.total;
+            let count = |(cell, count): (usize, &f64)| count * left + own.get(cell).unwrap_or(&0.0);
+            let counts = group.counts.iter().enumerate().map(count).collect();
+            (key.clone(), Group { counts, ..group.clone() })
+        };
+        let groups = self.question.groups().iter().map(group).collect();
+        TableTally::from_groups(plan, self.question.layout().clone(), groups)
+    }
+
     /// The counts of the question among those who gave each answer to the anchor, by its tag.
-    fn by_anchor(&self, plan: &Plan) -> Option<BTreeMap<(usize, usize), TableTally>> {
+    fn by_anchor(&self, plan: &Plan) -> Option<BTreeMap<(usize, usize), Counts>> {
         let (both, own, anchor) = (self.both.layout(), self.question.layout(), self.anchor.layout());
         let place = |layout: &CountLayout| both.axes.iter().position(|axis| *axis == layout.axes[0]);
         let (question, asked) = (place(own)?, place(anchor)?);
@@ -84,7 +101,7 @@ impl Anchored<'_> {
             |layout: &CountLayout| layout.tagged.iter().map(|tag| both.tagged.iter().position(|t| t == tag)).collect();
         let (own_tags, anchor_tags): (Option<Vec<usize>>, Option<Vec<usize>>) = (tag_of(own), tag_of(anchor));
         let (own_tags, anchor_tags) = (own_tags?, anchor_tags?);
-        let mut parts: BTreeMap<(usize, usize), BTreeMap<Vec<u16>, Vec<f64>>> = BTreeMap::new();
+        let mut parts: BTreeMap<(usize, usize), Counts> = BTreeMap::new();
         let shape = Shape::new(both.dims());
         for (key, group) in self.both.groups() {
             if group.counts.len() != shape.cells() || both.cells_of_one(plan, key).0 != 1.0 {
@@ -105,14 +122,7 @@ impl Anchored<'_> {
                 counts[shape.code(cell, question)] += count;
             }
         }
-        let group = |(key, counts): (Vec<u16>, Vec<f64>)| {
-            let total: f64 = counts.iter().sum();
-            (key, Group { total, squares: total, counts, square_counts: Vec::new() })
-        };
-        let tally = |(told, groups): (_, BTreeMap<Vec<u16>, Vec<f64>>)| {
-            (told, TableTally::from_groups(plan, own.clone(), groups.into_iter().map(group).collect()))
-        };
-        Some(parts.into_iter().map(tally).collect())
+        Some(parts)
     }
 }
 
