@@ -8,12 +8,12 @@ use serde_json::Value;
 /// Voters in two regions, with an age, a weight, a household and a remark; the vote is sensitive, and the more likely the older people are.
 fn voters() -> Sandbox {
     let sandbox = Sandbox::new();
-    let mut text = String::from("region,vote,school,age,weight,household,remark\n");
+    let mut text = String::from("region,vote,school,age,weight,household,remark,population\n");
     for i in 0..4000 {
         let age = 20 + i * 7 % 50;
         let vote = if i * 7919 % 1000 < 200 + 10 * (age - 20) { "yes" } else { "no" };
         let (region, school) = (["north", "south"][i / 3 % 2], ["some", "much"][i / 5 % 2]);
-        text += &format!("{region},{vote},{school},{age},{},{},x\n", 1 + i % 3, i / 4);
+        text += &format!("{region},{vote},{school},{age},{},{},x,20000\n", 1 + i % 3, i / 4);
     }
     sandbox.write("voters.csv", text);
     let one = |name: &str, labels: &str, public: &str| {
@@ -24,7 +24,9 @@ fn voters() -> Sandbox {
         + &one("school", "\"some\", \"much\"", "");
     sandbox.write("schema.toml", schema);
     sandbox.run("design schema.toml --epsilon 6 --method independent -o plan.json").fine();
-    sandbox.run("randomize plan.json voters.csv --keep age,weight,household,remark --seed 3 -o responses.csv").fine();
+    sandbox
+        .run("randomize plan.json voters.csv --keep age,weight,household,remark,population --seed 3 -o responses.csv")
+        .fine();
     sandbox
 }
 
@@ -98,6 +100,7 @@ fn the_sample_changes_errors() {
         "--sampling-clusters household",
         "--strata region",
         "--strata region --sampling-clusters household",
+        "--strata region --fpc population",
     ] {
         let other = error(more);
         assert!(other != plain && (other / plain - 1.0).abs() < 0.25, "{more}: {other}, {plain}");
@@ -129,6 +132,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
     refused("vote ~ age", "--says no", &["--says", "one channel only"]);
     refused("vote ~ age", "--strata household --sampling-clusters household", &["a stratum has one cluster only"]);
+    refused("vote ~ age", "--strata region --fpc age", &["--fpc", "different things of one stratum"]);
     run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);
     sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
     sandbox.run("randomize marginals.json voters.csv --seed 3 -o marginals.csv").fine();

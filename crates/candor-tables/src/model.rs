@@ -21,6 +21,10 @@ const LARGEST: f64 = 1e100;
 const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
                        attribute";
 
+/// What the column of populations is.
+const POPULATIONS: &str =
+    "it says how many sampling units the population of the stratum has or, up to 1, which share of them was drawn";
+
 /// What is read beside the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beside<'a> {
@@ -30,6 +34,8 @@ pub struct Beside<'a> {
     pub clusters: Option<&'a str>,
     /// A column of strata.
     pub strata: Option<&'a str>,
+    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn.
+    pub fpc: Option<&'a str>,
 }
 
 /// Reads responses once and takes equal rows together.
@@ -46,8 +52,12 @@ pub fn model_rows(
     watch: Watch<'_>,
 ) -> Result<(ModelRows, Read), TableError> {
     let labels = [beside.clusters, beside.strata];
-    let named: Vec<String> =
-        model.numbers().iter().cloned().chain(labels.into_iter().flatten().map(str::to_owned)).collect();
+    let named: Vec<String> = model
+        .numbers()
+        .iter()
+        .cloned()
+        .chain(labels.into_iter().chain([beside.fpc]).flatten().map(str::to_owned))
+        .collect();
     for name in &named {
         if let Some(attribute) = plan.schema().protects(name) {
             let (column, attribute) = (name.clone(), attribute.name().to_owned());
@@ -56,15 +66,21 @@ pub fn model_rows(
     }
     let map = |batch: &Batch, decoded: ResponseBatch| {
         let ResponseBatch { columns, weights, rows } = decoded;
-        let numbers =
-            model.numbers().iter().map(|name| numbers(batch, name, NUMBERS)).collect::<Result<Vec<_>, _>>()?;
+        let values = model.numbers().iter().map(|name| numbers(batch, name, NUMBERS)).collect::<Result<Vec<_>, _>>()?;
         let texts = labels.map(|name| name.map(|name| texts(batch, name)).transpose());
         let [clusters, strata] = texts;
         let (clusters, strata) = (clusters?, strata?);
+        let fpc = beside.fpc.map(|name| numbers(batch, name, POPULATIONS)).transpose()?;
         let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
         let mut found = ModelRows::new(layout.clone());
-        let sample = Sample { clusters: clusters.as_deref(), strata: strata.as_deref() };
-        found.add(&regress::Batch { columns: &codes, numbers: &numbers, weights: weights.as_deref(), sample, rows });
+        let sample = Sample {
+            clusters: clusters.as_deref(),
+            strata: strata.as_deref(),
+            fpc: fpc.as_deref(),
+            ..Sample::default()
+        };
+        let numbers = &values;
+        found.add(&regress::Batch { columns: &codes, numbers, weights: weights.as_deref(), sample, rows });
         Ok(found)
     };
     let mut all = ModelRows::new(layout.clone());

@@ -124,6 +124,12 @@ pub enum RegressError {
     /// Fewer sampling clusters than errors need.
     #[error("`sampling_clusters`: {0}")]
     Clusters(String),
+    /// A population that cannot be.
+    #[error("`fpc`: {0}")]
+    Population(String),
+    /// Replicate weights that tell no errors.
+    #[error("`replicates`: {0}")]
+    Replicates(String),
 }
 
 fn quoted(names: &[String]) -> String {

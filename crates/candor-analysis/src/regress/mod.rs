@@ -24,6 +24,7 @@ mod variance;
 mod score_test;
 mod effects;
 mod regression;
+mod replicated;
 mod anticipated;
 mod brute_force;
 
@@ -34,4 +35,5 @@ pub use error::RegressError;
 pub use formula::Formula;
 pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Model, ModelOptions};
 pub use regression::{Coefficient, IgnoringShare, Method, Regression, THRESHOLD, regress};
+pub use replicated::regress_replicated;
 pub use rows::{Batch, Layout, ModelRows, Sample};

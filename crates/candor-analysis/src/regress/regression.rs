@@ -223,7 +223,7 @@ fn likelihood(
     } else if boundary {
         return Err(RegressError::Boundary);
     }
-    let sampled = data.weighted || data.labels != [0, 0];
+    let sampled = data.sampled();
     let covariance = covariance(&problem, &fit, possible.filter(|_| penalised), sampled)?;
     let errors: Vec<f64> = covariance.diagonal().iter().map(|variance| variance.max(0.0).sqrt()).collect();
     let spread = match possible.filter(|_| !sampled) {

@@ -58,6 +58,9 @@ pub struct RegressArgs {
     /// A column of strata, within which clusters (or people) were drawn
     #[arg(long, value_name = "COLUMN")]
     strata: Option<String>,
+    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn
+    #[arg(long, value_name = "COLUMN")]
+    fpc: Option<String>,
     /// Tell people apart who ignore the device and say CATEGORY; takes a response behind a lottery of channels
     #[arg(long, value_name = "CATEGORY")]
     says: Option<String>,
@@ -121,6 +124,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
         weights: args.weights.as_deref(),
         clusters: args.sampling_clusters.as_deref(),
         strata: args.strata.as_deref(),
+        fpc: args.fpc.as_deref(),
     };
     let inputs = Inputs::new(&args.responses, args.delimiter)?;
     let rows = watched(|watch| Rows::read(&plan, &asked, beside, inputs, watch))?;
