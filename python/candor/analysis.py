@@ -105,6 +105,7 @@ class Analysis:
         weights: str | None = None,
         sampling_clusters: str | None = None,
         strata: str | None = None,
+        fpc: str | None = None,
         says: str | None = None,
         only_if: str | None = None,
         show_naive: bool | None = None,
@@ -124,7 +125,7 @@ class Analysis:
         options = written(
             family=family, method=method, reference=None if reference is None else list(reference.items()),
             standardize=standardize, confidence=confidence, weights=weights, sampling_clusters=sampling_clusters,
-            strata=strata, says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
+            strata=strata, fpc=fpc, says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
             text, notes = _candor.fit_regression(self._native, self._given(responses), model, options, bar)

@@ -15,7 +15,7 @@ from .counts import Counts
 from .estimates import Entered, Estimates, Randomized
 from .parameters import names, written
 from .progress import Bar
-from .results import Audit, Column, Design, Devices, Guarantee, Page, PlanComparison, Powers, Refinement, Sizes
+from .results import Audit, Column, Design, Devices, EffectPowers, Guarantee, Page, PlanComparison, Powers, Refinement, Sizes
 from .schema import Schema
 from .warned import tell
 
@@ -286,24 +286,38 @@ class Plan(Analysis):
         detect: float | Iterable[float] | None = None,
         null: float | None = None,
         ignoring: float | None = None,
+        model: str | None = None,
+        effect: str | Iterable[str] | None = None,
+        shares: Tables | None = None,
+        family: str | None = None,
+        reference: Mapping[str, str] | None = None,
         power: float | None = None,
         alpha: float | None = None,
         respondents: float | None = None,
-    ) -> Sizes | Powers:
-        """How many respondents a margin of error takes; or telling two shares apart (`detect`, or one share and `null`), or finding
-        people who ignore their device (`ignoring`). With `respondents`, which power so many have.
+    ) -> Sizes | Powers | EffectPowers:
+        """How many respondents a margin of error takes; or telling two shares apart (`detect`, or one share and `null`), finding
+        people who ignore their device (`ignoring`), or finding a coefficient of a `model` (`effect="TERM=0.7"`, with the anticipated
+        `shares`, a table). With `respondents`, which power so many have.
 
         >>> import candor
         >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
         >>> round(plan.size(0.02).tables[0].respondents)
         9604
         """
-        shares = None if detect is None else [detect] if isinstance(detect, (int, float)) else list(detect)
+        told_apart = None if detect is None else [detect] if isinstance(detect, (int, float)) else list(detect)
+        effects = None if effect is None else [effect] if isinstance(effect, str) else list(effect)
         options = written(
-            margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect=shares, null=null,
-            ignoring=ignoring, power=power, alpha=alpha, respondents=respondents,
+            margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect=told_apart, null=null,
+            ignoring=ignoring, model=model, effect=effects, family=family,
+            reference=None if reference is None else list(reference.items()),
+            power=power, alpha=alpha, respondents=respondents,
         )  # fmt: skip
-        return (Sizes if margin is not None else Powers).loads(_candor.size_of(self._native, options))
+        text = _candor.size_of(self._native, None if shares is None else frames.given(shares), options)
+        if model is None:
+            return (Sizes if margin is not None else Powers).loads(text)
+        found = EffectPowers.loads(text)
+        tell(found.notes)
+        return found
 
     def refine(
         self,

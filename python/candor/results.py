@@ -23,6 +23,7 @@ __all__ = [
     "Criterion",
     "Design",
     "Devices",
+    "EffectPowers",
     "Front",
     "Guarantee",
     "Page",
@@ -193,6 +194,19 @@ class Powers(Result):
     finding: str
     alpha: float
     questions: list[Any]
+
+
+class EffectPowers(Result):
+    """How many respondents finding the coefficients of a model takes; or which power so many have."""
+
+    model: str
+    response: str
+    family: str
+    method: str
+    alpha: float
+    effects: list[Any]
+    shares: list[Any]
+    notes: list[str]
 
 
 class Devices(Result):

@@ -62,6 +62,11 @@ CASES: list[Case] = [
         "size plan.json --detect 0.1 --null 0.05 --power 0.9 --alpha 0.01",
     ),
     (
+        "size, a coefficient",
+        lambda k: k.plan.size(model="Income ~ Sex", effect="Sex=Male=0.7", shares=k.people, power=0.9),
+        "size plan.json --model 'Income ~ Sex' --effect Sex=Male=0.7 --shares people.csv --power 0.9",
+    ),
+    (
         "size, power",
         lambda k: k.mirrored.size(ignoring=0.1, detect=0.2, respondents=5000),
         "size mirrored.json --ignoring 0.1 --detect 0.2 --respondents 5000",

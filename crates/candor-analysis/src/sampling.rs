@@ -96,18 +96,22 @@ pub enum Replicates {
 }
 
 impl Replicates {
-    /// The covariance of an estimate from those with replicate weights; `None` for fewer than two.
-    pub fn covariance(self, estimate: &[f64], replicates: &[Vec<f64>]) -> Option<DMatrix<f64>> {
-        let count = replicates.len() as f64;
-        let factor = match self {
+    /// The factor for so many replicates.
+    pub fn factor(self, count: usize) -> f64 {
+        let count = count as f64;
+        match self {
             Replicates::Jackknife => (count - 1.0) / count,
             Replicates::Balanced => 1.0 / count,
             Replicates::Bootstrap => 1.0 / (count - 1.0),
-        };
+        }
+    }
+
+    /// The covariance of an estimate from those with replicate weights; `None` for fewer than two.
+    pub fn covariance(self, estimate: &[f64], replicates: &[Vec<f64>]) -> Option<DMatrix<f64>> {
         let sum = replicates.iter().fold(DMatrix::zeros(estimate.len(), estimate.len()), |sum, replicate| {
             let deviation = DVector::from_fn(estimate.len(), |cell, _| replicate[cell] - estimate[cell]);
             sum + &deviation * deviation.transpose()
         });
-        (replicates.len() > 1).then(|| sum * factor)
+        (replicates.len() > 1).then(|| sum * self.factor(replicates.len()))
     }
 }

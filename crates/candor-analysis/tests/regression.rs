@@ -6,8 +6,9 @@ use candor::randomize::{AnswerColumn, Sets};
 use candor::schema::{Attribute, Schema};
 use candor_analysis::regress::{
     Batch, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows, RegressError, Regression,
-    Sample, regress,
+    Sample, regress, regress_replicated,
 };
+use candor_analysis::sampling::Replicates;
 use candor_analysis::tally::Codes;
 use serde_json::Value;
 
@@ -398,4 +399,109 @@ fn answers_taken_for_the_truth_have_a_fit() {
         close("score of the constant", (0..x.len()).map(left).sum(), 0.0, 1e-5);
         close("score of x", (0..x.len()).map(|at| x[at] * left(at)).sum(), 0.0, 1e-3);
     }
+}
+
+/// A die, a number and people of clusters in strata, with `fpc` or replicate weights.
+fn drawn(sample: Sample<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
+    let plan = one(2, truthful(&[2], 1, 4, 2));
+    let model = model(&plan, "y ~ x", None);
+    let y: Vec<u16> = (0..PEOPLE).map(|i| u16::from(i * 7 % 10 < 3 + i % 3)).collect();
+    let x: Vec<f64> = (0..PEOPLE).map(|i| (i % 3) as f64).collect();
+    let mut rows = ModelRows::new(Layout::new(&plan, &model).unwrap());
+    // In two parts, which add up.
+    for (from, to) in [(0, PEOPLE / 3), (PEOPLE / 3, PEOPLE)] {
+        let replicates: Vec<Vec<f64>> = sample.replicates.iter().map(|column| column[from..to].to_vec()).collect();
+        let part = Sample {
+            clusters: sample.clusters.map(|names| &names[from..to]),
+            strata: sample.strata.map(|names| &names[from..to]),
+            fpc: sample.fpc.map(|fpc| &fpc[from..to]),
+            replicates: &replicates,
+        };
+        let mut own = ModelRows::new(Layout::new(&plan, &model).unwrap());
+        own.add(&Batch {
+            columns: &[Codes::One(&y[from..to])],
+            numbers: &[x[from..to].to_vec()],
+            weights: weights.map(|weights| &weights[from..to]),
+            sample: part,
+            rows: to - from,
+        });
+        rows.merge(&own);
+    }
+    (model, rows)
+}
+
+const PEOPLE: usize = 240;
+
+fn errors(fit: &Regression) -> Vec<f64> {
+    fit.coefficients.iter().map(|one| one.standard_error).collect()
+}
+
+#[test]
+fn finite_populations_have_smaller_errors() {
+    let names = |of: fn(usize) -> usize| -> Vec<String> { (0..PEOPLE).map(|i| of(i).to_string()).collect() };
+    let (clusters, strata) = (names(|i| i / 4), names(|i| i / 120));
+    let fit = |fpc: Option<&[f64]>| {
+        let sample = Sample { clusters: Some(&clusters), strata: Some(&strata), fpc, ..Sample::default() };
+        let (model, rows) = drawn(sample, None);
+        regress(&model, &rows, None, false)
+    };
+    let all = errors(&fit(None).unwrap());
+    // 30 clusters were drawn of each stratum: of 40, or three quarters of them.
+    for fpc in [vec![40.0; PEOPLE], vec![0.75; PEOPLE]] {
+        for (own, all) in errors(&fit(Some(&fpc)).unwrap()).iter().zip(&all) {
+            close("a quarter was not drawn", own / all, 0.5, 1e-9);
+        }
+    }
+    // One stratum is known whole: the other alone scatters.
+    let one: Vec<f64> = (0..PEOPLE).map(|i| if i < 120 { 30.0 } else { 1e12 }).collect();
+    let other: Vec<f64> = (0..PEOPLE).map(|i| if i < 120 { 1e12 } else { 30.0 }).collect();
+    let (one, other) = (errors(&fit(Some(&one)).unwrap()), errors(&fit(Some(&other)).unwrap()));
+    for at in 0..2 {
+        close("squares add up", one[at].powi(2) + other[at].powi(2), all[at].powi(2), 1e-9);
+    }
+    // Without clusters and strata, single people of one population.
+    let plain = |fpc: Option<&[f64]>| {
+        let weights = vec![1.0; PEOPLE];
+        let (model, rows) = drawn(Sample { fpc, ..Sample::default() }, Some(&weights));
+        errors(&regress(&model, &rows, None, false).unwrap())
+    };
+    let (few, many) = (plain(Some(&[320.0; PEOPLE])), plain(Some(&[1e12; PEOPLE])));
+    close("a quarter was not drawn", few[1] / many[1], 0.5, 1e-9);
+    let refused = |fpc: Vec<f64>, part: &str| {
+        let error = fit(Some(&fpc)).unwrap_err().to_string();
+        assert!(error.starts_with("`fpc`") && error.contains(part), "{error}");
+    };
+    refused(vec![29.0; PEOPLE], "30 sampling units, but its population only 29");
+    refused((0..PEOPLE).map(|i| 40.0 + (i % 2) as f64).collect(), "different things of one stratum");
+    refused(vec![0.0; PEOPLE], "more than nobody");
+}
+
+/// Leaving out one cluster after the other tells what the sandwich tells, but for terms of the order of one over their number.
+#[test]
+fn replicate_weights_are_refitted() {
+    let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();
+    let units = PEOPLE / 4;
+    let left_out = |unit: usize| -> Vec<f64> {
+        let weight = units as f64 / (units as f64 - 1.0);
+        (0..PEOPLE).map(|i| if i / 4 == unit { 0.0 } else { weight }).collect()
+    };
+    let replicates: Vec<Vec<f64>> = (0..units).map(left_out).collect();
+    let weights = vec![1.0; PEOPLE];
+    let (model, rows) = drawn(Sample { replicates: &replicates, ..Sample::default() }, Some(&weights));
+    assert_eq!(rows.replicates(), units);
+    let found = regress_replicated(&model, &rows, None, false, Replicates::Jackknife).unwrap();
+    let (_, clustered) = drawn(Sample { clusters: Some(&clusters), ..Sample::default() }, None);
+    let sandwich = regress(&model, &clustered, None, false).unwrap();
+    for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
+        close("estimate", own.estimate, other.estimate, 1e-9);
+        assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
+        let p = p_value((own.estimate / own.standard_error).powi(2));
+        close("p-value", own.p_value.unwrap(), p, 1e-9);
+    }
+    for (own, other) in found.effects.iter().zip(&sandwich.effects) {
+        assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
+    }
+    let (_, plain) = drawn(Sample::default(), Some(&weights));
+    let lacking = regress_replicated(&model, &plain, None, false, Replicates::Bootstrap).unwrap_err();
+    assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");
 }

@@ -146,8 +146,9 @@ fn designs_that_show_who_ignores_them() {
     let sandbox = Sandbox::new();
     sandbox.run("design --categories 2,3 --epsilon 2 --mirrored -o plan.json").fine();
     sandbox.run("design --categories 2,2 --method joint --epsilon 2 --mirrored -o joint.json").fine();
-    sandbox.run("design --categories 2,3 --method joint --epsilon 2 --mirrored").refused(2, &["two categories"]);
-    for plan in ["plan.json", "joint.json"] {
+    sandbox.run("design --categories 2,3 --method joint --epsilon 2 --mirrored -o shifted.json").fine();
+    sandbox.run("design --categories 16,17 --method joint --epsilon 2 --mirrored").refused(2, &["256"]);
+    for plan in ["plan.json", "joint.json", "shifted.json"] {
         let audit = json(&sandbox.run(&format!("audit {plan} --json")).fine().out);
         assert!((audit["epsilon"].as_f64().unwrap() - 2.0).abs() < 1e-6);
         let size = json(&sandbox.run(&format!("size {plan} --ignoring 0.2 --json")).fine().out);

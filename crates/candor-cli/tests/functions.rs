@@ -22,6 +22,7 @@ use candor_study::comply::{self, ComplyOptions};
 use candor_study::counts::{CountOptions, Counts};
 use candor_study::design::{DesignOptions, design};
 use candor_study::device::{DeviceOptions, devices};
+use candor_study::effects::{self, EffectOptions, parse_effect};
 use candor_study::estimate::{EstimateOptions, estimate};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::{from_truth, pair_tables};
@@ -29,8 +30,10 @@ use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryMethod, QueryOptions, Question, query};
 use candor_study::randomize::{RandomizeOptions, randomize};
 use candor_study::refine::{RefineOptions, refine};
+use candor_study::regress::{self, RegressOptions};
 use candor_study::report::{self, ReportOptions, report};
 use candor_study::schema::{check, infer};
+use candor_study::shares::Shares;
 use candor_study::size::size;
 use candor_study::synthesize::{self, Parts, synthesize};
 use candor_study::test::{self as independence, test};
@@ -125,9 +128,15 @@ fn before_anybody_answers() {
         respondents: None,
     };
     study.says("size plan.json --detect 0.1,0.2", &powers(plan, &options).unwrap());
+    let options =
+        EffectOptions { effects: vec![parse_effect("age=0.3").unwrap()], alpha: 0.05, power: 0.8, respondents: None };
+    let response = schema.name(schema.private()[0]);
+    let asked = regress::model(plan, &format!("{response} ~ age"), &RegressOptions::default()).unwrap();
+    let found = effects::effects(plan, &asked, &Shares::uniform(), &options).unwrap();
+    study.says(&format!("size plan.json --model {response}~age --effect age=0.3"), &found);
     let options = DeviceOptions { epsilon: Some(1.5), ..DeviceOptions::default() };
     study.says("device schema.toml --epsilon 1.5", &devices(schema, &options).unwrap());
-    let counts = study.counts(&comply::tables(plan));
+    let counts = study.counts(&comply::tables(plan, &ComplyOptions::default()).unwrap());
     study.says("comply plan.json responses.csv", &comply::comply(plan, &counts, &ComplyOptions::default()).unwrap());
     let truths = Records { schema, inputs: study.inputs("people.csv") }.read().unwrap();
     let simulate = Some(Simulate { truths: &truths, repeats: 2, seed: 3 });

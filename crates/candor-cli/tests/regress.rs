@@ -8,12 +8,12 @@ use serde_json::Value;
 /// Voters in two regions, with an age, a weight, a household and a remark; the vote is sensitive, and the more likely the older people are.
 fn voters() -> Sandbox {
     let sandbox = Sandbox::new();
-    let mut text = String::from("region,vote,school,age,weight,household,remark\n");
+    let mut text = String::from("region,vote,school,age,weight,household,remark,population\n");
     for i in 0..4000 {
         let age = 20 + i * 7 % 50;
         let vote = if i * 7919 % 1000 < 200 + 10 * (age - 20) { "yes" } else { "no" };
         let (region, school) = (["north", "south"][i / 3 % 2], ["some", "much"][i / 5 % 2]);
-        text += &format!("{region},{vote},{school},{age},{},{},x\n", 1 + i % 3, i / 4);
+        text += &format!("{region},{vote},{school},{age},{},{},x,20000\n", 1 + i % 3, i / 4);
     }
     sandbox.write("voters.csv", text);
     let one = |name: &str, labels: &str, public: &str| {
@@ -24,7 +24,9 @@ fn voters() -> Sandbox {
         + &one("school", "\"some\", \"much\"", "");
     sandbox.write("schema.toml", schema);
     sandbox.run("design schema.toml --epsilon 6 --method independent -o plan.json").fine();
-    sandbox.run("randomize plan.json voters.csv --keep age,weight,household,remark --seed 3 -o responses.csv").fine();
+    sandbox
+        .run("randomize plan.json voters.csv --keep age,weight,household,remark,population --seed 3 -o responses.csv")
+        .fine();
     sandbox
 }
 
@@ -98,6 +100,7 @@ fn the_sample_changes_errors() {
         "--sampling-clusters household",
         "--strata region",
         "--strata region --sampling-clusters household",
+        "--strata region --fpc population",
     ] {
         let other = error(more);
         assert!(other != plain && (other / plain - 1.0).abs() < 0.25, "{more}: {other}, {plain}");
@@ -129,6 +132,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
     refused("vote ~ age", "--says no", &["--says", "one channel only"]);
     refused("vote ~ age", "--strata household --sampling-clusters household", &["a stratum has one cluster only"]);
+    refused("vote ~ age", "--strata region --fpc age", &["--fpc", "different things of one stratum"]);
     run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);
     sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
     sandbox.run("randomize marginals.json voters.csv --seed 3 -o marginals.csv").fine();
@@ -147,4 +151,44 @@ fn a_report_shows_coefficients() {
     sandbox
         .run_words(&["report", "plan.json", "-", "--model", "vote ~ age", "-o", "report.html"])
         .refused(2, &["--model reads"]);
+}
+
+/// The size that is printed is the one that a regression on so many needs: its errors are as predicted.
+#[test]
+fn respondents_for_a_coefficient() {
+    let sandbox = voters();
+    let size = |more: &[&str]| -> Value {
+        let words = ["size", "plan.json", "--model", "vote ~ region + school", "--json"];
+        serde_json::from_str(&sandbox.run_words(&[&words, more].concat()).fine().out).unwrap()
+    };
+    // A pilot is the whole population here; its errors are then those of the regression of all 4,000.
+    let pilot = [
+        "--effect",
+        "region=south=0.5",
+        "--effect",
+        "school=much=0.1",
+        "--shares",
+        "voters.csv",
+        "--respondents",
+        "4000",
+    ];
+    let found = size(&pilot);
+    let fitted = json(&sandbox, "vote ~ region + school", "");
+    for (effect, coefficient) in [(0, 1), (1, 2)] {
+        let predicted = found["effects"][effect]["standard_error"].as_f64().unwrap();
+        let error = fitted["coefficients"][coefficient]["standard_error"].as_f64().unwrap();
+        assert!((error / predicted - 1.0).abs() < 0.15, "{predicted}, {error}");
+    }
+    let needed = size(&["--effect", "region=south=0.5", "--power", "0.9"])["effects"][0].clone();
+    assert!(needed["power"].as_f64().unwrap() >= 0.9 && needed["respondents"].as_f64().unwrap() > 200.0, "{needed}");
+    let words = ["size", "plan.json", "--model", "vote ~ region", "--effect", "region=south=0.5"];
+    let said = sandbox.run_words(&words).fine();
+    assert!(
+        said.err.contains("--shares says nothing about vote, region") && said.out.contains("region=south"),
+        "{}",
+        said.err
+    );
+    sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
+    sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
+    sandbox.run("size plan.json --margin 0.1 --shares voters.csv").refused(2, &["--model"]);
 }

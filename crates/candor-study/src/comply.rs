@@ -1,8 +1,9 @@
 //! Did people follow their device? What the answers tell about it, and what they cannot.
 
+use candor::channel::Channel;
 use candor::plan::{Content, Plan};
 use candor_analysis::comply::{
-    Attention, Inapplicable, Lottery, attention, corrected, fit, ignoring, per_record, power,
+    Anchored, Attention, Inapplicable, Lottery, attention, corrected, fit, ignoring, per_record, power,
 };
 use candor_analysis::estimate::{Interval, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
@@ -172,7 +173,7 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
     let mut questions = Vec::new();
     for attribute in plan.schema().private() {
         let Some(tally) = counts.table(&[attribute]) else { continue };
-        questions.push(question(plan, attribute, tally, options, attended)?);
+        questions.push(question(plan, attribute, (counts, tally), options, attended)?);
     }
     if let Some(says) = options.says.filter(|_| questions.iter().all(|q| q.test.is_none() && q.ignoring.is_none()))
         && !plan
@@ -185,8 +186,8 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
     }
     let attentive = options.anchor.zip(attended).map(|((name, _), found)| Attentive {
         anchor: name.to_owned(),
-        estimate: found.share,
-        standard_error: found.standard_error,
+        estimate: found.attention.share,
+        standard_error: found.attention.standard_error,
     });
     Ok(Compliance {
         respondents: counts.responses(),
@@ -198,9 +199,18 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
     })
 }
 
-/// The tables that [`comply`] needs: every question by itself.
-pub fn tables(plan: &Plan) -> TableList {
-    TableList::marginals(plan.schema())
+/// The tables that [`comply`] needs: every question by itself, and with the anchor, if there is one.
+///
+/// # Errors
+/// If there is no such anchor.
+pub fn tables(plan: &Plan, options: &ComplyOptions<'_>) -> Result<TableList, StudyError> {
+    let mut lists = TableList::marginals(plan.schema()).lists().to_vec();
+    if let Some((name, _)) = options.anchor {
+        let refused = |why: String| StudyError::Refused(format!("`anchor`: {why}"));
+        let anchor = plan.schema().position(name).map_err(|error| refused(error.to_string()))?;
+        lists.extend(plan.schema().private().into_iter().filter(|&at| at != anchor).map(|at| vec![at, anchor]));
+    }
+    TableList::of(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "anchor", error })
 }
 
 fn check(options: &ComplyOptions<'_>) -> Result<(), StudyError> {
@@ -218,13 +228,30 @@ fn answers(plan: &Plan, attribute: usize) -> Option<&[String]> {
     plan.columns().iter().find_map(|column| match &column.content {
         Content::Answer { block, place, labels, .. } => {
             let own = &plan.blocks()[*block];
-            (own.attributes().get(*place) == Some(&attribute)).then_some(labels.as_slice())
+            // A matrix over several attributes answers with combinations, of which each question has its own category.
+            let together = own.attributes().len() > 1 && matches!(own.channels()[0].1, Channel::Matrix(_));
+            let about = if together {
+                own.attributes().contains(&attribute)
+            } else {
+                own.attributes().get(*place) == Some(&attribute)
+            };
+            let labels = if together { plan.schema().attributes()[attribute].categories() } else { labels };
+            about.then_some(labels)
         }
         _ => None,
     })
 }
 
-fn anchor(plan: &Plan, counts: &Counts, name: &str, truth: &str) -> Result<Attention, StudyError> {
+/// An anchor, its true answer and what it tells.
+#[derive(Clone, Copy)]
+struct Anchor<'a> {
+    attribute: usize,
+    truth: usize,
+    tally: &'a TableTally,
+    attention: Attention,
+}
+
+fn anchor<'a>(plan: &Plan, counts: &'a Counts, name: &str, truth: &str) -> Result<Anchor<'a>, StudyError> {
     let refused = |why: String| StudyError::Refused(format!("`anchor`: {why}"));
     let attribute = plan.schema().position(name).map_err(|error| refused(error.to_string()))?;
     let categories = plan.schema().attributes()[attribute].categories();
@@ -237,28 +264,40 @@ fn anchor(plan: &Plan, counts: &Counts, name: &str, truth: &str) -> Result<Atten
     };
     let tally = counts.table(&[attribute]).ok_or_else(|| refused(format!("\"{name}\" was not counted")))?;
     let found = counted(tally).map_err(|why| refused(why.to_string()))?;
-    found.filter(|found| found.share > 0.0).ok_or_else(|| refused(format!("the answers to \"{name}\" tell nothing")))
+    let attention = found.filter(|found| found.share > 0.0);
+    let attention = attention.ok_or_else(|| refused(format!("the answers to \"{name}\" tell nothing")))?;
+    Ok(Anchor { attribute, truth, tally, attention })
 }
 
 fn question(
     plan: &Plan,
     attribute: usize,
-    tally: &TableTally,
+    (counts, tally): (&Counts, &TableTally),
     options: &ComplyOptions<'_>,
-    attended: Option<Attention>,
+    attended: Option<Anchor<'_>>,
 ) -> Result<QuestionCompliance, StudyError> {
     let categories = plan.schema().attributes()[attribute].categories();
-    let estimator = TableEstimator::new(plan, &[attribute]);
-    let estimate = estimator.and_then(|estimator| estimator.estimate(tally, Target::Population)).ok();
+    let estimator = TableEstimator::new(plan, &[attribute]).ok();
+    let estimate = estimator.as_ref().and_then(|estimator| estimator.estimate(tally, Target::Population).ok());
     let (shares, errors) = estimate.map_or((Vec::new(), Vec::new()), |found| (found.shares, found.standard_errors));
     let exactly = |share: f64| Attention { share, standard_error: 0.0 };
+    let covariance = attended.zip(estimator.as_ref()).and_then(|(anchor, estimator)| {
+        let both =
+            if anchor.attribute == attribute { Some(tally) } else { counts.table(&[attribute, anchor.attribute]) };
+        Anchored { question: tally, anchor: anchor.tally, both: both? }.covariance(plan, estimator, anchor.truth)
+    });
     let sensitivity = ATTENTIVE.iter().filter(|_| !shares.is_empty()).map(|&if_attentive| Sensitivity {
         if_attentive,
-        shares: shares.iter().map(|&share| corrected(share, 0.0, categories.len(), exactly(if_attentive)).0).collect(),
+        shares: shares
+            .iter()
+            .map(|&share| corrected(share, 0.0, categories.len(), exactly(if_attentive), None).0)
+            .collect(),
     });
-    let anchored = attended.iter().flat_map(|&attended| {
-        shares.iter().zip(&errors).zip(categories).map(move |((&share, &error), category)| {
-            let (estimate, standard_error) = corrected(share, error, categories.len(), attended);
+    let anchored = attended.iter().flat_map(|anchor| {
+        let told = shares.iter().zip(&errors).zip(categories).enumerate();
+        told.map(|(at, ((&share, &error), category))| {
+            let together = covariance.as_ref().map(|covariance| covariance[at]);
+            let (estimate, standard_error) = corrected(share, error, categories.len(), anchor.attention, together);
             CorrectedShare { category: category.clone(), estimate, standard_error }
         })
     });

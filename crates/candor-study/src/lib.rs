@@ -60,9 +60,13 @@ pub mod cluster;
 
 pub mod synthesize;
 
+pub mod shares;
+
 pub mod size;
 
 pub mod power;
+
+pub mod effects;
 
 pub mod sql;
 
@@ -109,6 +113,7 @@ pub mod prelude {
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};
+    pub use crate::effects::{EffectOptions, EffectPowers, effects};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
     pub use crate::explain::explain;
@@ -123,6 +128,7 @@ pub mod prelude {
     pub use crate::regress::{RegressOptions, Regression, regress};
     pub use crate::report::{Report, ReportOptions, report};
     pub use crate::schema::{Checked, InferredSchema, check, infer};
+    pub use crate::shares::Shares;
     pub use crate::size::{Sizes, size};
     pub use crate::sql::{Dialect, sql};
     pub use crate::synthesize::{Synthesis, synthesize};

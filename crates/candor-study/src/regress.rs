@@ -66,6 +66,25 @@ pub struct Asked {
     layout: Layout,
 }
 
+impl Asked {
+    /// The numeric columns that it needs.
+    pub fn numbers(&self) -> &[String] {
+        self.model.numbers()
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
 /// What a model's text, such as `Income ~ Education + age`, asks of responses under a plan.
 ///
 /// # Errors
@@ -377,11 +396,16 @@ fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
         ));
     }
     if options.show_naive {
-        notes.push(match found.naive {
-            Some(_) => "note: the naive column takes the answers for the truth, which is wrong; it shows by how much"
-                .to_owned(),
-            None => "note: there is no naive fit: answers are sets or cells, or do not name categories".to_owned(),
-        });
+        let note = match (&found.naive, found.named) {
+            (Some(_), _) => "the naive column takes the answers for the truth, which is wrong; it shows by how much",
+            (None, true) => {
+                "there is no naive fit: taken for the truth, these answers have no finite solution (a share of 0 or 1 somewhere)"
+            }
+            (None, false) => {
+                "there is no naive fit: some answers name no single category of each attribute, so that they cannot be taken for the truth"
+            }
+        };
+        notes.push(format!("note: {note}"));
     }
     notes
 }

@@ -23,6 +23,7 @@ use candor_study::comply::{ComplyOptions, comply};
 use candor_study::counts::Counts;
 use candor_study::design::{DesignOptions, design};
 use candor_study::device::{DeviceOptions, devices};
+use candor_study::effects::{EffectOptions, parse_effect};
 use candor_study::estimate::{EstimateOptions, estimate, estimate_asked};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::from_responses;
@@ -32,6 +33,7 @@ use candor_study::query::{QueryOptions, Question, query};
 use candor_study::refine::{RefineOptions, refine};
 use candor_study::report::{ReportOptions, report, tables};
 use candor_study::schema::{check, infer};
+use candor_study::shares::Shares;
 use candor_study::shuffled::ShuffleOptions;
 use candor_study::size::size;
 use candor_study::synthesize::{Parts, synthesize};
@@ -152,6 +154,11 @@ fn devices_and_compliance() {
     let finding = Finding::Groups { first: 0.1, second: 0.2 };
     let options = PowerOptions { finding, alpha: 0.05, power: 0.8, respondents: None };
     is_documented("size --detect`, `--ignoring", &powers(&survey.plan, &options).unwrap(), &[]);
+    let asked = candor_study::regress::model(&survey.plan, "smokes ~ region", &Default::default()).unwrap();
+    let effects = vec![parse_effect("region=south=0.7").unwrap()];
+    let options = EffectOptions { effects, alpha: 0.05, power: 0.8, respondents: None };
+    let found = candor_study::effects::effects(&survey.plan, &asked, &Shares::uniform(), &options).unwrap();
+    is_documented("size --model", &found, &[]);
 }
 
 #[test]

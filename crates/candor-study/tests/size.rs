@@ -2,10 +2,18 @@
 
 mod survey;
 
+use std::sync::Arc;
+
 use candor_analysis::estimate::{Interval, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 use candor_study::StudyError;
+use candor_study::arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use candor_study::effects::{EffectOptions, EffectPowers, effects, parse_effect};
+use candor_study::regress::{RegressOptions, model};
+use candor_study::shares::Shares;
 use candor_study::size::size;
+use candor_tables::TableError;
+use candor_tables::input::Input;
 use survey::Survey;
 
 #[test]
@@ -77,5 +85,106 @@ fn the_worst_case_holds_for_every_truth() {
             // It is not far above what some truth needs.
             assert!(largest > 0.02 * 0.95, "{one:?}: {largest}");
         }
+    }
+}
+
+/// A table with columns of text and, if there are any, of shares.
+fn table(columns: &[(&str, &[&str])], shares: &[f64]) -> Input {
+    let text = |(name, values): &(&str, &[&str])| {
+        (name.to_string(), Arc::new(StringArray::from_iter_values(values.iter())) as ArrayRef)
+    };
+    let mut all: Vec<(String, ArrayRef)> = columns.iter().map(text).collect();
+    if !shares.is_empty() {
+        all.push(("share".to_owned(), Arc::new(Float64Array::from(shares.to_vec()))));
+    }
+    let batch = RecordBatch::try_from_iter(all).unwrap();
+    Input::from_batches("shares", batch.schema(), [Ok(batch)]).unwrap()
+}
+
+#[test]
+fn shares_of_categories_and_of_people() {
+    let plan = Survey::independent().plan;
+    let schema = plan.schema();
+    let read = |input: Input| Shares::read(schema, &["age".to_owned()], input);
+    let found = read(table(
+        &[("attribute", &["smokes", "smokes", "region"]), ("category", &["no", "yes", "south"])],
+        &[75.0, 25.0, 1.0],
+    ));
+    let by_category = found.unwrap();
+    assert_eq!(by_category.of(schema, 0), [0.75, 0.25]);
+    assert_eq!(by_category.of(schema, 2), [0.0, 1.0]);
+    assert!(!by_category.knows(1) && by_category.of(schema, 1) == [1.0 / 3.0; 3]);
+    // What is not said is independent of the rest: three schools, everybody in the south.
+    let kinds = by_category.kinds(schema, &[2, 1], &[]).unwrap();
+    assert!(kinds.len() == 3 && kinds.iter().all(|(codes, _, share)| codes[0] == 1 && *share == 1.0 / 3.0));
+    // People of a pilot: every row counts alike, and smoking goes with the region and the age.
+    let pilot = [
+        ("smokes", &["no", "no", "yes", "no"][..]),
+        ("region", &["north", "north", "south", "south"]),
+        ("age", &["3", "5", "9", "5"]),
+    ];
+    let found = read(table(&pilot, &[])).unwrap();
+    assert_eq!(found.of(schema, 0), [0.75, 0.25]);
+    assert!(found.knows_number("age"));
+    let both = found.kinds(schema, &[0, 2], &[]).unwrap();
+    let share = |codes: [u16; 2]| both.iter().find(|kind| kind.0 == codes).map_or(0.0, |kind| kind.2);
+    assert_eq!([share([0, 0]), share([0, 1]), share([1, 0]), share([1, 1])], [0.5, 0.25, 0.0, 0.25]);
+    assert_eq!(found.kinds(schema, &[], &["age".to_owned()]).unwrap().len(), 3);
+    let refused = |input: Input, part: &str| {
+        let error: TableError = read(input).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    refused(
+        table(&[("attribute", &["smoke"]), ("category", &["no"])], &[1.0]),
+        "row 1, column \"attribute\": \"smoke\"",
+    );
+    refused(table(&[("attribute", &["smokes"]), ("category", &["yess"])], &[1.0]), "did you mean \"yes\"");
+    refused(table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[-1.0]), "\"-1\" is no share");
+    refused(
+        table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[0.0]),
+        "the shares of \"smokes\" sum to nothing",
+    );
+    refused(table(&[("smokes", &["no"])], &[0.0]), "no rows with a share above 0");
+    refused(table(&[("smokes", &["maybe"])], &[1.0]), "\"maybe\"");
+    refused(table(&[("colour", &["red"])], &[1.0]), "no column is an attribute");
+}
+
+fn found(plan: &candor::plan::Plan, text: &str, shares: &Shares, effect: &[&str]) -> Result<EffectPowers, StudyError> {
+    let asked = model(plan, text, &RegressOptions::default())?;
+    let read = effect.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>()?;
+    effects(plan, &asked, shares, &EffectOptions { effects: read, alpha: 0.05, power: 0.8, respondents: None })
+}
+
+#[test]
+fn effects_take_respondents() {
+    let plan = Survey::new(r#"{"method": "independent", "epsilon": 3}"#).plan;
+    let one = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.7"]).unwrap();
+    assert_eq!((one.method, one.effects.len(), one.shares[1].share), ("ml", 1, 0.5));
+    assert!(one.notes[0].contains("nothing about smokes, region"), "{:?}", one.notes);
+    assert!((0.8..0.81).contains(&one.effects[0].power));
+    // A fifth of the effect takes about 25 times as many; a rare response takes more.
+    let small = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.14"]).unwrap();
+    assert!((24.0..27.0).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
+    let rare = Shares::read(
+        plan.schema(),
+        &[],
+        table(&[("attribute", &["smokes", "smokes"]), ("category", &["no", "yes"])], &[0.95, 0.05]),
+    );
+    let rare = found(&plan, "smokes ~ region", &rare.unwrap(), &["region=south=0.7"]).unwrap();
+    assert!(
+        rare.effects[0].respondents > 2.0 * one.effects[0].respondents
+            && rare.notes[0].contains("nothing about region:")
+    );
+    // A randomized predictor takes more than a public one, by the corrected score.
+    let hidden = found(&plan, "smokes ~ school + age", &Shares::uniform(), &["school=much=0.7", "age=0.3"]).unwrap();
+    assert_eq!((hidden.method, hidden.effects.len()), ("corrected", 2));
+    assert!(hidden.effects[0].respondents > one.effects[0].respondents && hidden.notes[1].contains("age"));
+    let linear = found(&plan, "age ~ smokes", &Shares::uniform(), &["smokes=yes=0.5"]).unwrap();
+    assert!(linear.family == "linear" && linear.shares.is_empty() && linear.notes[1].contains("linear"), "{linear:?}");
+    for (effect, part) in
+        [("region=south=0", "no effect"), ("(constant)=1", "which coefficient"), ("region=east=1", "no term")]
+    {
+        let error = found(&plan, "smokes ~ region", &Shares::uniform(), &[effect]).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
     }
 }

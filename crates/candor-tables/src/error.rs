@@ -363,6 +363,14 @@ pub enum TableError {
         /// The randomized attribute it tells about.
         attribute: String,
     },
+    /// Anticipated shares that say nothing.
+    #[error("{file}: {message}")]
+    Shares {
+        /// The file's name.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// Groups by something that is not public.
     #[error("there are no groups by \"{0}\": it is not a public attribute of the plan")]
     NoGroups(String),

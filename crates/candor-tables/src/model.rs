@@ -17,6 +17,14 @@ use crate::types::cast;
 /// The largest number that is taken: its square is one, too.
 const LARGEST: f64 = 1e100;
 
+/// What a column of a model is.
+const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
+                       attribute";
+
+/// What the column of populations is.
+const POPULATIONS: &str =
+    "it says how many sampling units the population of the stratum has or, up to 1, which share of them was drawn";
+
 /// What is read beside the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beside<'a> {
@@ -26,6 +34,8 @@ pub struct Beside<'a> {
     pub clusters: Option<&'a str>,
     /// A column of strata.
     pub strata: Option<&'a str>,
+    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn.
+    pub fpc: Option<&'a str>,
 }
 
 /// Reads responses once and takes equal rows together.
@@ -42,8 +52,12 @@ pub fn model_rows(
     watch: Watch<'_>,
 ) -> Result<(ModelRows, Read), TableError> {
     let labels = [beside.clusters, beside.strata];
-    let named: Vec<String> =
-        model.numbers().iter().cloned().chain(labels.into_iter().flatten().map(str::to_owned)).collect();
+    let named: Vec<String> = model
+        .numbers()
+        .iter()
+        .cloned()
+        .chain(labels.into_iter().chain([beside.fpc]).flatten().map(str::to_owned))
+        .collect();
     for name in &named {
         if let Some(attribute) = plan.schema().protects(name) {
             let (column, attribute) = (name.clone(), attribute.name().to_owned());
@@ -52,14 +66,21 @@ pub fn model_rows(
     }
     let map = |batch: &Batch, decoded: ResponseBatch| {
         let ResponseBatch { columns, weights, rows } = decoded;
-        let numbers = model.numbers().iter().map(|name| numbers(batch, name)).collect::<Result<Vec<_>, _>>()?;
+        let values = model.numbers().iter().map(|name| numbers(batch, name, NUMBERS)).collect::<Result<Vec<_>, _>>()?;
         let texts = labels.map(|name| name.map(|name| texts(batch, name)).transpose());
         let [clusters, strata] = texts;
         let (clusters, strata) = (clusters?, strata?);
+        let fpc = beside.fpc.map(|name| numbers(batch, name, POPULATIONS)).transpose()?;
         let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
         let mut found = ModelRows::new(layout.clone());
-        let sample = Sample { clusters: clusters.as_deref(), strata: strata.as_deref() };
-        found.add(&regress::Batch { columns: &codes, numbers: &numbers, weights: weights.as_deref(), sample, rows });
+        let sample = Sample {
+            clusters: clusters.as_deref(),
+            strata: strata.as_deref(),
+            fpc: fpc.as_deref(),
+            ..Sample::default()
+        };
+        let numbers = &values;
+        found.add(&regress::Batch { columns: &codes, numbers, weights: weights.as_deref(), sample, rows });
         Ok(found)
     };
     let mut all = ModelRows::new(layout.clone());
@@ -71,7 +92,11 @@ fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {
     batch.columns.column_by_name(name).expect("a column that was asked for")
 }
 
-fn numbers(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
+/// A column of numbers among those that were asked for; `rule` says what it may hold.
+///
+/// # Errors
+/// If some value is no number.
+pub fn numbers(batch: &Batch, name: &str, rule: &str) -> Result<Vec<f64>, TableError> {
     let array = column(batch, name);
     let numbers = match array.data_type().is_numeric() {
         true => cast(array, &DataType::Float64),
@@ -81,15 +106,17 @@ fn numbers(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
     let one = |(row, number): (usize, Option<f64>)| {
         number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| {
             let bad = bad_value(batch, row, name, &written(array, row));
-            let rule = "what is no attribute of the plan enters a model as a number; leave out rows without one, or make it a public \
-                        attribute";
             TableError::Value(bad.not("a number", rule))
         })
     };
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }
 
-fn texts(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
+/// A column of text among those that were asked for; empty where it is missing.
+///
+/// # Errors
+/// If its type is no text.
+pub fn texts(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
     let array = column(batch, name);
     let text = cast(array, &DataType::Utf8).ok_or_else(|| unsupported(batch, name, array))?;
     Ok(text.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_owned()).collect())

@@ -6,12 +6,14 @@ use candor_analysis::estimate::Interval;
 use candor_study::choice::Choice;
 use candor_study::cluster::cluster;
 use candor_study::counts::{CountOptions, Counts, Provenance};
+use candor_study::effects::{self, EffectOptions, parse_effect};
 use candor_study::estimate::EstimateOptions;
 use candor_study::learn::{self, Learned, Protocol};
 use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryOptions, Question, query};
 use candor_study::regress::{self, RegressOptions, Rows};
 use candor_study::report::{self, ReportOptions};
+use candor_study::shares::Shares;
 use candor_study::{StudyError, test};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::model::Beside;
@@ -25,7 +27,7 @@ use crate::counts::{Responses, notes};
 use crate::errors::{Failure, parameter};
 use crate::options::{Options, list};
 use crate::plan::{Plan, Schema};
-use crate::source::inputs;
+use crate::source::{inputs, one_input};
 use crate::work::run;
 
 /// A result, and what should be known of the responses it is from.
@@ -225,10 +227,17 @@ pub fn report_page(
     })
 }
 
-/// How many respondents a margin of error takes; or, without a margin, a difference or people who ignore their device.
+/// How many respondents a margin of error takes; or, without a margin, a coefficient of a model, a difference or people who ignore their
+/// device.
 #[pyfunction]
-pub fn size_of(plan: &Plan, options: &str) -> PyResult<String> {
+pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -> PyResult<String> {
     let mut options = Options::read(options)?;
+    if let Some(model) = options.take::<String>("model")? {
+        return effects_of(plan, &model, shares, options);
+    }
+    if shares.is_some() {
+        return Err(parameter("`shares` goes with `model`").into());
+    }
     let Some(margin) = options.take("margin")? else { return power_of(plan, options) };
     let tables = options.tables(plan.0.schema(), "marginals")?;
     let confidence = options.or("confidence", EstimateOptions::default().confidence)?;
@@ -243,6 +252,31 @@ pub fn size_of(plan: &Plan, options: &str) -> PyResult<String> {
 const POWER: f64 = 0.8;
 const ALPHA: f64 = 0.05;
 
+fn effects_of(
+    plan: &Plan,
+    model: &str,
+    shares: Option<&Bound<'_, PyList>>,
+    mut options: Options,
+) -> PyResult<String> {
+    let fitting = RegressOptions {
+        family: options.chosen()?,
+        references: options.or("reference", Vec::new())?,
+        ..RegressOptions::default()
+    };
+    let texts: Vec<String> = options.or("effect", Vec::new())?;
+    let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
+    let respondents = options.take("respondents")?;
+    options.finish()?;
+    let effects = texts.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>().map_err(Failure::from)?;
+    let asked = regress::model(&plan.0, model, &fitting).map_err(Failure::from)?;
+    let shares = match shares {
+        Some(table) => Shares::read(plan.0.schema(), asked.numbers(), one_input(table, None)?).map_err(Failure::from)?,
+        None => Shares::uniform(),
+    };
+    let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, alpha, power, respondents });
+    Ok(json(&found.map_err(Failure::from)?))
+}
+
 fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
     let (detect, null): (Vec<f64>, Option<f64>) = (options.or("detect", Vec::new())?, options.take("null")?);
     let finding = match (options.take("ignoring")?, null, &detect[..]) {
@@ -250,7 +284,7 @@ fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
         (Some(ignoring), None, &[share]) => Finding::Ignoring { ignoring, share },
         (None, Some(null), &[share]) => Finding::Null { null, share },
         (None, None, &[first, second]) => Finding::Groups { first, second },
-        (None, None, []) => return Err(parameter("this needs `margin`, `detect` or `ignoring`").into()),
+        (None, None, []) => return Err(parameter("this needs `margin`, `detect`, `ignoring` or `model`").into()),
         _ => {
             let problem =
                 "`detect` takes the shares of two groups, such as 0.1,0.2; or one share beside `null` or `ignoring`";

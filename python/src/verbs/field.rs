@@ -93,7 +93,7 @@ pub fn comply_with(
     };
     options.finish()?;
     run(py, progress, |watch| {
-        let counts = responses.counts(&plan.0, &comply::tables(&plan.0), CountOptions::default(), watch)?;
+        let counts = responses.counts(&plan.0, &comply::tables(&plan.0, &asked)?, CountOptions::default(), watch)?;
         Ok((json(&comply::comply(&plan.0, &counts, &asked)?), notes(&counts)))
     })
 }

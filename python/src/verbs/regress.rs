@@ -27,11 +27,12 @@ pub fn fit_regression(
     let asked = regress_options(&mut options)?;
     let (weights, clusters): (Option<String>, Option<String>) =
         (options.take("weights")?, options.take("sampling_clusters")?);
-    let strata: Option<String> = options.take("strata")?;
+    let (strata, fpc): (Option<String>, Option<String>) = (options.take("strata")?, options.take("fpc")?);
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
     run(py, progress, |watch| {
-        let beside = Beside { weights: weights.as_deref(), clusters: clusters.as_deref(), strata: strata.as_deref() };
+        let (clusters, strata) = (clusters.as_deref(), strata.as_deref());
+        let beside = Beside { weights: weights.as_deref(), clusters, strata, fpc: fpc.as_deref() };
         let rows = Rows::read(&plan.0, &model, beside, responses.inputs()?, watch)?;
         let told = rows.provenance().notes(str::to_owned);
         Ok((json(&regress::regress(&model, &rows, &asked)?), told))

@@ -51,7 +51,7 @@ pub fn fit(channels: &[&DMatrix<f64>], counts: &[Vec<f64>]) -> Option<Fit> {
             information += &weighted * &free;
             right += &weighted * seen;
         }
-        let solved = pseudo_inverse(&information)? * right;
+        let solved = solution(&information, &right)?;
         let rest = 1.0 - solved.sum();
         let next = DVector::from_fn(cells, |t, _| if t + 1 < cells { solved[t] } else { rest });
         let change = (&next - &shares).amax();
@@ -84,10 +84,15 @@ fn pearson(channels: &[&DMatrix<f64>], counts: &[Vec<f64>], totals: &[f64], shar
     channels.iter().zip(counts).zip(totals).filter(|(_, total)| **total > 0.0).map(of_tag).sum()
 }
 
-/// Of a matrix that may lack rank: the fitted answers do not depend on what is chosen then.
-fn pseudo_inverse(matrix: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+/// The solution of a symmetric system that may lack rank: the fitted answers do not depend on what is chosen then.
+fn solution(matrix: &DMatrix<f64>, right: &DVector<f64>) -> Option<DVector<f64>> {
     let largest = matrix.amax();
-    matrix.clone().svd(true, true).pseudo_inverse(largest * 1e-11).ok()
+    if let Some(factor) = matrix.clone().cholesky()
+        && factor.l_dirty().diagonal().iter().all(|pivot| pivot * pivot > largest * 1e-9)
+    {
+        return Some(factor.solve(right));
+    }
+    Some(matrix.clone().svd(true, true).pseudo_inverse(largest * 1e-11).ok()? * right)
 }
 
 /// The covariance of all shares, from the information about all but the last.

@@ -1,6 +1,6 @@
 //! The channels of a table, tag by tag, written out.
 
-use candor::channel::Channel;
+use candor::channel::{Channel, Matrix};
 use candor::plan::{Block, Plan};
 use candor::shape::Shape;
 use nalgebra::DMatrix;
@@ -140,7 +140,10 @@ impl Lottery {
                         CountAxis::Attribute { categories, .. } => (Some(code), categories),
                         CountAxis::Outputs { block, outputs } => {
                             let own = outputs / plan.blocks()[block].channels().len();
-                            ((code / own == drawn(block)).then_some(code % own), own)
+                            let Some((rows, size)) = rows_of(&plan.blocks()[block], &layout.attributes) else {
+                                continue;
+                            };
+                            ((code / own == drawn(block)).then_some(rows[code % own]), size)
                         }
                     };
                     place = place.zip(code).map(|(place, code)| place * size + code);
@@ -152,6 +155,15 @@ impl Lottery {
             counts
         };
         Ok(self.tags.iter().map(of_tag).collect())
+    }
+
+    /// For each answer to a table of one attribute the row of the channels in which it counts.
+    pub(super) fn rows(&self, plan: &Plan, table: &[usize]) -> Option<Vec<usize>> {
+        let block = plan.blocks().iter().find(|block| table.iter().all(|a| block.attributes().contains(a)))?;
+        match block.channels()[0].1 {
+            Channel::Matrix(_) => rows_of(block, table).map(|(rows, _)| rows),
+            _ => Some((0..self.tags.first()?.channel.nrows()).collect()),
+        }
     }
 
     /// What the test of compliance has left: `sum (m_g - 1) - (rank - 1)` over tags, `m_g` the answers that can occur.
@@ -192,7 +204,7 @@ fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, 
             let (rows, columns) = (matrix.labels().len(), matrix.columns().len());
             Ok((share, DMatrix::from_fn(rows, columns, |output, input| matrix.probability(output, input))))
         }
-        Channel::Matrix(_) => Err(Inapplicable::Part),
+        Channel::Matrix(matrix) => Ok((share, part_of(matrix, block, table, &places).ok_or(Inapplicable::Part)?)),
         Channel::Pattern(pattern) => {
             let masses = pattern.marginal(&places);
             if masses.axes().iter().any(|axis| axis.answer != 1) {
@@ -218,4 +230,38 @@ fn of_block(block: &Block, table: &[usize]) -> Result<Vec<(f64, DMatrix<f64>)>, 
         }
     };
     block.shares().map(one).collect()
+}
+
+/// The row of a table's channel in which each output of a block's matrix counts, and how many rows there are: the output itself; or, if the
+/// table has some of the matrix's attributes and outputs are combinations of all, what the output says about those.
+fn rows_of(block: &Block, table: &[usize]) -> Option<(Vec<usize>, usize)> {
+    let Channel::Matrix(matrix) = &block.channels()[0].1 else { return None };
+    let outputs = matrix.labels().len();
+    let places: Vec<usize> =
+        (0..block.attributes().len()).filter(|&at| table.contains(&block.attributes()[at])).collect();
+    if places.len() == block.attributes().len() {
+        return Some(((0..outputs).collect(), outputs));
+    }
+    let combinations = outputs == matrix.shape().cells();
+    let row = |output: usize| matrix.shape().cell_of(output, &places);
+    combinations.then(|| ((0..outputs).map(row).collect(), matrix.shape().of(&places).cells()))
+}
+
+/// What a matrix over several attributes is for some of them, if their answers depend on their truth alone.
+fn part_of(matrix: &Matrix, block: &Block, table: &[usize], places: &[usize]) -> Option<DMatrix<f64>> {
+    /// Integers are rounded; what they stand for is as good as equal.
+    const EQUAL: f64 = 1e-6;
+    let (rows, count) = rows_of(block, table)?;
+    let truths = matrix.shape().of(places);
+    let mut found: Vec<Option<Vec<f64>>> = vec![None; truths.cells()];
+    for input in 0..matrix.shape().cells() {
+        let mut column = vec![0.0; count];
+        rows.iter().enumerate().for_each(|(output, &row)| column[row] += matrix.probability(output, input));
+        let known = found[matrix.shape().cell_of(input, places)].get_or_insert_with(|| column.clone());
+        if known.iter().zip(&column).any(|(a, b)| (a - b).abs() > EQUAL) {
+            return None;
+        }
+    }
+    let columns: Vec<Vec<f64>> = found.into_iter().collect::<Option<_>>()?;
+    Some(DMatrix::from_fn(count, columns.len(), |row, truth| columns[truth][row]))
 }

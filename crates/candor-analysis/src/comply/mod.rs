@@ -10,7 +10,7 @@ mod power;
 mod ignoring;
 mod anchor;
 
-pub use anchor::{Attention, attention, corrected};
+pub use anchor::{Anchored, Attention, attention, corrected};
 pub use fit::{Fit, fit};
 pub use ignoring::{Ignoring, ignoring};
 pub use lottery::{Inapplicable, Lottery, Tag};

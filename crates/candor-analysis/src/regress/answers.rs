@@ -37,7 +37,7 @@ pub(super) struct BlockAnswers {
     /// For each combination of all hidden categories that of this block's.
     project: Vec<u32>,
     /// How many codes hold what one response says: its tag if there are several channels, and what was answered.
-    width: usize,
+    pub(super) width: usize,
     pub(super) inverse: Inverse,
 }
 
@@ -270,7 +270,7 @@ impl BlockAnswers {
     }
 
     /// The likelihood under every combination of this block's hidden categories, and the logarithm of what it is relative to.
-    fn likelihood(&self, record: &[u16]) -> (Vec<f64>, f64) {
+    pub(super) fn likelihood(&self, record: &[u16]) -> (Vec<f64>, f64) {
         let (law, answer) = self.drawn(record);
         match law {
             Law::Pattern { sizes, log_answers, .. } => {
@@ -305,7 +305,7 @@ impl Law {
     }
 
     /// The relative likelihood of one answer, of which all others are relabellings; `None` for matrices.
-    pub(super) fn example(&self, shape: &Shape) -> Option<Vec<f64>> {
+    fn example(&self, shape: &Shape) -> Option<Vec<f64>> {
         match self {
             Law::Pattern { sizes, .. } => {
                 let sets: Vec<Vec<u16>> = sizes.iter().map(|&size| (0..size as u16).collect()).collect();

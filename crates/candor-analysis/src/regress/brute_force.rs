@@ -164,6 +164,16 @@ fn check(plan: &Plan, formula: &str, exact: bool) {
             expected[truth].iter_mut().zip(&weights).for_each(|(sum, weight)| *sum += p * weight);
         }
     }
+    let possible = answers.possible(records.len()).unwrap();
+    assert_eq!(possible.len(), records.len(), "{formula}: everything that can be answered, once");
+    for (record, factor) in possible {
+        let likelihood = answers.likelihood(&record).0;
+        for (truth, p) in records[&record].iter().enumerate() {
+            let found = factor * likelihood[all.cell_of(truth, &model.hidden)];
+            assert!((found - p).abs() < 1e-12, "{formula}: {record:?} given {truth}: {found}, {p} by definition");
+        }
+    }
+    assert_eq!(answers.possible(records.len() - 1), None);
     for (truth, means) in expected.iter().enumerate() {
         for (cell, mean) in means.iter().enumerate() {
             let is = f64::from(u8::from(cell == all.cell_of(truth, &model.hidden)));

@@ -115,9 +115,21 @@ pub enum RegressError {
     /// No responses.
     #[error("there are no responses with a weight above 0")]
     NoResponses,
+    /// An effect that the model does not have.
+    #[error("`effect`: {0}")]
+    Effect(String),
+    /// A truth that cannot be planned for.
+    #[error("`shares`: {0}")]
+    Anticipated(String),
     /// Fewer sampling clusters than errors need.
     #[error("`sampling_clusters`: {0}")]
     Clusters(String),
+    /// A population that cannot be.
+    #[error("`fpc`: {0}")]
+    Population(String),
+    /// Replicate weights that tell no errors.
+    #[error("`replicates`: {0}")]
+    Replicates(String),
 }
 
 fn quoted(names: &[String]) -> String {

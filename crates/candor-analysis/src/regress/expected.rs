@@ -1,6 +1,6 @@
 //! Expected information where only the response is hidden: over everything that could have been answered.
 
-use super::answers::{Answers, Law};
+use super::answers::Answers;
 use super::problem::{Problem, mirror};
 
 /// At most so many answers of one channel are gone through.
@@ -20,41 +20,12 @@ impl Possible {
         if block.axes.len() != 1 {
             return None;
         }
-        let mut all = Vec::new();
-        for (share, law) in &block.laws {
-            match law {
-                Law::Matrix { rows, .. } => {
-                    all.extend(rows.iter().map(|row| row.iter().map(|p| share * p).collect::<Vec<f64>>()));
-                }
-                // All answers are relabellings of one, equally many of each.
-                _ => {
-                    let relabelled = relabellings(law.example(&block.shape)?)?;
-                    let each = share / relabelled.len() as f64;
-                    all.extend(
-                        relabelled.into_iter().map(|row| row.into_iter().map(|l| each * l).collect::<Vec<f64>>()),
-                    );
-                }
-            }
-        }
+        let probabilities = |(answer, factor): (Vec<u16>, f64)| {
+            block.likelihood(&answer).0.into_iter().map(|likelihood| factor * likelihood).collect()
+        };
+        let all: Vec<Vec<f64>> = block.possible(MOST_ANSWERS)?.into_iter().map(probabilities).collect();
         (all.len() * groups * answers.shape.cells() <= MOST_WORK).then_some(Possible(all))
     }
-}
-
-/// All different orders of some numbers; `None` if they are too many.
-fn relabellings(mut values: Vec<f64>) -> Option<Vec<Vec<f64>>> {
-    values.sort_by(f64::total_cmp);
-    let mut found = vec![values.clone()];
-    // The next order, as dictionaries have it.
-    while let Some(at) = (1..values.len()).rev().find(|&at| values[at - 1] < values[at]) {
-        let swap = (at..values.len()).rev().find(|&with| values[with] > values[at - 1])?;
-        values.swap(at - 1, swap);
-        values[at..].reverse();
-        found.push(values.clone());
-        if found.len() > MOST_ANSWERS {
-            return None;
-        }
-    }
-    Some(found)
 }
 
 /// The expected information at some parameters: over groups and answers, the square of the score of an answer.

@@ -165,6 +165,21 @@ impl Model {
         &self.numbers
     }
 
+    /// The response's categories; none of a number.
+    pub fn categories(&self) -> &[String] {
+        &self.categories
+    }
+
+    /// Its randomized predictors, by position in the schema.
+    pub fn randomized(&self) -> &[usize] {
+        &self.hidden[self.hidden_responses()..]
+    }
+
+    /// Its public predictors, by position in the schema.
+    pub fn public(&self) -> &[usize] {
+        &self.public
+    }
+
     /// How many of the hidden attributes are the response: one, or none.
     pub(super) fn hidden_responses(&self) -> usize {
         usize::from(!self.categories.is_empty())

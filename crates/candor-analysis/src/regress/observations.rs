@@ -1,6 +1,6 @@
 //! The data of a fit: rows that predict alike together, and within them those that answered alike.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::design::{Design, Values};
@@ -40,6 +40,8 @@ pub(super) struct Observations {
     pub(super) total: f64,
     /// Sampling clusters and strata, 0 if not told.
     pub(super) labels: [usize; 2],
+    /// How many sampling units each stratum has, or which share of them was drawn.
+    pub(super) fpc: BTreeMap<u32, f64>,
     /// Mean and standard deviation by which numeric predictors were standardized.
     pub(super) standardized: Vec<(f64, f64)>,
 }
@@ -139,6 +141,7 @@ impl Observations {
             weighted: rows.weighted(),
             total: rows.responses() as f64,
             labels: rows.labels(),
+            fpc: rows.fpc().clone(),
             standardized: Vec::new(),
         };
         for (codes, own) in &known {
@@ -178,6 +181,11 @@ impl Observations {
         }
         (self.likelihoods, self.unbiased) = (likelihoods, unbiased);
         (self.hidden, self.ignoring) = (vec![vec![0], vec![1]], true);
+    }
+
+    /// Whether respondents are more than a simple random sample with the same weights.
+    pub(super) fn sampled(&self) -> bool {
+        self.weighted || self.labels != [0, 0] || !self.fpc.is_empty()
     }
 
     /// How many combinations of hidden categories there are, with the response's.

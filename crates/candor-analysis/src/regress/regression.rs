@@ -69,6 +69,8 @@ pub struct Regression {
     pub effects: Vec<Average>,
     /// What taking the answers for the truth would have given, if asked for and answers are categories.
     pub naive: Option<Vec<f64>>,
+    /// Whether every answer names one category of each attribute, so that it could be taken for the truth.
+    pub named: bool,
     /// By how much numeric predictors were moved and divided, if asked for: name, mean, standard deviation.
     pub standardized: Vec<(String, f64, f64)>,
     /// The number of responses, and how many of them are different.
@@ -139,7 +141,9 @@ pub fn regress(
         _ => likelihood(&data, kernel, model, method, possible.as_ref())?,
     };
     if naive {
-        fitted.naive = data.taken_for_true().and_then(|data| naive_fit(&data, kernel));
+        let taken = data.taken_for_true();
+        fitted.named = taken.is_some();
+        fitted.naive = taken.and_then(|data| naive_fit(&data, kernel));
     }
     let names = model.numbers.iter().cloned();
     fitted.standardized = names.zip(&data.standardized).map(|(name, &(mean, sd))| (name, mean, sd)).collect();
@@ -219,7 +223,7 @@ fn likelihood(
     } else if boundary {
         return Err(RegressError::Boundary);
     }
-    let sampled = data.weighted || data.labels != [0, 0];
+    let sampled = data.sampled();
     let covariance = covariance(&problem, &fit, possible.filter(|_| penalised), sampled)?;
     let errors: Vec<f64> = covariance.diagonal().iter().map(|variance| variance.max(0.0).sqrt()).collect();
     let spread = match possible.filter(|_| !sampled) {
@@ -374,6 +378,7 @@ fn told(
         shares,
         effects,
         naive: None,
+        named: false,
         standardized: Vec::new(),
         responses: 0,
         distinct: 0,

@@ -1,5 +1,7 @@
 //! Responses as a model sees them: equal rows once, with how many there are.
 
+use std::collections::BTreeMap;
+
 use candor::plan::Plan;
 
 use super::answers::Answers;
@@ -13,13 +15,17 @@ const NUMBER: usize = 4;
 /// Codes that hold the place of a label.
 const LABEL: usize = 2;
 
-/// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many there are to draw from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample<'a> {
     /// The sampling cluster of each row.
     pub clusters: Option<&'a [String]>,
     /// The stratum of each row.
     pub strata: Option<&'a [String]>,
+    /// How many sampling units the population of each row's stratum has; up to 1, which share of them was drawn.
+    pub fpc: Option<&'a [f64]>,
+    /// Replicate weights: columns of one weight for each row.
+    pub replicates: &'a [Vec<f64>],
 }
 
 /// A batch of responses: one column per column of the plan, the model's [numeric columns](Model::numbers), weights and labels.
@@ -48,6 +54,10 @@ pub struct ModelRows {
     weighted: bool,
     /// Of sampling clusters, and of strata.
     labels: [Labels; 2],
+    /// What `fpc` says of each stratum; no number where it says different things.
+    fpc: BTreeMap<u32, f64>,
+    /// For each column of replicate weights the sum of each different row.
+    replicates: Vec<Vec<f64>>,
 }
 
 /// What a model needs of a plan's responses.
@@ -114,7 +124,8 @@ impl ModelRows {
     pub fn new(layout: Layout) -> ModelRows {
         let records = DistinctRecords::new(layout.width());
         let (weights, squares) = (Vec::new(), Vec::new());
-        ModelRows { layout, records, weights, squares, responses: 0, weighted: false, labels: Default::default() }
+        let (labels, fpc, replicates) = Default::default();
+        ModelRows { layout, records, weights, squares, responses: 0, weighted: false, labels, fpc, replicates }
     }
 
     /// The number of responses.
@@ -159,9 +170,7 @@ impl ModelRows {
             }
             rest = &mut rest[self.layout.public.len()..];
             for (own, column) in rest.chunks_exact_mut(NUMBER).zip(batch.numbers) {
-                // Of the two zeros one is enough.
-                let bits = (column[row] + 0.0).to_bits();
-                (0..NUMBER).for_each(|i| own[i] = (bits >> (16 * i)) as u16);
+                own.copy_from_slice(&codes_of(column[row]));
             }
             rest = &mut rest[NUMBER * self.layout.numbers..];
             let names = [batch.sample.clusters, batch.sample.strata];
@@ -169,13 +178,53 @@ impl ModelRows {
                 let place = names.map_or(0, |names| labels.place(&names[row]));
                 own.copy_from_slice(&[place as u16, (place >> 16) as u16]);
             }
+            if let Some(fpc) = batch.sample.fpc {
+                let stratum = label(&record[self.layout.width() - LABEL..]);
+                self.put_fpc(stratum, fpc[row]);
+            }
             let weight = batch.weights.map_or(1.0, |weights| weights[row]);
-            self.put(&record, 1, weight, weight * weight);
+            let replicates = batch.sample.replicates.iter().map(|weights| weights[row]);
+            self.put(&record, 1, [weight, weight * weight], replicates);
         }
         self.responses += batch.rows as u64;
     }
 
-    fn put(&mut self, record: &[u16], times: u64, weight: f64, square: f64) {
+    fn put_fpc(&mut self, stratum: u32, value: f64) {
+        let known = self.fpc.entry(stratum).or_insert(value);
+        if *known != value {
+            *known = f64::NAN;
+        }
+    }
+
+    /// The same with one of the columns of replicate weights for weights.
+    pub(super) fn replicate(&self, column: usize) -> ModelRows {
+        let weights = self.replicates[column].clone();
+        let squares = weights.iter().map(|weight| weight * weight).collect();
+        let (labels, fpc, replicates) = Default::default();
+        ModelRows { weights, squares, weighted: true, labels, fpc, replicates, ..self.clone() }
+    }
+
+    /// How many columns of replicate weights there are.
+    pub fn replicates(&self) -> usize {
+        self.replicates.len()
+    }
+
+    /// What `fpc` says of each stratum.
+    pub(super) fn fpc(&self) -> &BTreeMap<u32, f64> {
+        &self.fpc
+    }
+
+    /// Adds rows that are expected: a share of one respondent who answers so, with these public categories and numbers.
+    pub(super) fn expect(&mut self, answers: &[u16], public: &[u16], numbers: &[f64], share: f64) {
+        let numbers = numbers.iter().flat_map(|number| codes_of(*number));
+        let mut record: Vec<u16> = answers.iter().chain(public).copied().chain(numbers).collect();
+        record.resize(self.layout.width(), 0);
+        self.put(&record, 1, [share, share], std::iter::empty());
+        self.responses = 1;
+    }
+
+    /// Adds rows: their number, their weights and squared weights, and their replicate weights.
+    fn put(&mut self, record: &[u16], times: u64, [weight, square]: [f64; 2], replicates: impl Iterator<Item = f64>) {
         let number = self.records.add_numbered(record, times);
         if number == self.weights.len() {
             self.weights.push(0.0);
@@ -183,6 +232,13 @@ impl ModelRows {
         }
         self.weights[number] += weight;
         self.squares[number] += square;
+        for (column, weight) in replicates.enumerate() {
+            if column == self.replicates.len() {
+                self.replicates.push(Vec::new());
+            }
+            self.replicates[column].resize(self.weights.len(), 0.0);
+            self.replicates[column][number] += weight;
+        }
     }
 
     /// Adds the rows of another part of the data.
@@ -200,7 +256,12 @@ impl ModelRows {
                     own.copy_from_slice(&[*place as u16, (*place >> 16) as u16]);
                 }
             }
-            self.put(&record, other.records.counts()[number], other.weights[number], other.squares[number]);
+            let sums = [other.weights[number], other.squares[number]];
+            let replicates = other.replicates.iter().map(|weights| weights[number]);
+            self.put(&record, other.records.counts()[number], sums, replicates);
+        }
+        for (stratum, &value) in &other.fpc {
+            self.put_fpc(places[1].get(*stratum as usize).copied().unwrap_or(0), value);
         }
         self.responses += other.responses;
         self.weighted |= other.weighted;
@@ -225,6 +286,12 @@ impl ModelRows {
         };
         (public.to_vec(), numbers.chunks_exact(NUMBER).map(number).collect())
     }
+}
+
+/// The codes that hold a number; of the two zeros one is enough.
+fn codes_of(number: f64) -> [u16; NUMBER] {
+    let bits = (number + 0.0).to_bits();
+    std::array::from_fn(|i| (bits >> (16 * i)) as u16)
 }
 
 fn label(codes: &[u16]) -> u32 {

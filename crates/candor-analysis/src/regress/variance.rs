@@ -9,10 +9,10 @@ use super::observations::Case;
 use super::problem::Problem;
 
 /// The covariance of the total score: `sum w^2 s s'`; with sampling clusters, the sums of `w s` within clusters in place of single responses,
-/// centred within strata, times `k/(k-1)`.
+/// centred within strata, times `k/(k-1)`, and, where a share `f` of all units was drawn, times `1 - f`.
 ///
 /// # Errors
-/// If a stratum has one cluster only.
+/// If a stratum has one cluster only, or more than there are.
 pub(super) fn score_covariance(
     problem: &Problem<'_>,
     theta: &[f64],
@@ -21,7 +21,7 @@ pub(super) fn score_covariance(
     let n = problem.parameters;
     let [clusters, strata] = problem.data.labels;
     let mut total = DMatrix::zeros(n, n);
-    if clusters == 0 && strata == 0 {
+    if clusters == 0 && strata == 0 && problem.data.fpc.is_empty() {
         problem.each_score(theta, corrected, |case, score| {
             let score = DVector::from_column_slice(score);
             total.ger(case.square, &score, &score, 1.0);
@@ -33,8 +33,8 @@ pub(super) fn score_covariance(
         let stratum = sums.entry(case.stratum).or_insert_with(|| Stratum::new(n));
         stratum.add(score, case, clusters > 0);
     });
-    for stratum in sums.into_values() {
-        total += stratum.covariance()?;
+    for (number, stratum) in sums {
+        total += stratum.covariance(problem.data.fpc.get(&number).copied())?;
     }
     Ok(total)
 }
@@ -67,17 +67,37 @@ impl Stratum {
         }
     }
 
-    fn covariance(mut self) -> Result<DMatrix<f64>, RegressError> {
+    fn covariance(mut self, fpc: Option<f64>) -> Result<DMatrix<f64>, RegressError> {
         for own in self.clusters.values() {
             self.squares.ger(1.0, own, own, 1.0);
             self.units += 1.0;
+        }
+        let left = fpc.map_or(Ok(1.0), |fpc| not_drawn(fpc, self.units))?;
+        if left == 0.0 {
+            return Ok(self.squares * 0.0);
         }
         if self.units < 2.0 {
             let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata";
             return Err(RegressError::Clusters(message.to_owned()));
         }
         self.squares.ger(-1.0 / self.units, &self.sum, &self.sum, 1.0);
-        Ok(self.squares * (self.units / (self.units - 1.0)))
+        Ok(self.squares * (left * self.units / (self.units - 1.0)))
+    }
+}
+
+/// The share of a stratum's units that were not drawn; up to 1, `fpc` is the share that was, else how many there are.
+fn not_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
+    let refused = |message: String| Err(RegressError::Population(message));
+    match fpc {
+        fpc if fpc.is_nan() => {
+            refused("it says different things of one stratum; it is the same for all its people".to_owned())
+        }
+        fpc if fpc <= 0.0 => refused(format!("it is {fpc}; a population has more than nobody")),
+        fpc if fpc <= 1.0 => Ok(1.0 - fpc),
+        fpc if fpc < units - 1e-9 => {
+            refused(format!("a stratum has {units} sampling units, but its population only {fpc}"))
+        }
+        fpc => Ok((1.0 - units / fpc).max(0.0)),
     }
 }
 

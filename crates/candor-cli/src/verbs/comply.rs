@@ -50,7 +50,6 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         Some(Some(pair)) => Some(pair),
         None => None,
     };
-    let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan))?;
     let options = ComplyOptions {
         says: args.says.as_deref(),
         anchor,
@@ -58,6 +57,7 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         alpha: args.alpha,
         confidence: args.confidence,
     };
+    let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &options)?)?;
     let found = comply(&plan, &counts, &options)?;
     match args.json {
         true => emit_json(&found),

@@ -58,6 +58,9 @@ pub struct RegressArgs {
     /// A column of strata, within which clusters (or people) were drawn
     #[arg(long, value_name = "COLUMN")]
     strata: Option<String>,
+    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn
+    #[arg(long, value_name = "COLUMN")]
+    fpc: Option<String>,
     /// Tell people apart who ignore the device and say CATEGORY; takes a response behind a lottery of channels
     #[arg(long, value_name = "CATEGORY")]
     says: Option<String>,
@@ -76,7 +79,7 @@ pub struct RegressArgs {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum FamilyArg {
+pub enum FamilyArg {
     /// Two categories: logistic regression
     Binary,
     /// Several categories: logits against the reference
@@ -85,6 +88,17 @@ enum FamilyArg {
     Ordinal,
     /// A numeric column that was kept
     Linear,
+}
+
+impl From<FamilyArg> for Family {
+    fn from(family: FamilyArg) -> Family {
+        match family {
+            FamilyArg::Binary => Family::Binary,
+            FamilyArg::Multinomial => Family::Multinomial,
+            FamilyArg::Ordinal => Family::Ordinal,
+            FamilyArg::Linear => Family::Linear,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -97,7 +111,7 @@ enum MethodArg {
     Corrected,
 }
 
-fn parse_reference(text: &str) -> Result<(String, String), String> {
+pub fn parse_reference(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').map(|(name, label)| (name.to_owned(), label.to_owned()));
     pair.ok_or_else(|| "a reference is NAME=CATEGORY".to_owned())
 }
@@ -110,6 +124,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
         weights: args.weights.as_deref(),
         clusters: args.sampling_clusters.as_deref(),
         strata: args.strata.as_deref(),
+        fpc: args.fpc.as_deref(),
     };
     let inputs = Inputs::new(&args.responses, args.delimiter)?;
     let rows = watched(|watch| Rows::read(&plan, &asked, beside, inputs, watch))?;
@@ -126,12 +141,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
 
 fn options(args: &RegressArgs) -> RegressOptions {
     RegressOptions {
-        family: args.family.map(|family| match family {
-            FamilyArg::Binary => Family::Binary,
-            FamilyArg::Multinomial => Family::Multinomial,
-            FamilyArg::Ordinal => Family::Ordinal,
-            FamilyArg::Linear => Family::Linear,
-        }),
+        family: args.family.map(Into::into),
         method: args.method.map(|method| match method {
             MethodArg::Ml => Method::MaximumLikelihood,
             MethodArg::Jeffreys => Method::Jeffreys,

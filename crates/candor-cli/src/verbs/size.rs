@@ -1,17 +1,24 @@
-//! `candor size`: how many respondents a margin of error takes, or a difference, or finding people who ignore their device.
+//! `candor size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding people who ignore their device.
 
 use candor::plan::Plan;
 use candor_analysis::estimate::Interval;
+use candor_analysis::regress::Effect;
 use candor_analysis::table_list::TableList;
+use candor_study::effects::{self, EffectOptions, EffectPower};
 use candor_study::estimate::EstimateOptions;
 use candor_study::power::{Finding, PowerOptions, Powers, QuestionPower, powers};
+use candor_study::regress::{RegressOptions, model};
+use candor_study::shares::Shares;
 use candor_study::size::{Size, size};
+use candor_tables::input::{Input, Location};
 use clap::Args;
 
 use super::estimate::parse_confidence;
+use super::regress::{FamilyArg, parse_reference};
 use super::{parse_respondents, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, table};
+use crate::flags::with_flags;
+use crate::show::{count, emit, emit_json, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -20,12 +27,14 @@ Examples:
   candor size plan.json --detect 0.1,0.2
   candor size plan.json --detect 0.1 --null 0.05 --power 0.9
   candor size plan.json --ignoring 0.1 --detect 0.2
-  candor size plan.json --detect 0.1,0.2 --respondents 500")]
+  candor size plan.json --detect 0.1,0.2 --respondents 500
+  candor size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=male=0.7\"
+  candor size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --shares people.csv --respondents 5000")]
 pub struct SizeArgs {
     /// The plan (JSON); - for standard input
     plan: String,
     /// How far an interval may reach to either side, as a share: 0.02 is two percentage points
-    #[arg(long, value_parser = parse_margin, required_unless_present_any = ["detect", "ignoring"], conflicts_with_all = ["detect", "ignoring"])]
+    #[arg(long, value_parser = parse_margin, required_unless_present_any = ["detect", "ignoring", "model"], conflicts_with_all = ["detect", "ignoring", "model"])]
     margin: Option<f64>,
     /// Instead of a margin: the shares of the last category in two groups that are to be told apart; one share with --null or --ignoring
     #[arg(long, value_delimiter = ',', value_name = "P,P", allow_negative_numbers = true)]
@@ -36,6 +45,21 @@ pub struct SizeArgs {
     /// Find people who ignore their device and give the first answer, if they are this share (see candor comply)
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     ignoring: Option<f64>,
+    /// Find a coefficient of this model, such as "Income ~ Education + Sex + age" (see candor regress)
+    #[arg(long, requires = "effect", conflicts_with_all = ["detect", "ignoring"])]
+    model: Option<String>,
+    /// The coefficient that is to be found, by its term; "TERM=0.7 for CATEGORY" of a multinomial response. Others are zero unless they are named, too
+    #[arg(long, value_name = "TERM=0.7", requires = "model", value_parser = parse_effect)]
+    effect: Vec<Effect>,
+    /// Shares that are anticipated (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing
+    #[arg(long, value_name = "FILE", requires = "model")]
+    shares: Option<String>,
+    /// The kind of response of the model [default: what the schema says of it]
+    #[arg(long, value_enum, requires = "model")]
+    family: Option<FamilyArg>,
+    /// Reference categories of the model, where it is not the first
+    #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference, requires = "model")]
+    reference: Vec<(String, String)>,
     /// With which probability it is to be found
     #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
     power: f64,
@@ -68,6 +92,9 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 
 pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
+    if let Some(text) = &args.model {
+        return run_effects(&plan, text, &args);
+    }
     let Some(margin) = args.margin else { return run_power(&plan, &args) };
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
@@ -101,6 +128,42 @@ fn finding(args: &SizeArgs) -> Result<Finding, Failure> {
                 .to_owned(),
         )),
     }
+}
+
+fn parse_effect(text: &str) -> Result<Effect, String> {
+    effects::parse_effect(text).map_err(|error| with_flags(&error.to_string()))
+}
+
+/// How many respondents the effects of a model take.
+fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
+    let family = args.family.map(Into::into);
+    let asked =
+        model(plan, text, &RegressOptions { family, references: args.reference.clone(), ..Default::default() })?;
+    let shares = match &args.shares {
+        Some(file) => Shares::read(plan.schema(), asked.numbers(), Input::open(&Location::new(file), None)?)?,
+        None => Shares::uniform(),
+    };
+    let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
+    let options = EffectOptions { effects: args.effect.clone(), alpha, power, respondents };
+    let found = effects::effects(plan, &asked, &shares, &options)?;
+    if args.json {
+        return emit_json(&found);
+    }
+    found.notes.iter().for_each(|note| remark(&with_flags(note)));
+    let row = |one: &EffectPower| {
+        let term = one.category.as_ref().map_or(one.term.clone(), |category| format!("{} for {category}", one.term));
+        let effect = one.effect.to_string();
+        vec![
+            term,
+            effect,
+            count(one.respondents as u64),
+            format!("{:.3}", one.power),
+            format!("{:.4}", one.standard_error),
+        ]
+    };
+    let rows: Vec<Vec<String>> = found.effects.iter().map(row).collect();
+    let heading = format!("Respondents for finding a coefficient of {}, level {alpha}\n", found.model);
+    emit(&(heading + &table(&["term", "effect", "respondents", "power", "standard error"], &rows)))
 }
 
 fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {

@@ -16,8 +16,8 @@ use crate::{DesignError, mirrored, private};
 pub struct JointRequest {
     /// The epsilon of the record.
     pub epsilon: f64,
-    /// Whether half of the responses, by their tag, lean away from the truth, so that they show who does not follow the rules. For
-    /// attributes of two categories.
+    /// Whether the labels are shifted by the tag, so that the responses show who does not follow the rules; of two categories, half of
+    /// the responses lean away from the truth.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
 }
@@ -48,16 +48,12 @@ pub fn rr_joint(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "joint".to_owned(), requested }))
 }
 
-/// The same with two tags, one of which leans away from the truth.
+/// The same with tags that shift the labels ([`mirrored`]).
 fn mirrored_plan(schema: &Schema, epsilon: f64) -> Result<Plan, DesignError> {
     let plain = rr_joint(schema, epsilon)?;
     let attributes = plain.blocks()[0].attributes().to_vec();
-    if attributes.iter().any(|&attribute| schema.size(attribute) != 2) {
-        return Err(DesignError::Needs(
-            "`mirrored` with `method joint` is for attributes of two categories; `method independent` takes any",
-        ));
-    }
-    let lottery = mirrored::both_ways(attributes.len(), epsilon)?;
+    let labels: Vec<&[String]> = attributes.iter().map(|&at| schema.attributes()[at].categories()).collect();
+    let lottery = mirrored::joint(&labels, epsilon)?;
     Ok(Plan::new(schema.clone(), vec![Block::lottery(attributes, lottery)])?.with_origin(plain.origin().clone()))
 }
 

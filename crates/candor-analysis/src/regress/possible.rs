@@ -1,0 +1,123 @@
+//! Everything that can be answered about a model's hidden attributes.
+
+use std::collections::HashSet;
+
+use candor::shape::Shape;
+
+use super::answers::{Answers, BlockAnswers, Law};
+
+/// An answer as it is read, and what its likelihood under a truth is to be multiplied with to be its probability.
+pub(super) type PossibleAnswer = (Vec<u16>, f64);
+
+impl Answers {
+    /// All records that a respondent may answer with; `None` if they are more than `most`.
+    pub(super) fn possible(&self, most: usize) -> Option<Vec<PossibleAnswer>> {
+        let mut all: Vec<PossibleAnswer> = vec![(Vec::new(), 1.0)];
+        for block in &self.blocks {
+            let own = block.possible(most)?;
+            if all.len().saturating_mul(own.len()) > most {
+                return None;
+            }
+            let joined = |(before, p): &PossibleAnswer| -> Vec<PossibleAnswer> {
+                own.iter().map(|(answer, q)| ([&before[..], answer].concat(), p * q)).collect()
+            };
+            all = all.iter().flat_map(joined).collect();
+        }
+        Some(all)
+    }
+}
+
+impl BlockAnswers {
+    /// All answers of the block, of every channel; `None` if some channel has more than `most`.
+    pub(super) fn possible(&self, most: usize) -> Option<Vec<PossibleAnswer>> {
+        let mut all = Vec::new();
+        for (tag, (share, law)) in self.laws.iter().enumerate() {
+            let answers = law.possible(&self.shape, most)?;
+            // A matrix tells the probability of an answer, other channels how it compares with that of a random one.
+            let factor = match law {
+                Law::Matrix { .. } | Law::Known => *share,
+                Law::Pattern { .. } | Law::Strip { .. } => share / answers.len() as f64,
+            };
+            let start = usize::from(self.laws.len() > 1);
+            all.extend(answers.into_iter().map(|answer| {
+                let mut record = vec![0; self.width];
+                record[..start].fill(tag as u16);
+                record[start..start + answer.len()].copy_from_slice(&answer);
+                (record, factor)
+            }));
+        }
+        Some(all)
+    }
+}
+
+impl Law {
+    fn possible(&self, shape: &Shape, most: usize) -> Option<Vec<Vec<u16>>> {
+        let up_to = |count: usize| (count <= most).then(|| (0..count as u16).map(|code| vec![code]).collect());
+        match self {
+            Law::Matrix { rows, .. } => up_to(rows.len()),
+            Law::Known => up_to(shape.cells()),
+            Law::Strip { asked, own, .. } => relabelled(asked, own, most),
+            Law::Pattern { sizes, .. } => {
+                let mut all = vec![Vec::new()];
+                for (&categories, &size) in shape.sizes().iter().zip(sizes) {
+                    let sets = subsets(categories, size, most / all.len())?;
+                    let joined = |before: &Vec<u16>| -> Vec<Vec<u16>> {
+                        sets.iter().map(|set| [&before[..], set].concat()).collect()
+                    };
+                    all = all.iter().flat_map(joined).collect();
+                }
+                Some(all)
+            }
+        }
+    }
+}
+
+/// All sets of `size` of so many categories, each in increasing order; `None` if they are more than `most`.
+fn subsets(categories: usize, size: usize, most: usize) -> Option<Vec<Vec<u16>>> {
+    let mut set: Vec<u16> = (0..size as u16).collect();
+    let mut found = Vec::new();
+    loop {
+        if found.len() == most {
+            return None;
+        }
+        found.push(set.clone());
+        // The next set, as dictionaries have it.
+        let Some(at) = (0..size).rev().find(|&at| usize::from(set[at]) < categories - size + at) else {
+            return Some(found);
+        };
+        let first = set[at] + 1;
+        set[at..].iter_mut().zip(first..).for_each(|(entry, code)| *entry = code);
+    }
+}
+
+/// All counts that become of some by relabelling the categories of each attribute: what exchanges of neighbours reach.
+fn relabelled(shape: &Shape, counts: &[u32], most: usize) -> Option<Vec<Vec<u16>>> {
+    let first: Vec<u16> = counts.iter().map(|&count| count as u16).collect();
+    let mut known = HashSet::from([first.clone()]);
+    let mut found = vec![first];
+    let mut next = 0;
+    while next < found.len() {
+        for (axis, &size) in shape.sizes().iter().enumerate() {
+            for code in 1..size {
+                let exchanged = |cell: usize| {
+                    let mut codes = shape.codes(cell);
+                    codes[axis] = match codes[axis] {
+                        own if own == code => code - 1,
+                        own if own + 1 == code => code,
+                        own => own,
+                    };
+                    found[next][shape.cell(&codes)]
+                };
+                let other: Vec<u16> = (0..shape.cells()).map(exchanged).collect();
+                if known.insert(other.clone()) {
+                    found.push(other);
+                }
+            }
+        }
+        if found.len() > most {
+            return None;
+        }
+        next += 1;
+    }
+    Some(found)
+}
