@@ -6,6 +6,9 @@ use crate::estimate::{
 };
 use crate::tally::TableTally;
 
+/// A share that is no more than rounding.
+const NOBODY: f64 = 1e-12;
+
 /// A table whose ratios are to be estimated.
 pub(crate) struct Ratios<'a> {
     estimator: &'a TableEstimator<'a>,
@@ -55,7 +58,8 @@ impl<'a> Ratios<'a> {
     pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
         let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
         let (n, d) = (sum(over), sum(under));
-        if d <= 0.0 {
+        // Where nobody is, rounding may leave a trace.
+        if d <= NOBODY {
             return None;
         }
         let ratio = n / d;

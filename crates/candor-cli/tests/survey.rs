@@ -227,7 +227,7 @@ fn counts_carry_what_they_can() {
         .refused(2, &["counts hold neither weights nor sampling units", "--calibrate take counts"]);
     sandbox
         .run("estimate open.json --counts counts.csv --tables x,region --by region")
-        .refused(1, &["\"region\" is in a table"]);
+        .refused(2, &["\"region\" is in a table, too"]);
 }
 
 #[test]

@@ -142,10 +142,7 @@ impl Survey {
         }
         let by = self.counted_by();
         if let Some(&both) = by.iter().find(|a| tables.lists().iter().any(|list| list.contains(a))) {
-            return Err(StudyError::Refused(format!(
-                "\"{}\" is in a table, and in `by`, `where` or `calibrate`, too; leave it out of one",
-                schema.name(both)
-            )));
+            return Err(StudyError::InTable(schema.name(both).to_owned()));
         }
         let lists = tables.lists().iter().map(|list| [&by[..], list].concat()).collect();
         TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })

@@ -10,6 +10,7 @@ use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
 use super::inclusion::{self, MAX_DENSE};
+use super::moments::smoothed;
 use super::simplex::project;
 use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
 use crate::tally::{Group, TableTally};
@@ -74,8 +75,9 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     let small = part_of(&spread).lu();
     let statistic = part.dot(&small.solve(&part).ok_or_else(erased)?).max(0.0);
     let corrected = match (design, tally.drawn()) {
-        (Some(design), Some(drawn)) => {
-            rao_scott(statistic, &small.solve(&part_of(&design)).ok_or_else(erased)?, drawn.degrees())
+        (Some((design, simple)), Some(drawn)) => {
+            let effects = part_of(&simple).lu().solve(&part_of(&design)).ok_or_else(erased)?;
+            rao_scott(statistic, &effects, drawn.degrees())
         }
         _ => chi_square(statistic, kept.len()),
     };
@@ -91,8 +93,9 @@ pub(crate) struct Deviations {
     deviations: DVector<f64>,
     /// Their covariance under independence, with margins that are distributions, if respondents are a simple random sample.
     covariance: DMatrix<f64>,
-    /// Their covariance under the survey's design, if the counts tell one.
-    design: Option<DMatrix<f64>>,
+    /// Their covariance under the survey's design, if the counts tell one, and that of a simple random sample of the same table: both
+    /// at the estimate, so that one by the other is the effect of the design.
+    design: Option<(DMatrix<f64>, DMatrix<f64>)>,
 }
 
 impl Deviations {
@@ -121,13 +124,19 @@ impl Deviations {
                 - if same_column { p[to / c] } else { 0.0 }
         });
         let of_deviations = |covariance: DMatrix<f64>| &jacobian * covariance * jacobian.transpose();
-        let design = estimator.design_covariance(tally)?.map(of_deviations);
+        let design = match estimator.design_covariance(tally)? {
+            Some(design) => {
+                let simple = estimator.covariance(&groups, &smoothed(estimate, tally, 1))?;
+                Some((of_deviations(design), of_deviations(simple)))
+            }
+            None => None,
+        };
         Ok(Deviations { deviations, covariance: of_deviations(covariance), design })
     }
 
     /// What noise alone does to the deviations.
     pub(crate) fn noise(self) -> DMatrix<f64> {
-        self.design.unwrap_or(self.covariance)
+        self.design.map_or(self.covariance, |(design, _)| design)
     }
 }
 
@@ -240,9 +249,12 @@ impl TableEstimator<'_> {
         if !self.matrices.is_empty() || !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return None;
         }
+        // Weights stand for as many people as there are equally weighted ones whose mean varies as much.
+        let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+        let scale = sum(|group| group.total) / sum(|group| group.squares);
         let mut counts = vec![0.0; r * c];
         for (_, group) in groups {
-            counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += count);
+            counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += scale * count);
         }
         let counts = self.to_order(counts);
         let total: f64 = counts.iter().sum();

@@ -24,10 +24,10 @@ mod constrained;
 mod scatter;
 mod analysis;
 mod bootstrap;
+pub(crate) mod moments;
 mod independence;
 mod linear;
 mod plausible;
-pub(crate) mod moments;
 pub(crate) mod binomial;
 mod predict;
 

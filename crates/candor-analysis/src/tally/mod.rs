@@ -5,9 +5,9 @@ mod cover;
 mod inclusion;
 mod layout;
 mod sources;
-mod slice;
 mod runs;
 mod drawn;
+mod slice;
 
 pub use cover::count_categories;
 pub(crate) use drawn::{Calibration, UnitGroup};
