@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .estimates import Adjustment, Answers, Compliance, Independence, Regression, Report, Synthesis
-from .parameters import joined, written
+from .estimates import Adjustment, Answers, Compliance, Groups, Independence, Regression, Report, Synthesis
+from .parameters import joined, margins, names, written
 from .progress import Bar
 from .results import Clusters
 from .warned import tell
@@ -55,39 +55,83 @@ class Analysis:
         tell(notes)
         return Compliance.loads(text)
 
+    def _source(self, responses: Tables | Counts | None, counts: Tables | Counts | None) -> tuple[Any, bool | None]:
+        """Responses or counts of them, and whether they are files of counts made elsewhere."""
+        if (responses is None) == (counts is None):
+            raise ParameterError("either responses or `counts`")
+        given = self._given(responses if counts is None else counts)
+        return given, True if counts is not None and isinstance(given, list) else None
+
     def test(
         self,
-        responses: Tables | Counts,
+        responses: Tables | Counts | None = None,
         a: str | None = None,
         b: str | None = None,
         *,
+        counts: Tables | Counts | None = None,
         independence: str | None = None,
         confidence: float | None = None,
+        where: str | None = None,
+        by: str | Iterable[str] | None = None,
+        weights: str | None = None,
+        strata: str | None = None,
+        sampling_clusters: str | None = None,
+        fpc: str | None = None,
+        replicates: str | None = None,
+        replicate_method: str | None = None,
+        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
-    ) -> Independence:
-        """Whether two attributes are independent, corrected for the randomization."""
+    ) -> Independence | Groups:
+        """Whether two attributes are independent, corrected for the randomization and for how respondents were drawn; with `by`, in every group."""
+        given, counted = self._source(responses, counts)
         asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
-        options = written(independence=asked, confidence=confidence, delimiter=delimiter)
+        options = written(
+            independence=asked, confidence=confidence, where=where, by=names(by), weights=weights, strata=strata,
+            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
+            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
+        )  # fmt: skip
         with Bar() as bar:
-            text, notes = _candor.test_independence(self._native, self._given(responses), options, bar)
+            text, notes = _candor.test_independence(self._native, given, options, bar)
         tell(notes)
-        return Independence.loads(text)
+        return Independence.loads(text) if by is None else Groups.loads(text)
 
     def query(
         self,
-        responses: Tables | Counts,
-        where: str,
+        responses: Tables | Counts | None = None,
+        where: str = "",
         *,
+        counts: Tables | Counts | None = None,
+        given: str | None = None,
+        mean: str | None = None,
+        values: str | None = None,
+        compare: str | None = None,
         method: str | None = None,
         confidence: float | None = None,
         target: str | None = None,
+        by: str | Iterable[str] | None = None,
+        weights: str | None = None,
+        strata: str | None = None,
+        sampling_clusters: str | None = None,
+        fpc: str | None = None,
+        replicates: str | None = None,
+        replicate_method: str | None = None,
+        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
-    ) -> Answers:
-        """The share of people for whom a condition holds, by several methods side by side."""
-        options = written(method=method, confidence=confidence, target=target, delimiter=delimiter)
+    ) -> Answers | Groups:
+        """The share of people for whom a condition holds, by several methods side by side; among those with `given`, or the `mean` of an
+        attribute among them; with `compare`, in the groups of another, side by side; with `by`, in every group."""
+        source, counted = self._source(responses, counts)
+        options = written(
+            given=given, mean=mean, values=values, compare=compare, method=method, confidence=confidence, target=target,
+            by=names(by), weights=weights, strata=strata,
+            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
+            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
+        )  # fmt: skip
         with Bar() as bar:
-            text, notes, note = _candor.query_share(self._native, self._given(responses), where, options, bar)
+            text, notes, note = _candor.query_share(self._native, source, where, options, bar)
         tell(notes)
+        if by is not None:
+            return Groups.loads(text)
         answers = Answers.loads(text)
         answers.note = note
         return answers
@@ -207,22 +251,43 @@ class Analysis:
 
     def report(
         self,
-        responses: Tables | Counts,
+        responses: Tables | Counts | None = None,
         output: str | os.PathLike[str] | None = None,
         *,
+        counts: Tables | Counts | None = None,
         tables: TableNames | None = None,
+        without_missing: bool | None = None,
+        compare: str | None = None,
+        mean: str | None = None,
+        quantile: str | None = None,
+        values: str | None = None,
         confidence: float | None = None,
         title: str | None = None,
         model: str | Iterable[str] | None = None,
+        where: str | None = None,
+        by: str | Iterable[str] | None = None,
+        weights: str | None = None,
+        strata: str | None = None,
+        sampling_clusters: str | None = None,
+        fpc: str | None = None,
+        replicates: str | None = None,
+        replicate_method: str | None = None,
+        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
     ) -> Report:
         """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`."""
+        given, counted = self._source(responses, counts)
         models = None if model is None else [model] if isinstance(model, str) else list(model)
         if models and type(responses).__name__ == "RecordBatchReader":
             raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
-        options = written(tables=tables, confidence=confidence, title=title, model=models, delimiter=delimiter)
+        options = written(
+            tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
+            confidence=confidence, title=title, model=models, where=where, by=names(by), weights=weights, strata=strata,
+            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
+            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
+        )  # fmt: skip
         with Bar() as bar:
-            text, page, notes = _candor.report_page(self._native, self._given(responses), options, bar)
+            text, page, notes = _candor.report_page(self._native, given, options, bar)
         tell(notes)
         if output is not None:
             Path(output).write_text(page, encoding="utf-8")

@@ -16,6 +16,7 @@ __all__ = [
     "Compliance",
     "Entered",
     "Estimates",
+    "Groups",
     "Independence",
     "Randomized",
     "Regression",
@@ -153,6 +154,8 @@ class Estimates(Result):
     tables: list[Table]
     #: Groups, or earlier responses, side by side.
     comparisons: Sequence[Any] = ()
+    #: Of whom the tables are and how those were drawn, in words, unless they are everybody and a simple random sample.
+    design: str | None = None
     #: Means and quantiles.
     numbers: Sequence[Any] = ()
     #: Whether answers fit the plan, question by question.
@@ -219,6 +222,8 @@ class Independence(Result):
     odds_ratio: Any
     #: What taking the answers for the truth would have said.
     naive: Any
+    #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    design: str | None = None
 
 
 class Answers(Result):
@@ -228,6 +233,14 @@ class Answers(Result):
     respondents: int
     confidence: float
     answers: list[Any]
+    #: Among whom, if not everybody.
+    given: str | None = None
+    #: The attribute whose mean it is; None for a share.
+    mean: str | None = None
+    #: The groups of the attribute that is compared, if any.
+    compared: Sequence[Any] = ()
+    #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    design: str | None = None
     #: What the methods assume, where they differ.
     note: str | None
 
@@ -236,6 +249,12 @@ class Answers(Result):
             if one.method == method:
                 return one
         raise KeyError(method)
+
+
+class Groups(Result):
+    """What was found in every group: of each its ``group``, names and categories, beside the fields of the result."""
+
+    groups: list[Any]
 
 
 class Coefficient(Result):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ._candor import ParameterError
 
-__all__ = ["joined", "names", "written"]
+__all__ = ["joined", "margins", "names", "written"]
 
 
 def written(**parameters: Any) -> str:
@@ -36,6 +37,11 @@ def names(given: str | Iterable[str] | None) -> list[str] | None:
     if given is None:
         return None
     return given.split(",") if isinstance(given, str) else list(given)
+
+
+def margins(given: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None) -> Any:
+    """Known margins: a file's name, or shares by attribute and category."""
+    return given if given is None or isinstance(given, Mapping) else os.fsdecode(given)
 
 
 def _plain(name: str, value: Any) -> Any:

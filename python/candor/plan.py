@@ -198,28 +198,37 @@ class Plan(Analysis):
         confidence: float | None = None,
         target: str | None = None,
         covariance: bool | None = None,
+        where: str | None = None,
         by: str | Iterable[str] | None = None,
         weights: str | None = None,
+        strata: str | None = None,
+        sampling_clusters: str | None = None,
+        fpc: str | None = None,
+        replicates: str | None = None,
+        replicate_method: str | None = None,
+        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
     ) -> Estimates:
         """Estimates tables of the population, with intervals, from responses or from their counts.
 
         In `tables`, ``"a | b"`` are the shares of a among those with the same b. `compare` puts the groups of an attribute side by
         side, `against` earlier responses (to another plan, if `against_plan` says so); `mean`, `quantile` and `values` ask for numbers.
+        `where` takes those for whom a condition on public attributes holds. `weights`, `strata`, `sampling_clusters`, `fpc`, `replicates` and
+        `replicate_method` say how respondents were drawn; `calibrate` has margins that the weights shall agree with: a file, or shares by
+        attribute and category.
         """
-        if (responses is None) == (counts is None):
-            raise ParameterError("either responses or `counts`")
-        if counts is not None:
-            responses = counts if isinstance(counts, Counts) else self.counts(counts, tables=tables, delimiter=delimiter)
+        given, counted = self._source(responses, counts)
         options = written(
             tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
-            method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, by=names(by),
-            weights=weights, delimiter=delimiter,
+            method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, where=where,
+            by=names(by), weights=weights, strata=strata,
+            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
+            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
         )  # fmt: skip
         earlier = None if against is None else (against_plan or self)._given(against)
         before = None if against_plan is None else against_plan._native
         with Bar() as bar:
-            text, notes = _candor.estimate(self._native, self._given(responses), earlier, before, options, bar)
+            text, notes = _candor.estimate(self._native, given, earlier, before, options, bar)
         tell(notes)
         return Estimates.loads(text)
 

@@ -70,13 +70,19 @@ pub fn notes(counts: &counts::Counts) -> Vec<String> {
 /// Responses to be counted, or counts.
 pub enum Responses {
     Read(candor_tables::input::Inputs),
+    /// Counts made elsewhere, to be read once their tables are known.
+    Elsewhere(candor_tables::input::Inputs),
     Counted(Arc<counts::Counts>),
 }
 
 impl Responses {
     /// A list of tables, or counts.
     pub fn given(given: &Bound<'_, PyAny>, options: &mut Options) -> PyResult<Responses> {
-        Responses::separated(given, options.take("delimiter")?)
+        let counted = options.or("counted", false)?;
+        match (Responses::separated(given, options.take("delimiter")?)?, counted) {
+            (Responses::Read(inputs), true) => Ok(Responses::Elsewhere(inputs)),
+            (responses, _) => Ok(responses),
+        }
     }
 
     /// A list of tables, those in CSV with this delimiter; or counts.
@@ -97,6 +103,7 @@ impl Responses {
     ) -> Result<counts::Counts, Failure> {
         match self {
             Responses::Read(inputs) => Ok(counts::Counts::read(plan, inputs, tables, options, watch)?),
+            Responses::Elsewhere(inputs) => Ok(counts::Counts::made_elsewhere(plan, inputs, tables)?),
             Responses::Counted(counts) => match options == CountOptions::default() {
                 true => Ok(counts.only(tables)?),
                 false => {
@@ -110,7 +117,7 @@ impl Responses {
     pub fn inputs(self) -> Result<candor_tables::input::Inputs, Failure> {
         match self {
             Responses::Read(inputs) => Ok(inputs),
-            Responses::Counted(_) => Err(parameter("this needs the responses themselves, not their counts")),
+            Responses::Elsewhere(_) | Responses::Counted(_) => Err(parameter("this needs the responses themselves, not their counts")),
         }
     }
 }

@@ -17,6 +17,8 @@ mod plan;
 
 mod counts;
 
+mod survey;
+
 mod verbs;
 
 use pyo3::prelude::*;

@@ -115,6 +115,16 @@ CASES: list[Case] = [
         "test plan.json responses.parquet --independence Education,Income",
     ),
     (
+        "test, in groups",
+        lambda k: k.plan.test(k.responses, independence="Education,Income", by="Region"),
+        "test plan.json responses.parquet --independence Education,Income --by Region",
+    ),
+    (
+        "query, compared",
+        lambda k: k.plan.query(k.responses, "Income = '>50K'", compare="Sex", by=["Region"]),
+        "query plan.json responses.parquet --compare Sex --by Region --where |Income = '>50K'",
+    ),
+    (
         "query",
         lambda k: k.plan.query(k.responses, "Income = '>50K' and Sex = 'Female'"),
         "query plan.json responses.parquet --where |Income = '>50K' and Sex = 'Female'",
@@ -168,6 +178,11 @@ CASES: list[Case] = [
         "report",
         lambda k: k.plan.report(k.responses, tables="marginals;Education,Income"),
         "report plan.json responses.parquet -o report.html --tables marginals;Education,Income",
+    ),
+    (
+        "report, in groups",
+        lambda k: k.plan.report(k.responses, tables="Income", compare="Sex", by="Region"),
+        "report plan.json responses.parquet -o report.html --tables Income --compare Sex --by Region",
     ),
     (
         "report, with a regression",

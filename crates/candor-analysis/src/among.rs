@@ -65,7 +65,9 @@ pub struct SharesAmong {
 /// Estimates the shares of a table among those who; `options.method` is unbiased, the interval any but the bootstrap.
 pub fn shares_among(plan: &Plan, tally: &TableTally, among: Among, options: &Options) -> SharesAmong {
     let attributes = tally.layout().attributes.clone();
-    let public = |&place: &usize| plan.schema().attributes()[attributes[place]].is_public();
+    // People of one sampling unit may be in several groups, whose shares vary together then: they stay in one table.
+    let alone = tally.drawn().is_none();
+    let public = |&place: &usize| alone && plan.schema().attributes()[attributes[place]].is_public();
     let known: Vec<usize> = (0..among.given).filter(public).collect();
     let rest: Vec<usize> = (0..attributes.len()).filter(|place| !known.contains(place)).collect();
     let slices = slices(plan, tally, &known);

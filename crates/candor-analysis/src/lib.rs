@@ -14,6 +14,8 @@ pub mod table_list;
 
 pub mod tally;
 
+pub mod calibrate;
+
 pub mod estimate;
 
 pub mod comply;
@@ -28,8 +30,6 @@ pub mod difference;
 
 pub mod numbers;
 
-pub mod sampling;
-
 pub mod adjust;
 
 pub mod regress;
@@ -37,6 +37,8 @@ pub mod regress;
 pub mod synthesize;
 
 pub mod query;
+
+pub mod conditional;
 
 pub mod secure_sum;
 

@@ -104,6 +104,18 @@ impl Values {
         }
     }
 
+    /// What a category stands for, from 0 for the least number to 1 for the largest.
+    pub(crate) fn scaled(&self, code: u16) -> Option<f64> {
+        let (low, high) = self.range();
+        self.0[usize::from(code)].map(|value| (value - low) / (high - low))
+    }
+
+    /// A mean of scaled numbers, in the numbers themselves.
+    pub(crate) fn unscaled(&self, cell: Cell) -> Cell {
+        let (low, high) = self.range();
+        moved(cell, high - low, low)
+    }
+
     fn range(&self) -> (f64, f64) {
         self.0.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)))
     }
@@ -156,6 +168,18 @@ pub fn numbers(
     })
 }
 
+/// A number times a scale, and so much more.
+fn moved(cell: Cell, scale: f64, shift: f64) -> Cell {
+    Cell {
+        estimate: shift + scale * cell.estimate,
+        uncertainty: cell.uncertainty.map(|u| Uncertainty {
+            standard_error: scale * u.standard_error,
+            low: shift + scale * u.low,
+            high: shift + scale * u.high,
+        }),
+    }
+}
+
 fn of_nobody(codes: Vec<u16>, values: &Values, shares: &[f64]) -> Numbers {
     let (low, high) = values.range();
     let order = values.order();
@@ -193,14 +217,6 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     let under = spread(&|_| 1.0);
     let Some((mean, _)) = ratios.share(&spread(&|u| u), &under) else { return of_nobody(codes, values, shares) };
     let squares = spread(&|u| (u - mean.estimate) * (u - mean.estimate));
-    let scaled = |cell: Cell, scale: f64, shift: f64| Cell {
-        estimate: shift + scale * cell.estimate,
-        uncertainty: cell.uncertainty.map(|u| Uncertainty {
-            standard_error: scale * u.standard_error,
-            low: shift + scale * u.low,
-            high: shift + scale * u.high,
-        }),
-    };
     let at = |k: usize, order: &[usize]| {
         let inside = &order[..=k];
         let mut over = vec![0.0; cells];
@@ -211,8 +227,8 @@ fn of_group(codes: Vec<u16>, ratios: &Ratios<'_>, members: &[usize], values: &Va
     let distribution: Vec<Cell> = (0..order.len() - 1).filter_map(|k| at(k, &order)).collect();
     Numbers {
         codes,
-        variance: scaled(variance(ratios, &squares, &under), (high - low).powi(2), 0.0),
-        mean: scaled(mean, high - low, low),
+        variance: moved(variance(ratios, &squares, &under), (high - low).powi(2), 0.0),
+        mean: moved(mean, high - low, low),
         quantiles: shares.iter().map(|&share| quantile(share, &distribution, &order)).collect(),
     }
 }

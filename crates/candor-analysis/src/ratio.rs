@@ -6,6 +6,9 @@ use crate::estimate::{
 };
 use crate::tally::TableTally;
 
+/// A share that is no more than rounding.
+const NOBODY: f64 = 1e-12;
+
 /// A table whose ratios are to be estimated.
 pub(crate) struct Ratios<'a> {
     estimator: &'a TableEstimator<'a>,
@@ -55,7 +58,8 @@ impl<'a> Ratios<'a> {
     pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
         let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
         let (n, d) = (sum(over), sum(under));
-        if d <= 0.0 {
+        // Where nobody is, rounding may leave a trace.
+        if d <= NOBODY {
             return None;
         }
         let ratio = n / d;
@@ -65,9 +69,15 @@ impl<'a> Ratios<'a> {
         Some((Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) }, influence))
     }
 
+    /// How two ratios vary together, from -1 to 1, by what a response adds to each.
+    pub(crate) fn correlation(&self, first: &[f64], second: &[f64]) -> f64 {
+        let [one, other, both] = self.moments.of_two(first, second);
+        if one > 0.0 && other > 0.0 { (both / (one * other).sqrt()).clamp(-1.0, 1.0) } else { 0.0 }
+    }
+
     /// The standard error of a sum of shares, and by how many of them intervals reach.
     pub(crate) fn error_and_reach(&self, coefficients: &[f64]) -> (f64, f64) {
-        let reach = self.options.interval.reach(self.options.confidence, 1);
+        let reach = self.options.interval.reach_of(self.tally, self.options.confidence, 1);
         let error = match &self.estimated {
             Some(moments) => {
                 let mean = dot(coefficients, &self.estimate.shares);
@@ -88,7 +98,8 @@ impl<'a> Ratios<'a> {
 
     /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains.
     fn interval(&self, over: &[f64], under: &[f64], ratio: f64, d: f64) -> (f64, f64) {
-        let reach = self.options.interval.reach(self.options.confidence, self.estimate.shares.len());
+        let cells = self.estimate.shares.len();
+        let reach = self.options.interval.reach_of(self.tally, self.options.confidence, cells);
         let likely = self.moments.of_two(over, under);
         let null = self.under_null(over, under);
         let holds = |r: f64| {

@@ -8,8 +8,8 @@ use candor_analysis::regress::{
     Batch, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows, RegressError, Regression,
     Sample, regress, regress_replicated,
 };
-use candor_analysis::sampling::Replicates;
 use candor_analysis::tally::Codes;
+use candor_analysis::tally::Replicates;
 use serde_json::Value;
 
 fn golden(file: &str) -> Value {

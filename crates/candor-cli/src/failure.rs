@@ -71,7 +71,9 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Failure {
         let told = with_flags(&error.to_string());
         match error {
-            StudyError::Needs(_) | StudyError::Design(DesignError::Needs(_)) => Failure::Usage(told),
+            StudyError::Needs(_) | StudyError::InTable(_) | StudyError::Design(DesignError::Needs(_)) => {
+                Failure::Usage(told)
+            }
             StudyError::Adjust(
                 AdjustError::Lottery | AdjustError::Sets(_) | AdjustError::Crossed(_) | AdjustError::OtherAnswers(_),
             ) => Failure::Input(format!("{told} (see candor estimate)")),

@@ -264,3 +264,30 @@ fn counts_made_elsewhere_in_groups() {
         .run("estimate plan.json --counts counts.csv --tables Sex,Region --by Region")
         .refused(2, &["is in a table, too"]);
 }
+
+/// Where answers are sets of categories, "no answer" is one of them: it goes through the channel like all others, in every format.
+#[test]
+fn missing_answers_in_sets() {
+    let sandbox = survey();
+    for (design, plan) in [("minimax --parity 1.5", "minimax.json"), ("l-diversity --l 2 --allow-unbounded", "l.json")]
+    {
+        sandbox.write("one.toml", SCHEMA.split("[[attribute]]\nname = \"Sex\"").next().unwrap());
+        sandbox.run(&format!("design one.toml --method {design} -o {plan}")).fine();
+        let mut found = Vec::new();
+        for file in ["sets.csv", "sets.parquet", "sets.jsonl"] {
+            sandbox.run(&format!("randomize {plan} people.csv -o {file} --seed 1")).fine();
+            let words = ["estimate", plan, file, "--json"];
+            let all: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
+            let cells = all["tables"][0]["cells"].as_array().unwrap().clone();
+            // One in eight does not tell; five standard errors leave one in a million.
+            let missing = &cells[3];
+            assert_eq!(missing["categories"][0], "");
+            let off = missing["estimate"].as_f64().unwrap() - 0.125;
+            assert!(off.abs() < 5.0 * missing["standard_error"].as_f64().unwrap(), "{plan}: {missing}");
+            found.push(cells);
+            let among = sandbox.run(&format!("estimate {plan} {file} --without-missing")).fine().out;
+            assert!(!among.contains("\"\""), "{among}");
+        }
+        assert!(found.iter().all(|cells| *cells == found[0]), "{plan}");
+    }
+}

@@ -15,6 +15,7 @@ use candor_design::front::evolve::Parameters;
 use candor_design::front::prior::Prior;
 use candor_design::front::search::Search;
 use candor_study::adjust::{adjust, margins};
+use candor_study::asked::Asked;
 use candor_study::audit::{AuditOptions, audit, audit_together, compare_plans};
 use candor_study::cluster::cluster;
 use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
@@ -26,6 +27,7 @@ use candor_study::effects::{self, EffectOptions, parse_effect};
 use candor_study::estimate::{EstimateOptions, estimate};
 use candor_study::front::{FrontOptions, front};
 use candor_study::learn::{from_truth, pair_tables};
+use candor_study::numbers::NumbersAsked;
 use candor_study::power::{Finding, PowerOptions, powers};
 use candor_study::query::{QueryMethod, QueryOptions, Question, query};
 use candor_study::randomize::{RandomizeOptions, randomize};
@@ -195,8 +197,9 @@ fn after_everybody_answered() {
     made.seed = Some(1);
     let words = "synthesize plan.json responses.csv --method clusters --records 10 --seed 1 -o synthetic.csv";
     study.says(words, &made);
-    let counted = report::tables(plan, &marginals).unwrap();
-    let reported = report(plan, &marginals, &study.counts(&counted), &ReportOptions::default());
+    let (asked, numbers) = (Asked::tables(marginals.clone()), NumbersAsked::default());
+    let counted = report::tables(plan, &asked, &numbers).unwrap();
+    let reported = report(plan, &asked, &numbers, &study.counts(&counted), &ReportOptions::default());
     // The command's tables have the file's name.
     let folder = study.sandbox.path("").display().to_string();
     assert!(!serde_json::to_string(&reported.as_ref().unwrap()).unwrap().contains(&folder));

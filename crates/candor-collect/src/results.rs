@@ -7,8 +7,10 @@ use candor::privacy::times;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_study::StudyError;
+use candor_study::asked::Asked;
 use candor_study::counts::Counts;
 use candor_study::estimate::{EstimateOptions, estimate};
+use candor_study::numbers::NumbersAsked;
 use candor_study::report::{ReportOptions, report};
 use candor_study::shuffled::{ShuffleOptions, shuffled};
 use candor_study::size::size;
@@ -107,7 +109,9 @@ pub fn report_page(survey: &Survey, tallies: &Tallies) -> Result<String, StudyEr
     let plan = &survey.plan;
     let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts are not those of this plan"))?;
     let options = ReportOptions { title: survey.wording.first.title.clone(), ..ReportOptions::default() };
-    Ok(report(plan, &TableList::marginals(plan.schema()), &counts, &options)?.page.html())
+    Ok(report(plan, &Asked::tables(TableList::marginals(plan.schema())), &NumbersAsked::default(), &counts, &options)?
+        .page
+        .html())
 }
 
 /// How strongly the attributes of each pair depend on each other.

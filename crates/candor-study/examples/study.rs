@@ -40,13 +40,14 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
 
     // The analyst, who has the plan and the responses.
-    let asked = TableList::parse("smokes;school;smokes,school", &schema)?;
+    let (asked, numbers) =
+        (Asked::parse("smokes;school;smokes,school", &schema, false, None)?, NumbersAsked::default());
     let responses = Input::from_batches("responses", responses[0].schema(), responses.into_iter().map(Ok))?;
-    let counted = tables(&plan, &asked)?;
+    let counted = tables(&plan, &asked, &numbers)?;
     let counts = Counts::read(&plan, responses.into(), &counted, CountOptions::default(), Watch::nobody())?;
     let found = test(&plan, [0, 1], &counts, 0.95)?;
     println!("Cramer's V {:.2}, p-value {:.1e}", found.cramers_v, found.p_value);
-    let report = report(&plan, &asked, &counts, &ReportOptions::default())?;
+    let report = report(&plan, &asked, &numbers, &counts, &ReportOptions::default())?;
     assert!(report.page.html().starts_with("<!DOCTYPE html>"));
     Ok(())
 }

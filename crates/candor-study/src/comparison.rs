@@ -77,6 +77,12 @@ pub struct Ratio {
     pub high: f64,
 }
 
+impl Ratio {
+    pub(crate) fn new(estimate: f64, low: f64, high: f64) -> Ratio {
+        Ratio { estimate, low, high }
+    }
+}
+
 impl Comparison {
     /// Of two waves, by attributes, those that say among whom, and group.
     pub(crate) fn of_waves(
@@ -108,7 +114,7 @@ pub(crate) fn compared(categories: Vec<String>, first: &Cell, second: &Cell, cor
         first: first.estimate,
         second: second.estimate,
         difference: found,
-        ratio: ratio.map(|ratio| Ratio { estimate: ratio.estimate, low: ratio.low, high: ratio.high }),
+        ratio: ratio.map(|ratio| Ratio::new(ratio.estimate, ratio.low, ratio.high)),
     }
 }
 

@@ -11,7 +11,7 @@ use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::counts::tally_counts;
 use candor_tables::input::Inputs;
-use candor_tables::tally::{Job, tally, tally_keeping_sets};
+use candor_tables::tally::{Job, SampleColumns, Tallied, tally, tally_keeping_sets, tally_sample};
 
 use crate::error::StudyError;
 
@@ -21,7 +21,10 @@ pub struct Counts {
     by: Vec<usize>,
     groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
     responses: u64,
+    /// How many responses each group has, where that is not the sum of its counts.
+    rows: BTreeMap<Vec<u16>, u64>,
     provenance: Provenance,
+    design: Option<String>,
 }
 
 /// What is known of where responses come from.
@@ -107,7 +110,7 @@ impl Counts {
         if !lists.all(|list| Some(&list) == first.as_ref()) {
             return Err(StudyError::Counts("groups hold different tables"));
         }
-        Ok(Counts { by: by.to_vec(), groups, responses, provenance: Provenance::default() })
+        Ok(Counts::simple(by, groups, responses))
     }
 
     /// Counts responses in tables: record batches or files. `watch` is told the records.
@@ -125,8 +128,82 @@ impl Counts {
         let CountOptions { by, weights, keep_sets } = options;
         let job = Job { plan, tables, by, weights };
         let read = if keep_sets { tally_keeping_sets(&job, inputs, watch) } else { tally(&job, inputs, watch) }?;
+        Ok(Counts::tallied(by, read))
+    }
+
+    /// The same of respondents who were drawn as these columns say; the likelihood is not kept, and [`Counts::to_json`] does not hold the units.
+    ///
+    /// # Errors
+    /// As [`Counts::read`], or if the columns tell no errors.
+    pub fn read_sample(
+        plan: &Plan,
+        inputs: Inputs,
+        tables: &TableList,
+        options: CountOptions<'_>,
+        columns: &SampleColumns,
+        watch: Watch<'_>,
+    ) -> Result<Counts, TableError> {
+        let CountOptions { by, weights, .. } = options;
+        Ok(Counts::tallied(by, tally_sample(&Job { plan, tables, by, weights }, columns, inputs, watch)?))
+    }
+
+    fn tallied(by: &[usize], read: Tallied) -> Counts {
         let provenance = Provenance::of(read.simulation, read.unmarked);
-        Ok(Counts { by: by.to_vec(), groups: read.groups, responses: read.responses, provenance })
+        Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.responses) }
+    }
+
+    fn simple(by: &[usize], groups: BTreeMap<Vec<u16>, Vec<TableTally>>, responses: u64) -> Counts {
+        let (by, rows, provenance) = (by.to_vec(), BTreeMap::new(), Provenance::default());
+        Counts { by, groups, responses, rows, provenance, design: None }
+    }
+
+    /// How many responses a group has.
+    pub(crate) fn rows(&self, key: &[u16]) -> u64 {
+        let counted = || self.groups.get(key).and_then(|tallies| tallies.first()).map_or(0.0, TableTally::total) as u64;
+        match key {
+            [] => self.responses,
+            key => self.rows.get(key).copied().unwrap_or_else(counted),
+        }
+    }
+
+    /// Other counts of the same responses, or of some of them.
+    pub(crate) fn of_survey(
+        self,
+        by: &[usize],
+        groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+        rows: BTreeMap<Vec<u16>, u64>,
+        design: Option<String>,
+    ) -> Counts {
+        let responses = rows.values().sum();
+        Counts { rows, provenance: self.provenance, design, ..Counts::simple(by, groups, responses) }
+    }
+
+    /// The same counts, all groups together.
+    pub(crate) fn everybody(&self) -> Counts {
+        let mut all: Option<Vec<TableTally>> = None;
+        for tallies in self.groups.values().cloned() {
+            match &mut all {
+                Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+                None => all = Some(tallies),
+            }
+        }
+        let groups = all.map(|tallies| (Vec::new(), tallies)).into_iter().collect();
+        let (by, rows, provenance) = (Vec::new(), BTreeMap::new(), self.provenance.clone());
+        Counts { by, groups, responses: self.responses, rows, provenance, design: self.design.clone() }
+    }
+
+    /// The categories of a group, with the names of their attributes.
+    pub(crate) fn group(&self, schema: &Schema, key: &[u16]) -> Vec<(String, String)> {
+        let category = |(&attribute, &code): (&usize, &u16)| {
+            let attribute = &schema.attributes()[attribute];
+            (attribute.name().to_owned(), attribute.categories()[usize::from(code)].clone())
+        };
+        self.by.iter().zip(key).map(category).collect()
+    }
+
+    /// Of whom these counts are, and how those were drawn, in words; `None` for everybody of a simple random sample.
+    pub fn design(&self) -> Option<&str> {
+        self.design.as_deref()
     }
 
     /// Reads counts made elsewhere, by the query of [`sql`](crate::sql::sql) or otherwise.
@@ -137,7 +214,7 @@ impl Counts {
         let tallies = tally_counts(plan, tables, inputs)?;
         let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
         let groups = BTreeMap::from([(Vec::new(), tallies)]);
-        Ok(Counts { by: Vec::new(), groups, responses, provenance: Provenance::default() })
+        Ok(Counts::simple(&[], groups, responses))
     }
 
     /// The same counts in groups of public attributes, which are the first of every table: each table without them, group by group.
@@ -162,7 +239,8 @@ impl Counts {
             groups.iter().flat_map(split).collect()
         });
         let occurs = |(_, tallies): &(Vec<u16>, Vec<TableTally>)| tallies.iter().any(|tally| tally.total() > 0.0);
-        Ok(Counts { by: by.to_vec(), groups: groups.into_iter().filter(occurs).collect(), ..self })
+        let groups = groups.into_iter().filter(occurs).collect();
+        Ok(Counts { by: by.to_vec(), groups, rows: BTreeMap::new(), ..self })
     }
 
     /// Counts responses in memory, one column per column of the plan, such as
@@ -219,6 +297,10 @@ impl Counts {
         if self.by != other.by || !same {
             return Err(StudyError::Counts("they are of other tables or groups, and do not add up"));
         }
+        let drawn = |counts: &Counts| counts.groups.values().flatten().any(|tally| tally.drawn().is_some());
+        if drawn(self) || drawn(&other) {
+            return Err(StudyError::Counts("they are of a survey's design, whose units are counted together only"));
+        }
         if self.weighted().zip(other.weighted()).is_some_and(|(here, there)| here != there) {
             return Err(StudyError::Counts("some are weighted and some are not, and do not add up"));
         }
@@ -229,6 +311,7 @@ impl Counts {
             }
         }
         self.responses += other.responses;
+        other.rows.into_iter().for_each(|(key, rows)| *self.rows.entry(key).or_insert(0) += rows);
         self.provenance.simulation = self.provenance.simulation.or(other.provenance.simulation);
         self.provenance.unmarked.extend(other.provenance.unmarked);
         self.provenance.unmarked.sort();

@@ -30,6 +30,9 @@ pub enum StudyError {
     /// Groups of an attribute that there is not.
     #[error("`by`: {0}")]
     NoAttribute(SchemaError),
+    /// An attribute that both makes groups and is in a table, of counts that were made elsewhere.
+    #[error("`by`, `where` or `calibrate`: \"{0}\" is in a table, too; leave it out of one")]
+    InTable(String),
     /// Counts that do not belong together.
     #[error("the counts are not those of this plan and these groups: {0}")]
     Counts(&'static str),

@@ -52,6 +52,25 @@ impl EstimateOptions {
         }
     }
 
+    /// Whether these go with how respondents were drawn.
+    ///
+    /// # Errors
+    /// If there would be no errors, or those of another kind.
+    pub fn check_design(&self) -> Result<(), StudyError> {
+        match (self.method, self.target, self.interval) {
+            (_, Target::Table, _) => Err(StudyError::Needs(
+                "strata, sampling clusters and replicates are about a population; they do not go with `target table`",
+            )),
+            (_, _, Interval::Bootstrap) => Err(StudyError::Needs(
+                "`interval bootstrap` resamples single responses; strata, sampling clusters and replicates tell the errors themselves",
+            )),
+            (Method::Unbiased | Method::PlugIn, ..) => Ok(()),
+            _ => Err(StudyError::Needs(
+                "strata, sampling clusters and replicates are about standard errors, which the methods unbiased and plug-in have",
+            )),
+        }
+    }
+
     /// Whether counts must tell which sets were answered: the likelihood needs them.
     pub fn needs_sets(&self) -> bool {
         self.method == Method::Iterative
@@ -72,6 +91,9 @@ pub struct Estimates {
     pub interval: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
+    /// Of whom the tables are and how those were drawn, in words, unless they are everybody and a simple random sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
     /// The tables, group by group.
     pub tables: Vec<Table>,
     /// Differences and ratios of groups or waves, if asked for.
@@ -181,11 +203,7 @@ pub fn estimate_asked(
         if !tallies.iter().map(|tally| &tally.layout().attributes).eq(&expected) {
             return Err(StudyError::Counts("other tables were counted than are asked for"));
         }
-        let category = |(&attribute, &code): (&usize, &u16)| {
-            let attribute = &plan.schema().attributes()[attribute];
-            (attribute.name().to_owned(), attribute.categories()[usize::from(code)].clone())
-        };
-        let group: Vec<(String, String)> = counts.by().iter().zip(key).map(category).collect();
+        let group = counts.group(plan.schema(), key);
         let (plain, rest) = tallies.split_at(asked.counted().lists().len());
         for (number, (tally, analysis)) in plain.iter().zip(analyse_all(plan, plain, &how)).enumerate() {
             if asked.among(number).everybody() {
@@ -213,6 +231,7 @@ pub fn estimate_asked(
         target,
         interval,
         confidence,
+        design: counts.design().map(str::to_owned),
         tables,
         comparisons,
         numbers,
@@ -326,13 +345,14 @@ impl Estimates {
 
     /// What the numbers are: estimate, intervals and target, in a line.
     pub fn summary(&self) -> String {
-        match self.method {
+        let what = match self.method {
             "unbiased" | "plug-in" => {
                 let percent = 100.0 * self.confidence;
                 format!("{} estimate, {percent} % {} intervals for the {}", self.method, self.interval, self.target)
             }
             biased => format!("{biased} estimate (not unbiased; without standard errors)"),
-        }
+        };
+        what + &self.design.as_ref().map_or(String::new(), |design| format!(", {design}"))
     }
 
     /// Whether people followed their cards, in sentences.

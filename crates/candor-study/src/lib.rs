@@ -14,6 +14,8 @@ pub mod choice;
 
 pub mod counts;
 
+pub mod survey;
+
 mod partial;
 
 pub mod guarantee;
@@ -82,6 +84,8 @@ pub mod front;
 
 pub mod refine;
 
+mod found;
+
 pub mod report;
 
 pub use error::StudyError;
@@ -122,7 +126,7 @@ pub mod prelude {
     pub use crate::page::Page;
     pub use crate::plot::Plot;
     pub use crate::power::{PowerOptions, Powers, powers};
-    pub use crate::query::{Answers, QueryOptions, Question, query};
+    pub use crate::query::{Answers, QueryOptions, Question, query, query_groups};
     pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
     pub use crate::refine::{RefineOptions, Refinement, refine};
     pub use crate::regress::{RegressOptions, Regression, regress};
@@ -131,6 +135,7 @@ pub mod prelude {
     pub use crate::shares::Shares;
     pub use crate::size::{Sizes, size};
     pub use crate::sql::{Dialect, sql};
+    pub use crate::survey::{Survey, SurveyOptions};
     pub use crate::synthesize::{Synthesis, synthesize};
-    pub use crate::test::{Independence, test};
+    pub use crate::test::{Independence, test, test_groups};
 }

@@ -7,14 +7,16 @@ use candor_analysis::dependence::{Measure, estimated};
 use candor_analysis::estimate::{Options, test_independence};
 use candor_analysis::regress::{CONSTANT, THRESHOLD};
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::TableTally;
 use serde::Serialize;
 
+use crate::asked::Asked;
 use crate::comply::UNSEEN;
 use crate::counts::{Counts, Provenance};
 use crate::error::{StudyError, check_confidence};
-use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
+use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate_asked};
+use crate::found::{in_group, named, numbers_found, what_differs};
 use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
+use crate::numbers::NumbersAsked;
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
 use crate::regress::{Coefficient, Regression};
 use crate::shuffled::{ShuffleOptions, shuffled};
@@ -105,11 +107,12 @@ pub struct PairDependence {
 ///
 /// # Errors
 /// If they are too large together.
-pub fn tables(plan: &Plan, asked: &TableList) -> Result<TableList, StudyError> {
+pub fn tables(plan: &Plan, asked: &Asked, wanted: &NumbersAsked) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let private = schema.private();
     let margins = private.iter().map(|&attribute| vec![attribute]);
-    let lists = asked.lists().iter().cloned().chain(margins).chain(pairs(plan, &private)).collect();
+    let shown = asked.counted().lists().iter().cloned().chain(wanted.tables());
+    let lists = shown.chain(margins).chain(pairs(plan, &private)).collect();
     TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
@@ -123,20 +126,26 @@ fn pairs(plan: &Plan, private: &[usize]) -> Vec<Vec<usize>> {
     all.filter(|pair| size(pair[0]) * size(pair[1]) <= MOST_PAIR_CELLS).collect()
 }
 
-/// Reports on the tables asked for, from the counts of their [`tables`], without groups.
+/// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are those of everybody.
 ///
 /// # Errors
 /// If a table was not counted, or the confidence is none.
-pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportOptions) -> Result<Report, StudyError> {
+pub fn report(
+    plan: &Plan,
+    asked: &Asked,
+    wanted: &NumbersAsked,
+    counts: &Counts,
+    options: &ReportOptions,
+) -> Result<Report, StudyError> {
     check_confidence(options.confidence)?;
-    let missing = || StudyError::Counts("the tables of a report must be counted, without groups");
-    let shown: Option<Vec<TableTally>> = asked.lists().iter().map(|table| counts.table(table).cloned()).collect();
-    let shown = [(Vec::new(), shown.ok_or_else(missing)?)].into();
-    let shown = Counts::new(plan, &[], shown, counts.responses())?;
+    let missing = || StudyError::Counts("the tables of a report must be counted");
+    let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let shown =
+        TableList::of(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
     let estimate_options = EstimateOptions { confidence: options.confidence, ..EstimateOptions::default() };
-    let estimates = estimate(plan, &shown, &estimate_options)?;
+    let estimates = estimate_asked(plan, &counts.only(&shown)?, asked, wanted, &estimate_options)?;
     let warnings = warnings(plan, counts, &estimates);
-    let dependences = dependences(plan, counts).ok_or_else(missing)?;
+    let dependences = dependences(plan, &counts.everybody()).ok_or_else(missing)?;
     let mut parts = vec![Part::Paragraph(opening(plan, counts))];
     if !warnings.is_empty() {
         parts.extend([Part::Heading("Read this first".to_owned()), Part::Warnings(warnings.clone())]);
@@ -271,6 +280,8 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
             (1.0 / (1.0 - estimates.confidence)).round()
         )),
     ];
+    let design = estimates.design.as_ref().map(|design| Part::Paragraph(format!("{}.", capital(&isolated(design)))));
+    parts.extend(design);
     for table in &estimates.tables {
         let title = title(table);
         parts.push(Part::Subheading(title.clone()));
@@ -294,6 +305,8 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
             }
         });
     }
+    parts.extend(estimates.comparisons.iter().flat_map(what_differs));
+    parts.extend(numbers_found(&estimates.numbers));
     let followed = estimates.compliance_sentences();
     if !followed.is_empty() {
         parts.push(Part::Subheading("Did everybody follow the instructions?".to_owned()));
@@ -398,7 +411,7 @@ fn what_predicts(found: &Regression) -> Vec<Part> {
 
 /// The attributes of a table, as it is called on the page.
 fn title(table: &Table) -> String {
-    table.attributes.iter().map(|name| isolated(name)).collect::<Vec<_>>().join(" and ")
+    in_group(named(&table.attributes, &table.given), &table.group)
 }
 
 fn stars(p_value: Option<f64>) -> &'static str {

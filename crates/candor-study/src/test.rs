@@ -5,6 +5,7 @@ use candor::schema::Schema;
 use candor_analysis::dependence::{Measure, attenuated, estimated};
 use candor_analysis::estimate::{ChiSquareTest, test_independence};
 use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
 use serde::Serialize;
 
 use crate::counts::Counts;
@@ -16,7 +17,10 @@ use crate::error::{StudyError, check_confidence};
 pub struct Independence {
     /// The number of responses.
     pub respondents: u64,
-    /// The statistic of the chi-square test, corrected for the randomization.
+    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// The statistic of the chi-square test, corrected for the randomization; with a survey's design, for its effects, too (Rao and Scott).
     pub statistic: f64,
     /// Its degrees of freedom.
     pub degrees: usize,
@@ -82,14 +86,67 @@ pub fn tables(schema: &Schema, [a, b]: [usize; 2]) -> Result<TableList, StudyErr
     TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "independence", error })
 }
 
+/// The test in one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupTest {
+    /// The group: names and categories.
+    #[serde(serialize_with = "crate::words::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The test, if there is one.
+    #[serde(flatten)]
+    pub test: Option<Independence>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Tests whether two attributes are independent in every group, from the counts of their [`tables`]. A group whose table cannot be
+/// estimated is no error: it says why.
+///
+/// # Errors
+/// If a table was not counted, or the confidence is none.
+pub fn test_groups(
+    plan: &Plan,
+    pair: [usize; 2],
+    counts: &Counts,
+    confidence: f64,
+) -> Result<Vec<GroupTest>, StudyError> {
+    let one = |(key, tallies): (&Vec<u16>, &Vec<TableTally>)| {
+        let group = counts.group(plan.schema(), key);
+        match test_counted(plan, pair, (tallies, counts.rows(key)), confidence) {
+            Ok(test) => Ok(GroupTest {
+                group,
+                test: Some(Independence { design: counts.design().map(str::to_owned), ..test }),
+                reason: None,
+            }),
+            Err(StudyError::Estimate(error)) => Ok(GroupTest { group, test: None, reason: Some(error.to_string()) }),
+            Err(error) => Err(error),
+        }
+    };
+    counts.groups().iter().map(one).collect()
+}
+
 /// Tests whether two attributes are independent, from the counts of their [`tables`].
 ///
 /// # Errors
 /// If their table cannot be estimated or was not counted, or the confidence is none.
 pub fn test(plan: &Plan, pair: [usize; 2], counts: &Counts, confidence: f64) -> Result<Independence, StudyError> {
+    let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
+    let test = test_counted(plan, pair, (tallies, counts.responses()), confidence)?;
+    Ok(Independence { design: counts.design().map(str::to_owned), ..test })
+}
+
+fn test_counted(
+    plan: &Plan,
+    pair: [usize; 2],
+    (tallies, respondents): (&[TableTally], u64),
+    confidence: f64,
+) -> Result<Independence, StudyError> {
     check_confidence(confidence)?;
     let [a, b] = pair;
-    let found = || Some((counts.table(&[a])?, counts.table(&[b])?, counts.table(&pair)?));
+    let table = |attributes: &[usize]| tallies.iter().find(|tally| tally.layout().attributes == attributes);
+    let found = || Some((table(&[a])?, table(&[b])?, table(&pair)?));
     let Some((one, other, both)) = found().filter(|_| a != b) else {
         return Err(StudyError::Counts("a test needs the tables of two attributes, each alone and together"));
     };
@@ -99,7 +156,8 @@ pub fn test(plan: &Plan, pair: [usize; 2], counts: &Counts, confidence: f64) -> 
     let naive = |ChiSquareTest { statistic, degrees, p_value }| Naive { statistic, degrees, p_value, cramers_v };
     let ChiSquareTest { statistic, degrees, p_value } = result.corrected;
     Ok(Independence {
-        respondents: counts.responses(),
+        respondents,
+        design: None,
         statistic,
         degrees,
         p_value,

@@ -76,7 +76,8 @@ fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
 fn estimates() {
     let survey = Survey::independent();
     let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
-    let found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
+    let mut found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
+    found.design = Some("weighted by w".to_owned());
     let schema = survey.plan.schema();
     let asked = Asked::parse("smokes", schema, false, Some("school")).unwrap();
     let wanted = NumbersAsked::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
@@ -90,7 +91,8 @@ fn estimates() {
 fn tests() {
     // The odds ratio of two by two categories, and the naive test.
     let survey = Survey::independent();
-    let found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
+    let mut found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
+    found.design = Some("weighted by w".to_owned());
     is_documented("test", &found, &[]);
 }
 
@@ -98,7 +100,19 @@ fn tests() {
 fn queries() {
     let survey = Survey::independent();
     let question = Question::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
-    is_documented("query", &query(&question, &survey.counts("smokes", &[]), None), &[]);
+    let mut found = query(&question, &survey.counts("smokes", &[]), None);
+    found.design = Some("weighted by w".to_owned());
+    let options = QueryOptions {
+        given: Some("smokes = yes or smokes = no".to_owned()),
+        mean: Some("smokes".to_owned()),
+        values: Some("0,1".to_owned()),
+        compare: Some("school".to_owned()),
+        ..QueryOptions::default()
+    };
+    let question = Question::new(&survey.plan, "smokes = yes or smokes = no", options).unwrap();
+    let compared = query(&question, &survey.counts("smokes,school", &[]), None);
+    assert!(compared.compared[1].difference.is_some() && compared.compared[1].ratio.is_some());
+    is_documented("query", &[found, compared], &[]);
 }
 
 #[test]
@@ -283,10 +297,11 @@ fn schemas_and_randomizations() {
 #[test]
 fn reports() {
     let survey = Survey::independent();
-    let asked = TableList::parse("smokes", survey.plan.schema()).unwrap();
-    let counted = tables(&survey.plan, &asked).unwrap();
+    let asked = Asked::parse("smokes", survey.plan.schema(), false, None).unwrap();
+    let numbers = NumbersAsked::default();
+    let counted = tables(&survey.plan, &asked, &numbers).unwrap();
     let counts = Counts::of(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
-    let found = report(&survey.plan, &asked, &counts, &ReportOptions::default()).unwrap();
+    let found = report(&survey.plan, &asked, &numbers, &counts, &ReportOptions::default()).unwrap();
     assert!(found.dependences[0].p_value.unwrap() < 1e-6);
     assert!(found.page.html().contains("What depends on what"));
     let mut own = fields(&serde_json::to_value(&found).unwrap());

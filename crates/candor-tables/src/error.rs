@@ -353,6 +353,46 @@ pub enum TableError {
         /// The randomized attribute it tells about.
         attribute: String,
     },
+    /// A cluster, stratum or size of a population that tells the truth of a randomized attribute.
+    #[error(
+        "the column \"{column}\" cannot say how respondents were drawn: the plan randomizes \"{attribute}\", and such columns are published"
+    )]
+    SampleTruth {
+        /// The column.
+        column: String,
+        /// The randomized attribute it tells about.
+        attribute: String,
+    },
+    /// No replicate weights, or too few.
+    #[error(
+        "{file}: {found} of its columns are called {pattern}; replicate weights are two or more, in the same columns of all files"
+    )]
+    Replicates {
+        /// The file.
+        file: String,
+        /// What they are called.
+        pattern: String,
+        /// How many there are.
+        found: usize,
+    },
+    /// A stratum of several sizes.
+    #[error(
+        "the column \"{column}\" says two different sizes of the population of {}: {first} and {second}; it is one number for all rows of \
+         a stratum", if .stratum.is_empty() { "the sample".to_owned() } else { format!("the stratum \"{stratum}\"") }
+    )]
+    PopulationDiffers {
+        /// The column.
+        column: String,
+        /// The stratum.
+        stratum: String,
+        /// One size.
+        first: f64,
+        /// Another.
+        second: f64,
+    },
+    /// How respondents were drawn tells no errors.
+    #[error(transparent)]
+    Sampling(#[from] candor_analysis::tally::SamplingError),
     /// A predictor, cluster or stratum that tells the truth of a randomized attribute.
     #[error(
         "the column \"{column}\" would tell the truth about \"{attribute}\", which the plan randomizes; a model takes the attribute itself"

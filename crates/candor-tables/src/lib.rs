@@ -30,6 +30,7 @@ pub mod responses;
 pub mod counts;
 pub mod distinct;
 pub mod model;
+pub mod margins;
 pub mod records;
 pub mod tally;
 pub mod truth;

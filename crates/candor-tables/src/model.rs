@@ -11,7 +11,7 @@ use candor_analysis::watch::Watch;
 
 use crate::TableError;
 use crate::input::{Batch, Inputs};
-use crate::responses::{Read, ResponseBatch, bad_value, read_batches_beside, unsupported, written};
+use crate::responses::{Columns, Read, ResponseBatch, bad_value, read_batches_beside, unsupported, written};
 use crate::types::cast;
 
 /// The largest number that is taken: its square is one, too.
@@ -84,11 +84,12 @@ pub fn model_rows(
         Ok(found)
     };
     let mut all = ModelRows::new(layout.clone());
-    let read = read_batches_beside(plan, inputs, beside.weights, &named, watch, map, |rows| all.merge(&rows))?;
+    let columns = Columns { named: &named, matching: None };
+    let read = read_batches_beside(plan, inputs, beside.weights, columns, watch, map, |rows| all.merge(&rows))?;
     Ok((all, read))
 }
 
-fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {
+pub(crate) fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {
     batch.columns.column_by_name(name).expect("a column that was asked for")
 }
 

@@ -221,7 +221,10 @@ fn plans_that_could_not_be_carried_out_are_refused() {
     ));
     let semicolon = Schema::new(vec![Attribute::new("a", labels(&["x;y", "z", "w"])).unwrap()]).unwrap();
     let sets = Pattern::k_ary(vec![Axis::set(3, 2)], 1.0).unwrap();
-    assert!(matches!(refused(semicolon, vec![Block::new(vec![0], sets)]), PlanError::SetLabel { .. }));
+    assert!(matches!(refused(semicolon, vec![Block::new(vec![0], sets.clone())]), PlanError::SetLabel { .. }));
+    // Sets of two or more are told apart with the missing category in them, too.
+    let missing = Schema::new(vec![Attribute::new("a", labels(&["x", "z", ""])).unwrap()]).unwrap();
+    assert!(Plan::new(missing, vec![Block::new(vec![0], sets)]).is_ok());
     let crossed = Matrix::new(vec![2, 2], labels(&["u", "v"]), 1, vec![vec![1, 1]; 4]).unwrap();
     let mut clash = ["a", "b", "a*b"].map(|name| Attribute::new(name, labels(&["0", "1"])).unwrap()).to_vec();
     let blocks = vec![Block::new(vec![0, 1], crossed), Block::new(vec![2], k_ary(&[2], 1.0))];

@@ -1,5 +1,7 @@
 //! Plan and responses -> tests, shares, clusters, pages.
 
+use std::collections::HashMap;
+
 use candor::randomness::Source;
 use candor_analysis::dependence::{Limits, Measure, Parties};
 use candor_analysis::estimate::Interval;
@@ -10,7 +12,7 @@ use candor_study::effects::{self, EffectOptions, parse_effect};
 use candor_study::estimate::EstimateOptions;
 use candor_study::learn::{self, Learned, Protocol};
 use candor_study::power::{Finding, PowerOptions, powers};
-use candor_study::query::{QueryOptions, Question, query};
+use candor_study::query::{QueryOptions, Question, query, query_groups};
 use candor_study::regress::{self, RegressOptions, Rows};
 use candor_study::report::{self, ReportOptions};
 use candor_study::shares::Shares;
@@ -20,6 +22,7 @@ use candor_tables::model::Beside;
 use candor_tables::truth::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use serde::Serialize;
 
 use super::json;
 use super::randomize::randomness;
@@ -28,6 +31,7 @@ use crate::errors::{Failure, parameter};
 use crate::options::{Options, list};
 use crate::plan::{Plan, Schema};
 use crate::source::{inputs, one_input};
+use crate::survey::{AskedWords, SurveyWords};
 use crate::work::run;
 
 /// A result, and what should be known of the responses it is from.
@@ -47,12 +51,22 @@ pub fn test_independence(
     let asked: String = options.or("independence", String::new())?;
     let pair = test::one_pair(&list(&asked, plan.0.schema(), "independence")?).map_err(Failure::from)?;
     let confidence = options.or("confidence", EstimateOptions::default().confidence)?;
+    let survey = SurveyWords::take(&mut options, Some("where"))?;
     options.finish()?;
     run(py, progress, |watch| {
         let tables = test::tables(plan.0.schema(), pair)?;
-        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
-        Ok((json(&test::test(&plan.0, pair, &counts, confidence)?), notes(&counts)))
+        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        let found = match counts.by().is_empty() {
+            true => json(&test::test(&plan.0, pair, &counts, confidence)?),
+            false => json(&groups(&test::test_groups(&plan.0, pair, &counts, confidence)?)),
+        };
+        Ok((found, notes(&counts)))
     })
+}
+
+/// Results of several groups, as the command writes them.
+fn groups<T: Serialize>(groups: &[T]) -> HashMap<&'static str, &[T]> {
+    HashMap::from([("groups", groups)])
 }
 
 /// For which share a condition holds: the answers, what should be known of them, and what the methods assume.
@@ -72,9 +86,21 @@ pub fn query_share(
         methods: options.chosen()?.map_or(default.methods, |method| vec![method]),
         confidence: options.or("confidence", default.confidence)?,
         target: options.choice(default.target)?,
+        given: options.take("given")?,
+        mean: options.take("mean")?,
+        values: options.take("values")?,
+        compare: options.take("compare")?,
     };
+    let survey = SurveyWords::take(&mut options, None)?;
     options.finish()?;
-    let question = Question::new(&plan.0, condition, asked).map_err(Failure::from)?;
+    if survey.survey(plan.0.schema())?.has_design() {
+        let how = EstimateOptions { target: asked.target, ..EstimateOptions::default() };
+        how.check_design().map_err(Failure::from)?;
+    }
+    let mut question = Question::new(&plan.0, condition, asked).map_err(Failure::from)?;
+    if !survey.is_plain() || !matches!(responses, Responses::Read(_)) {
+        question = question.of_survey().map_err(Failure::from)?;
+    }
     let (answers, told) = run(py, progress, |watch| {
         let tables = question.tables()?;
         if question.needs_records() {
@@ -82,12 +108,16 @@ pub fn query_share(
             let groups = [(Vec::new(), records.tallies(&plan.0, &tables))].into();
             let counts = Counts::new(&plan.0, &[], groups, read.responses)?;
             let told = Provenance::of(read.simulation, read.unmarked).notes(str::to_owned);
-            return Ok((query(&question, &counts, Some(&records)), told));
+            return Ok((json(&query(&question, &counts, Some(&records))), told));
         }
-        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
-        Ok((query(&question, &counts, None), notes(&counts)))
+        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        let found = match counts.by().is_empty() {
+            true => json(&query(&question, &counts, None)),
+            false => json(&groups(&query_groups(&question, &counts))),
+        };
+        Ok((found, notes(&counts)))
     })?;
-    Ok((json(&answers), told, question.note()))
+    Ok((answers, told, question.note()))
 }
 
 /// Which attributes of true records belong together: the clusters, how dependences were learned, and what should be known.
@@ -203,26 +233,34 @@ pub fn report_page(
 ) -> PyResult<(String, String, Vec<String>)> {
     let mut options = Options::read(options)?;
     let delimiter: Option<String> = options.take("delimiter")?;
+    let counted = options.or("counted", false)?;
     let models: Vec<String> = options.or("model", Vec::new())?;
+    if counted && !models.is_empty() {
+        return Err(parameter("`model` takes the responses themselves, not their counts").into());
+    }
     // Each model reads them again.
     let read = |_: &String| Ok(Responses::separated(given, delimiter.clone())?.inputs()?);
     let again = models.iter().map(read).collect::<PyResult<Vec<_>>>()?;
-    let responses = Responses::separated(given, delimiter)?;
-    let asked = options.tables(plan.0.schema(), "marginals")?;
+    let responses = match Responses::separated(given, delimiter)? {
+        Responses::Read(inputs) if counted => Responses::Elsewhere(inputs),
+        responses => responses,
+    };
+    let (asked, wanted) = AskedWords::take(&mut options)?.read(plan.0.schema())?;
+    let survey = SurveyWords::take(&mut options, Some("where"))?;
     let mut about = ReportOptions::default();
     about.confidence = options.or("confidence", about.confidence)?;
     about.title = options.or("title", about.title)?;
     options.finish()?;
     run(py, progress, |watch| {
-        let tables = report::tables(&plan.0, &asked)?;
-        let counts = responses.counts(&plan.0, &tables, CountOptions::default(), watch)?;
+        let tables = report::tables(&plan.0, &asked, &wanted)?;
+        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
         let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };
         for (model, inputs) in models.iter().zip(again) {
             let asked = regress::model(&plan.0, model, &fitting)?;
             let rows = Rows::read(&plan.0, &asked, Beside::default(), inputs, watch)?;
             about.regressions.push(regress::regress(&asked, &rows, &fitting)?);
         }
-        let report = report::report(&plan.0, &asked, &counts, &about)?;
+        let report = report::report(&plan.0, &asked, &wanted, &counts, &about)?;
         Ok((json(&report), report.page.html(), notes(&counts)))
     })
 }

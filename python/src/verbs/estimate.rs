@@ -3,27 +3,21 @@
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_study::StudyError;
-use candor_study::asked::Asked;
 use candor_study::estimate::{self as study, EstimateOptions, Estimates};
-use candor_study::numbers::NumbersAsked;
 use pyo3::prelude::*;
 
 use super::json;
-use crate::counts::{Grouping, Responses, notes};
+use crate::counts::{Responses, notes};
 use crate::errors::{Failure, parameter};
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::survey::{AskedWords, SurveyWords};
 use crate::work::run;
 
 /// What is asked for, as it is written.
 struct Wave {
-    tables: Option<String>,
-    without_missing: bool,
-    compare: Option<String>,
-    mean: String,
-    quantile: String,
-    values: String,
-    grouping: Grouping,
+    asked: AskedWords,
+    survey: SurveyWords,
     options: EstimateOptions,
 }
 
@@ -38,21 +32,7 @@ impl Wave {
             covariance: options.or("covariance", default.covariance)?,
         };
         how.check()?;
-        Ok(Wave {
-            tables: options.take("tables")?,
-            without_missing: options.or("without_missing", false)?,
-            compare: options.take("compare")?,
-            mean: options.or("mean", String::new())?,
-            quantile: options.or("quantile", String::new())?,
-            values: options.or("values", String::new())?,
-            grouping: Grouping::take(options, how.needs_sets())?,
-            options: how,
-        })
-    }
-
-    /// Whether nothing but whole tables are asked for.
-    fn is_plain(&self) -> bool {
-        !self.without_missing && self.compare.is_none() && self.mean.is_empty() && self.quantile.is_empty()
+        Ok(Wave { asked: AskedWords::take(options)?, survey: SurveyWords::take(options, Some("where"))?, options: how })
     }
 
     /// What responses tell of it, and what should be known of them.
@@ -62,23 +42,20 @@ impl Wave {
         responses: Responses,
         watch: Watch<'_>,
     ) -> Result<(Estimates, Vec<String>), Failure> {
-        if let (Responses::Counted(counts), None, true) = (&responses, &self.tables, self.is_plain()) {
+        let plain = self.asked.tables.is_none() && self.asked.is_plain() && self.survey.is_plain();
+        if let (Responses::Counted(counts), true) = (&responses, plain) {
             // All that were counted.
             return Ok((study::estimate(plan, counts, &self.options)?, notes(counts)));
         }
         let schema = plan.schema();
-        let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values)?;
-        let list =
-            |lists| TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error });
-        let asked = match &self.tables {
-            None if !wanted.is_empty() => Asked::tables(list(Vec::new())?),
-            tables => {
-                let named = tables.as_deref().unwrap_or("marginals");
-                Asked::parse(named, schema, self.without_missing, self.compare.as_deref())?
-            }
-        };
-        let tables = list(asked.counted().lists().iter().cloned().chain(wanted.tables()).collect())?;
-        let counts = self.grouping.counts(plan, responses, &tables, watch)?;
+        if self.survey.survey(schema)?.has_design() {
+            self.options.check_design()?;
+        }
+        let (asked, wanted) = self.asked.read(schema)?;
+        let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+        let tables =
+            TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+        let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), watch)?;
         Ok((study::estimate_asked(plan, &counts, &asked, &wanted, &self.options)?, notes(&counts)))
     }
 }
@@ -103,7 +80,7 @@ pub fn estimate(
     if before.is_none() && against_plan.is_some() {
         return Err(parameter("`against_plan` goes with `against`").into());
     }
-    if before.is_some() && wave.compare.is_some() {
+    if before.is_some() && wave.asked.compares() {
         return Err(parameter("`compare` does not go with `against`").into());
     }
     let other = against_plan.map_or(plan.0.clone(), |plan| plan.get().0.clone());

@@ -136,12 +136,12 @@ impl<'a> Pair<'a> {
         let [a, b] = self.attributes;
         let block = |attribute| plan.blocks().iter().position(|block| block.attributes().contains(&attribute));
         Ok(match (block(a), block(b)) {
-            (Some(first), Some(second)) if first == second => {
-                let deviations = Deviations::new(&self.estimator, self.tally, &self.estimate)?;
+            (first, second) if (first.is_some() && first == second) || self.tally.drawn().is_some() => {
+                let covariance = Deviations::new(&self.estimator, self.tally, &self.estimate)?.noise();
                 let (cells, groups) = (self.estimate.shares.len(), self.margins[0].groups() * self.margins[1].groups());
                 let mut law = DMatrix::zeros(groups, groups);
                 for (i, j) in (0..cells).flat_map(|i| (0..cells).map(move |j| (i, j))) {
-                    law[(self.group(i), self.group(j))] += deviations.covariance[(i, j)];
+                    law[(self.group(i), self.group(j))] += covariance[(i, j)];
                 }
                 Noise::Dense(law)
             }

@@ -182,7 +182,7 @@ fn cells(
         (Method::PlugIn, target) | (_, target @ Target::Table) => estimator.estimate(tally, target)?,
         (_, Target::Population) => population,
     };
-    let reach = options.interval.reach(options.confidence, estimate.shares.len());
+    let reach = options.interval.reach_of(tally, options.confidence, estimate.shares.len());
     let intervals: Vec<(f64, f64)> = match options.interval {
         Interval::Binomial => estimator.binomial(tally, &estimate, options),
         Interval::Bootstrap | Interval::Wald | Interval::Simultaneous => {

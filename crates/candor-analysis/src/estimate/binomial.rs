@@ -4,7 +4,7 @@
 //! there are two such numbers only, as for a cell of any one attribute, the count is binomial, and its interval by Clopper and Pearson
 //! (1934) holds at least as often as it says, whatever the truth. Where there are more, it is taken for a binomial count of
 //! the number of trials that gives it its variance (Korn and Graubard 1998); the variance is that at the estimate with a few people of
-//! no particular kind [added](super::moments::ADDED).
+//! no particular kind [added](super::moments::ADDED), or that of the survey's design, with fewer trials the fewer units tell it.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::beta::checked_beta_reg;
@@ -12,7 +12,7 @@ use statrs::function::beta::checked_beta_reg;
 use super::components::pattern_function;
 use super::moments::{effective_people, smoothed};
 use super::strips::extremes;
-use super::{Estimate, Options, TableEstimator, Target};
+use super::{Cell, Estimate, EstimateError, Interval, Options, TableEstimator, Target, Uncertainty};
 use crate::tally::TableTally;
 
 /// From so many of either kind on, the normal law stands for the binomial one.
@@ -86,45 +86,102 @@ fn quantile(a: f64, b: f64, share: f64) -> f64 {
     (low + high) / 2.0
 }
 
+/// A share that was estimated, and what its interval depends on.
+struct Seen {
+    estimate: f64,
+    /// The share at which the variance was taken.
+    likely: f64,
+    variance: f64,
+    /// Between which numbers the estimate can lie.
+    range: (f64, f64),
+    people: f64,
+    /// By which factor fewer trials are taken, since few units tell the variance.
+    shrunk: f64,
+    /// For this very table, where the variance depends on the share: the second moment of what a response adds to its own cell.
+    own: Option<f64>,
+}
+
+impl Seen {
+    fn interval(&self, options: &Options) -> (f64, f64) {
+        let &Seen { likely, variance, people, shrunk, .. } = self;
+        let (a, b) = (self.range.0.min(0.0), self.range.1.max(1.0));
+        let place = |share: f64| ((share - a) / (b - a)).clamp(0.0, 1.0);
+        let trials = |share: f64, variance: f64| {
+            let trials = place(share) * (1.0 - place(share)) * (b - a) * (b - a) / variance;
+            shrunk * if trials.is_finite() && trials > 0.0 { trials } else { people }
+        };
+        // What is outside is moved to the nearest end: the interval is never empty.
+        let moved = self.estimate.clamp(0.0, 1.0);
+        if let Some(own) = self.own {
+            let other = (people * variance - likely * (own - 1.0)).max(0.0) / (1.0 - likely).max(f64::MIN_POSITIVE);
+            let variance = |share: f64| (share * (own - 1.0) + (1.0 - share) * other).max(0.0) / people;
+            let holds = |share: f64| {
+                let (mean, trials) = (place(share), trials(share, variance(share)));
+                // The estimate moves by whole responses, which are more than one trial each.
+                let nearer = (0.5 / people - 0.5 / trials).max(0.0);
+                let seen = place(moved);
+                let seen = if mean < seen { mean.max(seen - nearer) } else { mean.min(seen + nearer) };
+                is_likely(seen, mean, trials, options)
+            };
+            return (furthest(moved, 0.0, holds), furthest(moved, 1.0, holds));
+        }
+        let (low, high) = clopper_pearson(place(moved), trials(likely, variance), options.confidence);
+        ((a + (b - a) * low).clamp(0.0, 1.0), (a + (b - a) * high).clamp(0.0, 1.0))
+    }
+}
+
 impl TableEstimator<'_> {
     /// The interval of every cell, in the order of the table.
     pub(super) fn binomial(&self, tally: &TableTally, estimate: &Estimate, options: &Options) -> Vec<(f64, f64)> {
         let people = effective_people(tally);
         let likely = smoothed(estimate, tally, 1);
-        let variances = self.cell_variances(tally, &likely, options.target);
+        // A survey's design tells the variance at the estimate itself.
+        let variances = match tally.drawn() {
+            Some(_) => None,
+            None => self.cell_variances(tally, &likely, options.target),
+        };
+        let student = options.interval.reach_of(tally, options.confidence, 1);
+        let shrunk = (options.interval.reach(options.confidence, 1) / student).powi(2);
         let (lowest, highest) = self.ranges(tally);
         // Of this very table only the randomization is uncertain, by how much depends on the share.
         let own = if options.target == Target::Table { self.own_square() } else { None };
         let interval = |cell: usize| {
-            let (a, b) = (lowest[cell].min(0.0), highest[cell].max(1.0));
-            let place = |share: f64| ((share - a) / (b - a)).clamp(0.0, 1.0);
-            let (share, variance) = match &variances {
+            let (likely, variance) = match &variances {
                 Some(variances) => (likely[cell], variances[cell]),
                 None => (estimate.shares[cell], estimate.standard_errors[cell].powi(2)),
             };
-            let trials = |share: f64, variance: f64| {
-                let trials = place(share) * (1.0 - place(share)) * (b - a) * (b - a) / variance;
-                if trials.is_finite() && trials > 0.0 { trials } else { people }
-            };
-            // What is outside is moved to the nearest end: the interval is never empty.
-            let moved = estimate.shares[cell].clamp(0.0, 1.0);
-            if let Some(own) = own {
-                let other = (people * variance - share * (own - 1.0)).max(0.0) / (1.0 - share).max(f64::MIN_POSITIVE);
-                let variance = |share: f64| (share * (own - 1.0) + (1.0 - share) * other).max(0.0) / people;
-                let holds = |share: f64| {
-                    let (mean, trials) = (place(share), trials(share, variance(share)));
-                    // The estimate moves by whole responses, which are more than one trial each.
-                    let nearer = (0.5 / people - 0.5 / trials).max(0.0);
-                    let seen = place(moved);
-                    let seen = if mean < seen { mean.max(seen - nearer) } else { mean.min(seen + nearer) };
-                    is_likely(seen, mean, trials, options)
-                };
-                return (furthest(moved, 0.0, holds), furthest(moved, 1.0, holds));
-            }
-            let (low, high) = clopper_pearson(place(moved), trials(share, variance), options.confidence);
-            ((a + (b - a) * low).clamp(0.0, 1.0), (a + (b - a) * high).clamp(0.0, 1.0))
+            let range = (lowest[cell], highest[cell]);
+            Seen { estimate: estimate.shares[cell], likely, variance, range, people, shrunk, own }.interval(options)
         };
         (0..estimate.shares.len()).map(interval).collect()
+    }
+
+    /// The sum of some cells, whose coefficients are 1 and those of all others 0, with its standard error and interval.
+    ///
+    /// # Errors
+    /// If the table cannot be estimated, or answers are sets and it is too large.
+    pub fn sum(&self, tally: &TableTally, members: &[f64], options: &Options) -> Result<Cell, EstimateError> {
+        let estimate = self.estimate(tally, options.target)?;
+        let found = self.linear_of(tally, &estimate, members, options.target);
+        let Some(standard_error) = found.standard_error else {
+            return Ok(Cell { estimate: found.value, uncertainty: None });
+        };
+        let reach = options.interval.reach_of(tally, options.confidence, 1);
+        let (low, high) = match (options.interval, self.moments(tally, &smoothed(&estimate, tally, 1))) {
+            (Interval::Binomial, Ok(moments)) => {
+                let (people, smooth) = (effective_people(tally), smoothed(&estimate, tally, 1));
+                let sum = |shares: &[f64]| members.iter().zip(shares).map(|(g, share)| g * share).sum::<f64>();
+                let likely = if tally.drawn().is_some() { found.value } else { sum(&smooth) };
+                let sampling = if options.target == Target::Table { likely * (1.0 - likely) / people } else { 0.0 };
+                let variance = (moments.variance(members) - sampling).max(0.0);
+                let (lowest, highest) = self.ranges(tally);
+                let range = moments.range(members).unwrap_or_else(|| (sum(&lowest), sum(&highest)));
+                let shrunk = (options.interval.reach(options.confidence, 1) / reach).powi(2);
+                Seen { estimate: found.value, likely, variance, range, people, shrunk, own: None }.interval(options)
+            }
+            _ => (found.value - reach * standard_error, found.value + reach * standard_error),
+        };
+        Ok(Cell { estimate: found.value, uncertainty: Some(Uncertainty { standard_error, low, high }) })
     }
 
     /// Between which numbers the estimate of each cell can lie, whatever the responses with these tags.

@@ -27,6 +27,7 @@ impl TableEstimator<'_> {
             () if options.target == Target::Table => {
                 Some("resampling responses tells about a population, not about this table")
             }
+            () if tally.drawn().is_some() => Some("its respondents are no simple random sample"),
             () if groups.iter().any(|(_, group)| !group.square_counts.is_empty()) => Some("its responses are weighted"),
             () if self.cells() * REPLICATES > MAX_NUMBERS => Some("it has too many cells to be resampled"),
             () => None,

@@ -7,9 +7,10 @@
 
 use candor::plan::Plan;
 use nalgebra::{DMatrix, DVector};
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 
 use super::inclusion::{self, MAX_DENSE};
+use super::moments::smoothed;
 use super::simplex::project;
 use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
 use crate::tally::{Group, TableTally};
@@ -63,18 +64,25 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
     let estimate = estimator.estimate(tally, Target::Population)?;
     let &[r, c] = &estimate.dims[..] else { panic!("a table of two attributes") };
     let groups = estimator.group_laws(tally);
-    let Deviations { deviations: d, covariance: spread } = Deviations::new(&estimator, tally, &estimate)?;
+    let Deviations { deviations: d, covariance: spread, design } = Deviations::new(&estimator, tally, &estimate)?;
 
     // Rows and columns of d sum to zero: all but the last of each say everything.
     let kept: Vec<usize> = (0..r * c).filter(|cell| cell / c < r - 1 && cell % c < c - 1).collect();
-    let small = DMatrix::from_fn(kept.len(), kept.len(), |a, b| spread[(kept[a], kept[b])]);
+    let part_of = |of: &DMatrix<f64>| DMatrix::from_fn(kept.len(), kept.len(), |a, b| of[(kept[a], kept[b])]);
     let part = DVector::from_fn(kept.len(), |a, _| d[kept[a]]);
     let name = |&attribute: &usize| plan.schema().name(attribute).to_owned();
     let erased = || EstimateError::NotIdentifiable(estimate.attributes.iter().map(name).collect());
-    let solved = small.lu().solve(&part).ok_or_else(erased)?;
-    let corrected = chi_square(part.dot(&solved).max(0.0), kept.len());
+    let small = part_of(&spread).lu();
+    let statistic = part.dot(&small.solve(&part).ok_or_else(erased)?).max(0.0);
+    let corrected = match (design, tally.drawn()) {
+        (Some((design, simple)), Some(drawn)) => {
+            let effects = part_of(&simple).lu().solve(&part_of(&design)).ok_or_else(erased)?;
+            rao_scott(statistic, &effects, drawn.degrees())
+        }
+        _ => chi_square(statistic, kept.len()),
+    };
 
-    let odds_ratio = if (r, c) == (2, 2) { estimator.odds_ratio(&groups, &estimate.shares, confidence)? } else { None };
+    let odds_ratio = if (r, c) == (2, 2) { estimator.odds_ratio(tally, &estimate.shares, confidence)? } else { None };
     let naive = estimator.naive(&groups, r, c);
     Ok(Independence { corrected, odds_ratio, naive })
 }
@@ -83,8 +91,11 @@ pub fn test_independence(plan: &Plan, tally: &TableTally, confidence: f64) -> Re
 pub(crate) struct Deviations {
     /// Each cell's estimate less the product of its estimated margins.
     deviations: DVector<f64>,
-    /// Their covariance under independence, with margins that are distributions.
-    pub(crate) covariance: DMatrix<f64>,
+    /// Their covariance under independence, with margins that are distributions, if respondents are a simple random sample.
+    covariance: DMatrix<f64>,
+    /// Their covariance under the survey's design, if the counts tell one, and that of a simple random sample of the same table: both
+    /// at the estimate, so that one by the other is the effect of the design.
+    design: Option<(DMatrix<f64>, DMatrix<f64>)>,
 }
 
 impl Deviations {
@@ -112,8 +123,34 @@ impl Deviations {
                 - if same_row { q[to % c] } else { 0.0 }
                 - if same_column { p[to / c] } else { 0.0 }
         });
-        Ok(Deviations { deviations, covariance: &jacobian * covariance * jacobian.transpose() })
+        let of_deviations = |covariance: DMatrix<f64>| &jacobian * covariance * jacobian.transpose();
+        let design = match estimator.design_covariance(tally)? {
+            Some(design) => {
+                let simple = estimator.covariance(&groups, &smoothed(estimate, tally, 1))?;
+                Some((of_deviations(design), of_deviations(simple)))
+            }
+            None => None,
+        };
+        Ok(Deviations { deviations, covariance: of_deviations(covariance), design })
     }
+
+    /// What noise alone does to the deviations.
+    pub(crate) fn noise(self) -> DMatrix<f64> {
+        self.design.map_or(self.covariance, |(design, _)| design)
+    }
+}
+
+/// The test by a statistic that is chi-square for simple random samples, under a survey's design (Rao and Scott 1984, second order): with
+/// `delta` the design's effects, the statistic times `df / tr delta` is nearly `df` times an F law with `tr(delta)^2 / tr(delta^2)` degrees of
+/// freedom, and so many times those of the design below.
+fn rao_scott(statistic: f64, delta: &DMatrix<f64>, degrees: f64) -> ChiSquareTest {
+    let (trace, square) = (delta.trace(), (delta * delta).trace());
+    if !(trace > 0.0 && square > 0.0) {
+        return ChiSquareTest { statistic: 0.0, degrees: delta.nrows(), p_value: 1.0 };
+    }
+    let (ratio, above) = (statistic / trace, trace * trace / square);
+    let p_value = FisherSnedecor::new(above, above * degrees).map_or(1.0, |law| law.sf(ratio));
+    ChiSquareTest { statistic: ratio * delta.nrows() as f64, degrees: delta.nrows(), p_value }
 }
 
 pub(super) fn chi_square(statistic: f64, degrees: usize) -> ChiSquareTest {
@@ -189,18 +226,21 @@ impl TableEstimator<'_> {
     /// The logarithm of the odds ratio is nearly normal; its variance by the delta method.
     fn odds_ratio(
         &self,
-        groups: &[(GroupLaw, &Group)],
+        tally: &TableTally,
         shares: &[f64],
         confidence: f64,
     ) -> Result<Option<OddsRatio>, EstimateError> {
         if shares.iter().any(|share| *share <= 0.0) {
             return Ok(None);
         }
-        let covariance = self.covariance(groups, shares)?;
+        let covariance = match self.design_covariance(tally)? {
+            Some(covariance) => covariance,
+            None => self.covariance(&self.group_laws(tally), shares)?,
+        };
         let gradient = DVector::from_fn(4, |cell, _| if cell == 0 || cell == 3 { 1.0 } else { -1.0 } / shares[cell]);
         let error = (gradient.transpose() * covariance * &gradient)[(0, 0)].max(0.0).sqrt();
         let log = (shares[0] * shares[3] / (shares[1] * shares[2])).ln();
-        let reach = Interval::Wald.reach(confidence, 1) * error;
+        let reach = Interval::Wald.reach_of(tally, confidence, 1) * error;
         Ok(Some(OddsRatio { estimate: log.exp(), low: (log - reach).exp(), high: (log + reach).exp() }))
     }
 
@@ -209,9 +249,12 @@ impl TableEstimator<'_> {
         if !self.matrices.is_empty() || !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return None;
         }
+        // Weights stand for as many people as there are equally weighted ones whose mean varies as much.
+        let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+        let scale = sum(|group| group.total) / sum(|group| group.squares);
         let mut counts = vec![0.0; r * c];
         for (_, group) in groups {
-            counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += count);
+            counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += scale * count);
         }
         let counts = self.to_order(counts);
         let total: f64 = counts.iter().sum();

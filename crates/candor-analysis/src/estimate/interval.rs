@@ -1,6 +1,8 @@
 //! From standard errors to intervals.
 
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::tally::TableTally;
 
 /// How intervals are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +34,17 @@ impl Interval {
         };
         // By symmetry, so that tiny tails keep their digits.
         -Normal::standard().inverse_cdf(share)
+    }
+
+    /// The same for errors that are estimated from few units or replicates of a survey's design, if the counts tell one: by Student's law.
+    pub(crate) fn reach_of(self, tally: &TableTally, confidence: f64, cells: usize) -> f64 {
+        let normal = self.reach(confidence, cells);
+        // Beyond so many degrees the two are the same to more than four digits.
+        let law = tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < 1e5);
+        match law.and_then(|degrees| StudentsT::new(0.0, 1.0, degrees).ok()) {
+            Some(law) => -law.inverse_cdf(Normal::standard().cdf(-normal)),
+            None => normal,
+        }
     }
 }
 

@@ -37,6 +37,11 @@ impl TableEstimator<'_> {
     pub fn linear_of(&self, tally: &TableTally, estimate: &Estimate, coefficients: &[f64], target: Target) -> Linear {
         assert_eq!(coefficients.len(), estimate.shares.len(), "one coefficient per cell");
         let value = dot(coefficients, &estimate.shares);
+        match self.scatter(tally) {
+            Ok(None) => {}
+            Ok(Some(scatter)) => return Linear { value, standard_error: Some(scatter.variance(coefficients).sqrt()) },
+            Err(_) => return Linear { value, standard_error: None },
+        }
         let groups = self.group_laws(tally);
         let variance = match groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             true => Some(self.linear_variance(&groups, &estimate.shares, coefficients)),
@@ -88,6 +93,9 @@ impl TableEstimator<'_> {
     /// The covariance of the estimated shares of one attribute; for matrices that are over others, too, from the variances of sums of two.
     pub(crate) fn covariance_one_way(&self, tally: &TableTally, estimate: &Estimate) -> DMatrix<f64> {
         let cells = estimate.shares.len();
+        if let Ok(Some(covariance)) = self.design_covariance(tally) {
+            return covariance;
+        }
         let closest = simplex::project(&estimate.shares);
         if self.matrices.iter().all(|axis| axis.is_whole())
             && let Ok(covariance) = self.covariance(&self.group_laws(tally), &closest)

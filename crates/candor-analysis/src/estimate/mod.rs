@@ -21,15 +21,15 @@ mod matrix;
 mod sets;
 mod iterative;
 mod constrained;
+mod scatter;
 mod analysis;
 mod bootstrap;
+pub(crate) mod moments;
 mod independence;
 mod linear;
 mod plausible;
-pub(crate) mod moments;
 pub(crate) mod binomial;
 mod predict;
-mod influence;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
 pub use constrained::constrained;
@@ -52,6 +52,9 @@ use strips::second_moment;
 
 /// An eigenvalue below this tells nothing that floating point could recover.
 const NO_INFORMATION: f64 = 1e-9;
+
+/// Groups of responses, each with its law; the weights of components in each; and shares, in the order in which cells are held.
+type Weighed<'t> = (Vec<(GroupLaw, &'t Group)>, Vec<Vec<f64>>, Vec<f64>);
 
 /// A table of a plan, made ready to be estimated.
 pub struct TableEstimator<'a> {
@@ -120,14 +123,34 @@ impl<'a> TableEstimator<'a> {
         &self.layout
     }
 
-    /// Estimates the table from counts.
+    /// Estimates the table from counts. Standard errors are those of the survey's design, if the counts [tell](TableTally::drawn) it.
     ///
     /// # Errors
-    /// If there are no responses, or the plan erases what the table asks for.
+    /// If there are no responses, the plan erases what the table asks for, or the design tells no errors.
     pub fn estimate(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
+        let estimate = self.estimate_simply(tally, target)?;
+        let Some(scatter) = self.scatter(tally)? else { return Ok(estimate) };
+        let standard_errors = scatter.variances(self.cells()).into_iter().map(f64::sqrt).collect();
+        Ok(Estimate { standard_errors, ..estimate })
+    }
+
+    /// The same as if respondents were a simple random sample.
+    fn estimate_simply(&self, tally: &TableTally, target: Target) -> Result<Estimate, EstimateError> {
+        let (groups, weights, shares) = self.weighed(tally)?;
+        let variances = self.variances(&groups, &weights, &shares, target);
+        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
+        Ok(self.in_order(shares, standard_errors, tally.total()))
+    }
+
+    /// The shares alone, in the order of the table.
+    fn shares(&self, tally: &TableTally) -> Result<Vec<f64>, EstimateError> {
+        self.weighed(tally).map(|(_, _, shares)| self.to_order(shares))
+    }
+
+    /// The groups of responses, how components enter by each, and the shares.
+    fn weighed<'t>(&self, tally: &'t TableTally) -> Result<Weighed<'t>, EstimateError> {
         let groups = self.group_laws(tally);
-        let respondents = tally.total();
-        if respondents <= 0.0 {
+        if tally.total() <= 0.0 {
             return Err(EstimateError::NoResponses);
         }
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
@@ -137,9 +160,7 @@ impl<'a> TableEstimator<'a> {
             self.apply(&mut part, law, &self.estimate_coefficients(weights));
             shares.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
         }
-        let variances = self.variances(&groups, &weights, &shares, target);
-        let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();
-        Ok(self.in_order(shares, standard_errors, respondents))
+        Ok((groups, weights, shares))
     }
 
     /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, with

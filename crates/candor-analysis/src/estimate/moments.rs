@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::matrix::MatrixAxis;
+use super::scatter::Scatter;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
 use crate::tally::{Group, TableTally};
 
@@ -20,6 +21,8 @@ enum Kind<'e> {
     Answers(&'e TableEstimator<'e>, Vec<AnswerGroup>),
     /// The covariance of all cells.
     Dense(DMatrix<f64>),
+    /// That of the survey's design, whatever the table.
+    Design(Scatter),
 }
 
 struct AnswerGroup {
@@ -42,6 +45,7 @@ impl Moments<'_> {
                 let coefficients = DVector::from_column_slice(coefficients);
                 coefficients.dot(&(covariance * &coefficients)).max(0.0)
             }
+            Kind::Design(scatter) => scatter.variance(coefficients),
             Kind::Answers(estimator, groups) => {
                 let spread = |group: &AnswerGroup| {
                     let values = estimator.contributions(&group.law, &group.coefficients, coefficients);
@@ -54,6 +58,17 @@ impl Moments<'_> {
         }
     }
 
+    /// Between which numbers a sum can lie, whatever the responses with these tags; `None` where answers are sets.
+    pub(crate) fn range(&self, coefficients: &[f64]) -> Option<(f64, f64)> {
+        let Kind::Answers(estimator, groups) = &self.kind else { return None };
+        let of_group = |group: &AnswerGroup| {
+            let values = estimator.contributions(&group.law, &group.coefficients, coefficients);
+            let (least, most) = (f64::INFINITY, f64::NEG_INFINITY);
+            values.into_iter().fold((least, most), |(low, high), x| (low.min(x), high.max(x)))
+        };
+        Some(groups.iter().map(of_group).fold((0.0, 0.0), |(a, b), (low, high)| (a + low, b + high)))
+    }
+
     /// The variances of two sums, and their covariance.
     pub(crate) fn of_two(&self, first: &[f64], second: &[f64]) -> [f64; 3] {
         let both: Vec<f64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
@@ -64,11 +79,14 @@ impl Moments<'_> {
 
 impl TableEstimator<'_> {
     /// The variances of sums of shares if the table were `shares` (in its own order, a distribution), with as many responses and weights
-    /// as there are.
+    /// as there are; where counts tell a survey's design, the variances under it.
     ///
     /// # Errors
     /// If answers are sets and the table is too large for its covariance.
     pub(crate) fn moments(&self, tally: &TableTally, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
+        if let Some(scatter) = self.scatter(tally)? {
+            return Ok(Moments { kind: Kind::Design(scatter) });
+        }
         let groups = self.group_laws(tally);
         if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return Ok(Moments { kind: Kind::Dense(self.covariance(&groups, shares)?) });

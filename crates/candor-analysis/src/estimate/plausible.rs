@@ -2,7 +2,7 @@
 
 use super::independence::chi_square;
 use super::simplex::project;
-use super::{Estimate, Interval, TableEstimator};
+use super::{Estimate, Interval, TableEstimator, Target};
 use crate::tally::TableTally;
 
 /// The chance of calling honest responses implausible.
@@ -14,8 +14,13 @@ impl TableEstimator<'_> {
     /// distribution of inputs.
     pub(super) fn is_implausible(&self, tally: &TableTally, estimate: &Estimate) -> bool {
         let reach = Interval::Simultaneous.reach(1.0 - FALSE_ALARM, estimate.shares.len());
+        let mut errors = estimate.standard_errors.clone();
+        // A few units may happen to agree.
+        if let Some(simple) = tally.drawn().and_then(|_| self.estimate_simply(tally, Target::Population).ok()) {
+            errors.iter_mut().zip(simple.standard_errors).for_each(|(error, simple)| *error = error.max(simple));
+        }
         let outside = |(share, se): (&f64, &f64)| share + reach * se < 0.0 || share - reach * se > 1.0;
-        let impossible = estimate.shares.iter().zip(&estimate.standard_errors).any(outside);
+        let impossible = estimate.shares.iter().zip(&errors).any(outside);
         impossible || self.misfit(tally, &estimate.shares).is_some_and(|p_value| p_value < FALSE_ALARM)
     }
 

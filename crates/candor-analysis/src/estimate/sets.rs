@@ -47,7 +47,10 @@ impl TableEstimator<'_> {
         if self.attributes.len() != 1 || !self.matrices.is_empty() || shares.len() != self.dims[0] {
             return None;
         }
-        let covariance = self.covariance(&self.group_laws(tally), shares).ok()?;
+        let covariance = match self.design_covariance(tally).ok()? {
+            Some(covariance) => covariance,
+            None => self.covariance(&self.group_laws(tally), shares).ok()?,
+        };
         Some(covariance.row_iter().map(|row| row.iter().copied().collect()).collect())
     }
 }

@@ -81,6 +81,21 @@ pub enum EstimateError {
     /// The iteration did not settle.
     #[error("the iterative method had not settled after {0} updates; use unbiased or projected")]
     NotConverged(usize),
+    /// Nobody is in the group with the weights of a replicate.
+    #[error(
+        "with the weights of a replicate there are no responses here, so that they tell no error; merge groups, or leave this one out"
+    )]
+    EmptyReplicate,
+    /// What units add to the cells is not held.
+    #[error(
+        "its {cells} cells are too many for the errors of {units} sampling units; ask for a smaller table, or name larger units"
+    )]
+    TooManyUnits {
+        /// How many units there are.
+        units: usize,
+        /// How many cells.
+        cells: usize,
+    },
     /// The counts do not hold the likelihood that a method needs.
     #[error("this method does not apply to the table: {0}")]
     NoLikelihood(&'static str),

@@ -5,7 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::effects::Average;
 use super::{Method, Model, ModelRows, RegressError, Regression, regress};
-use crate::sampling::Replicates;
+use crate::tally::Replicates;
 
 /// As [`regress`], but all errors are those of the rows' replicate weights, and p-values those of estimates over their errors.
 ///

@@ -5,10 +5,13 @@ mod cover;
 mod inclusion;
 mod layout;
 mod sources;
-mod slice;
 mod runs;
+mod drawn;
+mod slice;
 
 pub use cover::count_categories;
+pub(crate) use drawn::{Calibration, UnitGroup};
+pub use drawn::{Drawn, Replicates, Sample, SamplingError, Stratum, UnitCounts, Units, count_units};
 pub use inclusion::count_inclusions;
 pub use layout::{CountAxis, CountLayout, ELSEWHERE, StripMargin};
 
@@ -42,6 +45,7 @@ pub struct TableTally {
     groups: BTreeMap<Vec<u16>, Group>,
     /// By tags, if kept.
     sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
+    drawn: Option<Box<Drawn>>,
 }
 
 /// Sums of counts that differ relatively by no more are the same: beyond 2^53 they are rounded.
@@ -148,7 +152,7 @@ pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [V
 impl TableTally {
     /// No responses yet.
     pub fn new(layout: CountLayout) -> TableTally {
-        TableTally { layout, groups: BTreeMap::new(), sets: None }
+        TableTally { layout, groups: BTreeMap::new(), sets: None, drawn: None }
     }
 
     /// Counts made elsewhere.
@@ -159,7 +163,7 @@ impl TableTally {
         let fits = |(key, group): (&Vec<u16>, &Group)| layout.cells(plan, key) == Some(group.counts.len());
         assert!(groups.iter().all(fits), "groups of this layout");
         groups.retain(|_, group| group.total > 0.0);
-        TableTally { layout, groups, sets: None }
+        TableTally { layout, groups, sets: None, drawn: None }
     }
 
     /// The same, and the different sets that are answered are kept, too: the likelihood needs them, counts of
@@ -287,6 +291,11 @@ impl TableTally {
     /// If they are laid out differently.
     pub fn merge(&mut self, other: TableTally) {
         assert_eq!(self.layout, other.layout, "counts of the same table");
+        match (&mut self.drawn, other.drawn) {
+            (Some(drawn), Some(more)) => drawn.merge(*more),
+            (None, more) if self.groups.is_empty() => self.drawn = more,
+            _ => {}
+        }
         self.sets.take_if(|_| other.sets.is_none());
         if let (Some(kept), Some(sets)) = (&mut self.sets, other.sets) {
             for (key, counts) in sets {

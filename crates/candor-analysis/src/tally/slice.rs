@@ -2,7 +2,8 @@
 
 use candor::plan::Plan;
 
-use super::{CountAxis, CountLayout, Group, TableTally};
+use super::drawn::{UnitCounts, UnitGroup};
+use super::{CountAxis, CountLayout, Drawn, Group, TableTally};
 
 impl TableTally {
     /// The counts of the table's other attributes among the responses with one category of an attribute that is public. Everybody knows
@@ -35,6 +36,36 @@ impl TableTally {
                 groups.insert(key.clone(), Group { total, squares, counts, square_counts });
             }
         }
-        TableTally { layout, groups, sets: None }
+        let drawn = self.drawn.as_deref().map(|drawn| match drawn {
+            Drawn::Units(units) => {
+                Drawn::Units(units.map(|counts| self.among_unit(plan, &layout, (axis, code), counts)))
+            }
+            Drawn::Replicates(method, tallies) => {
+                Drawn::Replicates(*method, tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect())
+            }
+        });
+        TableTally { layout, groups, sets: None, drawn: drawn.map(Box::new) }
+    }
+
+    /// The same of the counts of a unit: those with this code along this axis.
+    fn among_unit(
+        &self,
+        plan: &Plan,
+        layout: &CountLayout,
+        (axis, code): (usize, u16),
+        counts: &UnitCounts,
+    ) -> UnitCounts {
+        let one = |group: &UnitGroup| {
+            let dims = self.layout.frame(plan, &group.key).dims;
+            let inner: usize = dims[axis + 1..].iter().product();
+            let place = |(cell, count): &(u32, f64)| {
+                let (line, rest) = (*cell as usize / inner, *cell as usize % inner);
+                (line % dims[axis] == usize::from(code)).then(|| ((line / dims[axis] * inner + rest) as u32, *count))
+            };
+            let counts: Vec<(u32, f64)> = group.counts.iter().filter_map(place).collect();
+            let total = counts.iter().map(|(_, count)| count).sum::<f64>() / layout.cells_of_one(plan, &group.key).0;
+            (total > 0.0).then(|| UnitGroup { key: group.key.clone(), total, counts })
+        };
+        UnitCounts { groups: counts.groups.iter().filter_map(one).collect() }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod adjust;
 mod compare_plans;
+mod survey;
 pub mod completions;
 pub mod demo;
 pub mod enter;

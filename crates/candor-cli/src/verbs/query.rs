@@ -4,12 +4,14 @@ use candor::plan::Plan;
 use candor_analysis::adjust::DistinctRecords;
 use candor_study::counts::{Counts, Provenance};
 use candor_study::estimate::EstimateOptions;
-use candor_study::query::{Answer, Answers, QueryMethod, QueryOptions, Question, query};
+use candor_study::query::{Answer, Answers, ComparedAnswer, QueryMethod, QueryOptions, Question, query, query_groups};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Inputs;
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
-use super::estimate::{TargetArg, parse_confidence, read_responses};
+use super::estimate::{TargetArg, parse_confidence};
+use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
@@ -22,16 +24,33 @@ joined by and, or, not and parentheses. Names and labels with spaces go into quo
 
 Examples:
   candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
-  candor query plan.json responses.parquet --where \"Income = '>50K'\" --method joint --json")]
+  candor query plan.json responses.parquet --where \"Income = '>50K'\" --method joint --json
+  candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" --compare Sex
+  candor query plan.json responses.csv --where \"Income = '>50K'\" --by Region --weights weight --sampling-clusters household")]
 pub struct QueryArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
     /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
-    #[arg(required = true)]
+    #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
+    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
+    counts: Vec<String>,
     /// The condition
     #[arg(long = "where", value_name = "CONDITION")]
     condition: String,
+    /// The share among those for whom another condition holds
+    #[arg(long, value_name = "CONDITION")]
+    given: Option<String>,
+    /// Instead of the share of the condition, the mean of this attribute among those for whom it holds
+    #[arg(long, value_name = "NAME")]
+    mean: Option<String>,
+    /// What the categories of that attribute stand for, such as 9,40,75
+    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "mean")]
+    values: Option<String>,
+    /// The groups of this attribute side by side, with differences and ratios to the first
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
     /// How to estimate; all ways side by side by default
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
@@ -41,6 +60,8 @@ pub struct QueryArgs {
     /// Whose share: that of the population the respondents come from, or of the very table that was randomized
     #[arg(long, value_enum, default_value_t = TargetArg::Population)]
     target: TargetArg,
+    #[command(flatten)]
+    survey: SurveyArgs,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -74,21 +95,50 @@ impl From<MethodArg> for QueryMethod {
 
 pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
-    let methods = args.method.map_or(QueryOptions::default().methods, |method| vec![method.into()]);
-    let options = QueryOptions { methods, confidence: args.confidence, target: args.target.into() };
-    let question = Question::new(&plan, &args.condition, options)?;
+    let options = QueryOptions {
+        methods: args.method.map_or(QueryOptions::default().methods, |method| vec![method.into()]),
+        confidence: args.confidence,
+        target: args.target.into(),
+        given: args.given.clone(),
+        mean: args.mean.clone(),
+        values: args.values.clone(),
+        compare: args.compare.clone(),
+    };
+    let mut question = Question::new(&plan, &args.condition, options)?;
+    let survey = args.survey.survey(&plan, None)?;
+    if survey.has_design() {
+        EstimateOptions { target: args.target.into(), ..EstimateOptions::default() }.check_design()?;
+    }
+    if !(args.survey.is_plain() && args.counts.is_empty()) {
+        question = question.of_survey()?;
+    }
     let tables = question.tables()?;
+    let note = question.note().map_or(String::new(), |note| paragraph(&note));
     let answers = if question.needs_records() {
         let (records, responses) = read_records(&args, &plan)?;
         let groups = [(Vec::new(), records.tallies(&plan, &tables))].into();
         query(&question, &Counts::new(&plan, &[], groups, responses)?, Some(&records))
     } else {
-        query(&question, &read_responses(&plan, &args.responses, args.delimiter, &tables)?, None)
+        let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
+        let counts = count_responses(&plan, &survey, sources, &tables, false)?;
+        if !counts.by().is_empty() {
+            let groups = query_groups(&question, &counts);
+            return match args.json {
+                true => emit_json(&Groups { groups }),
+                false => emit(&(groups.iter().map(describe).collect::<Vec<_>>().join("\n") + &note)),
+            };
+        }
+        query(&question, &counts, None)
     };
     match args.json {
         true => emit_json(&answers),
-        false => emit(&describe(&answers, question.note())),
+        false => emit(&(describe(&answers) + &note)),
     }
+}
+
+#[derive(Serialize)]
+struct Groups {
+    groups: Vec<Answers>,
 }
 
 /// The different responses, and how many there are in all.
@@ -99,21 +149,60 @@ fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64),
     Ok((records, read.responses))
 }
 
-fn describe(answers: &Answers, note: Option<String>) -> String {
-    let mut text = format!("{} responses; where {}\n", count(answers.respondents), answers.condition.trim());
+fn describe(answers: &Answers) -> String {
+    let mut text = format!("{} responses; where {}", count(answers.respondents), answers.condition.trim());
+    let given = answers.given.as_ref().map(|given| format!(", among those with {}", given.trim()));
+    let group: Vec<String> = answers.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
+    let group = (!group.is_empty()).then(|| format!(", in the group {}", group.join(", ")));
+    let design = answers.design.as_ref().map(|design| format!(", {design}"));
+    text.extend([given, group, design].into_iter().flatten());
+    text.push('\n');
+    if !answers.compared.is_empty() {
+        return text + &compared_table(answers);
+    }
     let row = |answer: &Answer| {
         let people = answer.estimate.map(|share| format!("{:.0}", share * answers.respondents as f64));
         let shown = |number: Option<f64>| number.map(|number| format!("{number:.4}"));
         let [error, low, high] = [answer.standard_error, answer.low, answer.high].map(shown);
-        let cells = [Some(answer.method.to_owned()), shown(answer.estimate), people, error, low, high];
-        cells.map(|cell| cell.unwrap_or("-".to_owned())).to_vec()
+        let mut cells = vec![Some(answer.method.to_owned()), shown(answer.estimate)];
+        if whole(answers) {
+            cells.push(people);
+        }
+        cells.extend([error, low, high]);
+        cells.into_iter().map(|cell| cell.unwrap_or("-".to_owned())).collect::<Vec<_>>()
     };
-    let header = ["method", "share", "people", "standard error", "low", "high"];
+    let number = answers.mean.as_ref().map_or("share".to_owned(), |name| format!("mean of {name}"));
+    let mut header = vec!["method", &number];
+    if whole(answers) {
+        header.push("people");
+    }
+    header.extend(["standard error", "low", "high"]);
     text += &table(&header, &answers.answers.iter().map(row).collect::<Vec<_>>());
     for answer in &answers.answers {
         if let Some(reason) = &answer.reason {
             text += &paragraph(&format!("{}: {reason}.", answer.method));
         }
     }
-    text + &note.map_or(String::new(), |note| paragraph(&note))
+    text
+}
+
+/// Whether shares are of all respondents, so that they are numbers of people, too.
+fn whole(answers: &Answers) -> bool {
+    answers.given.is_none() && answers.mean.is_none()
+}
+
+fn compared_table(answers: &Answers) -> String {
+    let shown = |number: f64| if number.is_finite() { format!("{number:.4}") } else { "any".to_owned() };
+    let row = |one: &ComparedAnswer| {
+        let number = one.number.map(|m| [m.estimate, m.low, m.high]);
+        let difference = one.difference.map(|m| [m.estimate, m.low, m.high]);
+        let ratio = one.ratio.map(|r| [r.estimate, r.low, r.high]);
+        let cells = |numbers: Option<[f64; 3]>| numbers.map_or(["-"; 3].map(str::to_owned), |n| n.map(shown));
+        let label = if one.category.is_empty() { "\"\"".to_owned() } else { one.category.clone() };
+        [label].into_iter().chain([number, difference, ratio].into_iter().flat_map(cells)).collect::<Vec<_>>()
+    };
+    let name = answers.compared.first().map_or("", |one| &one.attribute);
+    let number = answers.mean.as_ref().map_or("share".to_owned(), |name| format!("mean of {name}"));
+    let header = [name, &number, "low", "high", "difference", "low", "high", "ratio", "low", "high"];
+    table(&header, &answers.compared.iter().map(row).collect::<Vec<_>>())
 }

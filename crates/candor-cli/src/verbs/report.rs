@@ -1,7 +1,6 @@
 //! `candor report`: plan + responses -> one page that can be published.
 
 use candor::plan::Plan;
-use candor_analysis::table_list::TableList;
 use candor_study::estimate::EstimateOptions;
 use candor_study::page::isolated;
 use candor_study::regress::{RegressOptions, Regression, Rows, model, regress};
@@ -11,7 +10,8 @@ use candor_tables::model::Beside;
 use candor_tables::output::{self, Target};
 use clap::Args;
 
-use super::estimate::{parse_confidence, read_responses};
+use super::estimate::{AskedArgs, parse_confidence};
+use super::survey::{Sources, SurveyArgs, count};
 use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
@@ -27,14 +27,16 @@ pub struct ReportArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
     /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
-    #[arg(required = true)]
+    #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
+    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["responses", "model"])]
+    counts: Vec<String>,
     /// Where to write the page; - for standard output
     #[arg(short, long, value_name = "report.html")]
     output: String,
-    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
-    #[arg(long, default_value = "marginals")]
-    tables: String,
+    #[command(flatten)]
+    asked: AskedArgs,
     /// Confidence of the intervals
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
@@ -44,6 +46,11 @@ pub struct ReportArgs {
     /// Also regressions, such as "Income ~ Education + Sex"; may be given several times
     #[arg(long)]
     model: Vec<String>,
+    /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    #[command(flatten)]
+    survey: SurveyArgs,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -60,13 +67,16 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     refuse_overwriting(&args.output, &[&args.plan])?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let asked = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
+    refuse_overwriting(&args.output, &args.counts.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let (asked, wanted) = args.asked.read(plan.schema())?;
+    let survey = args.survey.survey(&plan, args.condition.as_deref())?;
+    let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
     // One pass: the tables asked for, and what the dependences need.
-    let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &asked)?)?;
+    let counts = count(&plan, &survey, sources, &tables(&plan, &asked, &wanted)?, false)?;
     let regressions = regressions(&plan, &args)?;
     let (title, commands) = (args.title.clone(), how_to_repeat(&args));
     let options = ReportOptions { confidence: args.confidence, title, commands, regressions };
-    let report = report(&plan, &asked, &counts, &options)?;
+    let report = report(&plan, &asked, &wanted, &counts, &options)?;
     let html = report.page.html();
     let target = Target::new(&args.output);
     match target {
@@ -94,9 +104,17 @@ fn regressions(plan: &Plan, args: &ReportArgs) -> Result<Vec<Regression>, Failur
 /// What somebody who has the files would type.
 fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     let file = |path: &str| isolated(&shell::file(&file_name(path)));
-    let responses = args.responses.iter().map(|path| file(path)).collect::<Vec<_>>().join(" ");
+    let files = |paths: &[String]| paths.iter().map(|path| file(path)).collect::<Vec<_>>().join(" ");
+    let responses = match args.counts.is_empty() {
+        true => files(&args.responses),
+        false => format!("--counts {}", files(&args.counts)),
+    };
     let plan = file(&args.plan);
-    let options = format!("{} --confidence {}", isolated(&shell::flag("--tables", &args.tables)), args.confidence);
+    let mut flags = args.asked.flags();
+    flags.extend(args.condition.iter().map(|condition| shell::flag("--where", condition)));
+    flags.extend(args.survey.flags());
+    flags.push(format!("--confidence {}", args.confidence));
+    let options = flags.iter().map(|flag| isolated(flag)).collect::<Vec<_>>().join(" ");
     let title = isolated(&shell::flag("--title", &args.title));
     let models: Vec<String> = args.model.iter().map(|text| isolated(&shell::flag("--model", text))).collect();
     let title = [&[title], &models[..]].concat().join(" ");

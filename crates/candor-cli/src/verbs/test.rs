@@ -2,31 +2,42 @@
 
 use candor_analysis::table_list::TableList;
 use candor_study::estimate::EstimateOptions;
-use candor_study::test::{Independence, one_pair, tables, test};
+use candor_study::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
 use candor_study::words::p_value;
 use clap::Args;
+use serde::Serialize;
 
-use super::estimate::{parse_confidence, read_responses};
+use super::estimate::parse_confidence;
+use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, paragraph, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  candor test plan.json responses.parquet --independence Education,Income")]
+Examples:
+  candor test plan.json responses.parquet --independence Education,Income
+  candor test plan.json responses.csv --independence Education,Income --by Region --weights weight --sampling-clusters household")]
 pub struct TestArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
     /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
-    #[arg(required = true)]
+    #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
+    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
+    counts: Vec<String>,
     /// The two attributes
     #[arg(long, value_name = "A,B")]
     independence: String,
     /// Confidence of the interval of the odds ratio
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
+    /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    #[command(flatten)]
+    survey: SurveyArgs,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -40,12 +51,36 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let asked =
         TableList::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
     let pair = one_pair(&asked)?;
-    let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(plan.schema(), pair)?)?;
+    let survey = args.survey.survey(&plan, args.condition.as_deref())?;
+    let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
+    let counts = count_responses(&plan, &survey, sources, &tables(plan.schema(), pair)?, false)?;
+    let names = pair.map(|a| plan.schema().name(a));
+    if !counts.by().is_empty() {
+        let groups = test_groups(&plan, pair, &counts, args.confidence)?;
+        return match args.json {
+            true => emit_json(&Groups { groups }),
+            false => emit(&groups.iter().map(|group| in_group(group, names, args.confidence)).collect::<String>()),
+        };
+    }
     let result = test(&plan, pair, &counts, args.confidence)?;
     match args.json {
         true => emit_json(&result),
-        false => emit(&describe(&result, pair.map(|a| plan.schema().name(a)), args.confidence)),
+        false => emit(&describe(&result, names, args.confidence)),
     }
+}
+
+#[derive(Serialize)]
+struct Groups {
+    groups: Vec<GroupTest>,
+}
+
+fn in_group(group: &GroupTest, names: [&str; 2], confidence: f64) -> String {
+    let categories: Vec<String> = group.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
+    let result = match (&group.test, &group.reason) {
+        (Some(test), _) => describe(test, names, confidence),
+        (None, reason) => paragraph(reason.as_deref().unwrap_or_default()),
+    };
+    format!("Where {}:\n{result}\n", categories.join(", "))
 }
 
 fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String {
@@ -54,7 +89,10 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
     };
     let corrected = line(result.statistic, result.degrees, result.p_value);
     let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(result.respondents));
-    text += &paragraph(&format!("Corrected for the randomization: {corrected}."));
+    match &result.design {
+        None => text += &paragraph(&format!("Corrected for the randomization: {corrected}.")),
+        Some(design) => text += &paragraph(&format!("Corrected for the randomization, {design}: {corrected}.")),
+    }
     let error = result.cramers_v_standard_error;
     let error = error.map_or(String::new(), |error| format!(" (standard error {error:.4})"));
     text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", result.cramers_v));

@@ -1,6 +1,7 @@
 //! Tables of responses: what travels with them, how they are written and read (docs/formats.md).
 
 mod as_text;
+mod beside;
 mod cells;
 mod read;
 mod json;
@@ -8,12 +9,13 @@ mod write;
 mod copy;
 
 pub(crate) use as_text::check as check_kept;
+pub(crate) use beside::{Columns, matches};
 pub(crate) use cells::CellLabels;
 pub use copy::copy_to;
 pub(crate) use copy::taken_apart;
 pub use json::{ResponseReader, one_response, response_line};
 pub(crate) use read::{
-    A_TAG, NOT_AN_ANSWER, bad_value, read_batches, read_batches_beside, tags_are, unsupported, written,
+    A_TAG, NOT_AN_ANSWER, bad_value, read_batches, read_batches_beside, tags_are, unsupported, weights_of, written,
 };
 pub use read::{Decoder, Read, ResponseBatch, Responses};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};

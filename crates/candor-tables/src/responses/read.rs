@@ -11,6 +11,7 @@ use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
 use candor::randomize::{AnswerColumn, Sets, UNANSWERED};
 use candor_analysis::watch::{Step, Watch};
 
+use super::beside::{Columns, matches};
 use super::cells::CellLabels;
 use super::{Provenance, open};
 use crate::TableError;
@@ -74,7 +75,7 @@ pub(crate) fn read_batches<T: Send + 'static>(
     map: impl Fn(ResponseBatch) -> T + Sync,
     take: impl FnMut(T),
 ) -> Result<Read, TableError> {
-    read_batches_beside(plan, inputs, weights, &[], watch, |_, batch| Ok(map(batch)), take)
+    read_batches_beside(plan, inputs, weights, Columns::default(), watch, |_, batch| Ok(map(batch)), take)
 }
 
 /// The same with further columns that stand beside the responses: `map` finds them, by name, in the batch that was decoded.
@@ -85,7 +86,7 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
     plan: &Plan,
     inputs: Inputs,
     weights: Option<&str>,
-    beside: &[String],
+    beside: Columns<'_>,
     watch: Watch<'_>,
     map: impl Fn(&Batch, ResponseBatch) -> Result<T, TableError> + Sync,
     mut take: impl FnMut(T),
@@ -134,7 +135,7 @@ impl Responses {
     /// # Errors
     /// If it was made under another plan, a column is missing, or the plan [protects](candor::schema::Schema::protects) that of weights.
     pub fn open(plan: &Plan, table: Table, weights: Option<&str>) -> Result<Responses, TableError> {
-        Responses::open_beside(plan, table, weights, &[])
+        Responses::open_beside(plan, table, weights, Columns::default())
     }
 
     /// The same with further columns, which batches hold beside those of the responses.
@@ -142,12 +143,16 @@ impl Responses {
         plan: &Plan,
         table: Table,
         weights: Option<&str>,
-        beside: &[String],
+        beside: Columns<'_>,
     ) -> Result<Responses, TableError> {
-        if let Some((name, attribute)) = weights.and_then(|name| Some((name, plan.schema().protects(name)?))) {
-            let (column, attribute) = (name.to_owned(), attribute.name().to_owned());
-            return Err(TableError::WeightTruth { column, attribute });
-        }
+        let check_weight = |name: &str| match plan.schema().protects(name) {
+            None => Ok(()),
+            Some(attribute) => {
+                let (column, attribute) = (name.to_owned(), attribute.name().to_owned());
+                Err(TableError::WeightTruth { column, attribute })
+            }
+        };
+        weights.map_or(Ok(()), check_weight)?;
         let (input, provenance) = open(table)?;
         let expected = plan.fingerprint().as_str();
         if let Some(other) = provenance.as_ref().filter(|provenance| provenance.fingerprint != expected) {
@@ -162,7 +167,12 @@ impl Responses {
         let columns = plan.columns();
         let mut names: Vec<String> =
             columns.iter().map(|column| column.name.clone()).chain(weights.map(str::to_owned)).collect();
-        for name in beside {
+        let matching: Vec<String> = match beside.matching {
+            Some(pattern) => input.header().iter().filter(|name| matches(pattern, name)).cloned().collect(),
+            None => Vec::new(),
+        };
+        matching.iter().try_for_each(|name| check_weight(name))?;
+        for name in beside.named.iter().chain(&matching) {
             if !names.contains(name) {
                 names.push(name.clone());
             }
@@ -222,7 +232,7 @@ impl Decoder {
         });
         let columns: Vec<AnswerColumn> = decoded.collect::<Result<_, _>>()?;
         self.check_set_sizes(batch, &columns)?;
-        let weights = self.weights.as_ref().map(|name| self.weights(batch, name)).transpose()?;
+        let weights = self.weights.as_ref().map(|name| weights_of(batch, self.columns.len(), name)).transpose()?;
         Ok(ResponseBatch { columns, weights, rows: batch.columns.num_rows() })
     }
 
@@ -261,19 +271,6 @@ impl Decoder {
             }
         }
         Ok(())
-    }
-
-    fn weights(&self, batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
-        let array = batch.columns.column(self.columns.len());
-        let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
-        let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
-        let one = |(row, weight): (usize, Option<f64>)| {
-            weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
-                let bad = bad_value(batch, row, name, &written(array, row));
-                TableError::Value(bad.not("a weight", "weights are 0, or numbers from 1e-15 to 1e15"))
-            })
-        };
-        numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
     }
 
     /// Which channels of a block's lottery the responses went through.
@@ -347,6 +344,20 @@ impl Decoder {
         for_each_text(array, see).ok_or_else(unsupported)?;
         wrong.map_or(Ok(AnswerColumn::One(codes)), Err)
     }
+}
+
+/// The weights in a column.
+pub(crate) fn weights_of(batch: &Batch, at: usize, name: &str) -> Result<Vec<f64>, TableError> {
+    let array = batch.columns.column(at);
+    let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
+    let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
+    let one = |(row, weight): (usize, Option<f64>)| {
+        weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
+            let bad = bad_value(batch, row, name, &written(array, row));
+            TableError::Value(bad.not("a weight", "weights are 0, or numbers from 1e-15 to 1e15"))
+        })
+    };
+    numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }
 
 /// Which channel of a block's lottery each response went through.

@@ -379,7 +379,7 @@ fn check_columns(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> {
     }
     for column in &columns {
         if let Content::Answer { labels, set: true, .. } = &column.content
-            && let Some(label) = labels.iter().find(|label| label.contains(SET_SEPARATOR) || label.is_empty())
+            && let Some(label) = labels.iter().find(|label| label.contains(SET_SEPARATOR))
         {
             return Err(PlanError::SetLabel { attribute: column.name.clone(), label: label.clone() });
         }

@@ -276,9 +276,8 @@ pub(super) fn fill_ones<R: CryptoRng + ?Sized>(
         let random = &mut random[..2 * draws.len()];
         let open = &mut open[..draws.len()];
         bytes.fill(random);
-        let numbers = random.as_chunks::<2>().0;
         for ((((draw, &truth), number), out), open) in
-            draws.iter().zip(truths).zip(numbers).zip(out.iter_mut()).zip(open.iter_mut())
+            draws.iter().zip(truths).zip(random.as_chunks::<2>().0).zip(out.iter_mut()).zip(open.iter_mut())
         {
             // All bits of a mask are set where it holds.
             let free = 0u16.wrapping_sub(draw.free >> attribute & 1);

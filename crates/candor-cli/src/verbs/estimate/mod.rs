@@ -1,22 +1,23 @@
 //! `candor estimate`: plan + responses -> tables with intervals.
 
+mod asked;
 mod text;
 mod rows;
 
 use candor::plan::Plan;
 use candor_analysis::estimate::{Interval, Method, Target};
-use candor_analysis::names;
 use candor_analysis::table_list::TableList;
-use candor_study::asked::Asked;
-use candor_study::counts::{CountOptions, Counts, public_attributes};
+use candor_study::counts::{CountOptions, Counts};
 use candor_study::estimate::{EstimateOptions, Estimates, estimate_asked};
-use candor_study::numbers::NumbersAsked;
 use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
 use candor_tables::input::Inputs;
 use candor_tables::output;
 use candor_tables::visible::visible;
 use clap::{Args, ValueEnum};
 
+pub use asked::AskedArgs;
+
+use super::survey::{Sources, SurveyArgs, count};
 use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
@@ -29,6 +30,7 @@ Examples:
   candor estimate plan.json responses.csv --tables \"Education,Income;Sex\" --format csv -o tables.csv
   candor estimate plan.json responses.csv --tables pairs --interval simultaneous --json
   candor estimate plan.json responses.csv --by Region --weights weight
+  candor estimate plan.json responses.csv --where \"Region = north\" --weights weight --strata stratum --sampling-clusters household
   candor estimate plan.json responses.csv --tables \"Income | Education, Sex\"
   candor estimate plan.json responses.csv --tables Income --compare Sex
   candor estimate plan.json responses.csv --tables Income --against earlier.parquet --against-plan first.json
@@ -41,38 +43,16 @@ pub struct EstimateArgs {
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
     /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
-    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["responses", "weights"])]
+    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
     counts: Vec<String>,
-    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"; "a | b" are the shares of a among those with the same b; names with signs in quotes [marginals, unless numbers are asked for]
-    #[arg(long)]
-    tables: Option<String>,
-    /// Shares among those who answered: whose answer to no attribute of the table is missing
-    #[arg(long)]
-    without_missing: bool,
-    /// Differences and ratios of the tables between the groups of this attribute, each with the first
-    #[arg(long, value_name = "NAME")]
-    compare: Option<String>,
+    #[command(flatten)]
+    asked: AskedArgs,
     /// Differences and ratios of the tables between these responses and earlier ones
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["compare", "counts"])]
     against: Vec<String>,
     /// The plan that the earlier responses were made under, if it is another
     #[arg(long, value_name = "PLAN", requires = "against")]
     against_plan: Option<String>,
-    /// Means and variances of attributes that stand for numbers: "a", "a;b", "a | b"
-    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
-    mean: String,
-    /// Quantiles: "a:0.5", "a:0.25,0.75 | b"
-    #[arg(long, value_name = "NAME:SHARE,..", default_value = "", hide_default_value = true)]
-    quantile: String,
-    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
-    #[arg(
-        long,
-        value_name = "NAME:NUMBERS",
-        default_value = "",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    values: String,
     /// Which estimate; only unbiased and plug-in have standard errors
     #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
     method: MethodArg,
@@ -88,12 +68,11 @@ pub struct EstimateArgs {
     /// In JSON, also the covariance of the estimates of each one-way table, for a population [unbiased]
     #[arg(long)]
     covariance: bool,
-    /// Public attributes by which to estimate separately
-    #[arg(long, value_name = "NAME,..")]
-    by: Option<String>,
-    /// A column of survey weights, passed on by randomize --keep
-    #[arg(long, value_name = "COLUMN")]
-    weights: Option<String>,
+    /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    #[command(flatten)]
+    survey: SurveyArgs,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -192,7 +171,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     let layout = if args.joined { Layout::Joined } else { Layout::Columns(&attributes) };
     let text = match format {
         FormatArg::Parquet => return Ok(write_estimates(&target, &rows::long_rows(&estimates), layout)?),
-        FormatArg::Text => visible(&text::describe(&estimates, args.weights.as_deref())),
+        FormatArg::Text => visible(&text::describe(&estimates)),
         FormatArg::Csv => estimates_csv(&rows::long_rows(&estimates), layout, args.cells.safe_cells),
         FormatArg::Json => json_text(&estimates),
     };
@@ -204,8 +183,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
 
 fn check_layout(args: &EstimateArgs, in_json: bool) -> Result<(), Failure> {
     let rows = matches!(args.format, FormatArg::Csv | FormatArg::Parquet) && !in_json;
-    let others =
-        args.compare.is_some() || !args.against.is_empty() || !args.mean.is_empty() || !args.quantile.is_empty();
+    let others = args.asked.is_more_than_tables() || !args.against.is_empty();
     match args.joined {
         true if !rows => Err(Failure::Usage("--joined goes with --format csv and parquet only".to_owned())),
         true if others => {
@@ -238,38 +216,15 @@ fn wave(
     options: &EstimateOptions,
 ) -> Result<Estimates, Failure> {
     let schema = plan.schema();
-    let wanted = NumbersAsked::parse(schema, &args.mean, &args.quantile, &args.values)?;
-    let asked = match &args.tables {
-        None if !wanted.is_empty() => {
-            Asked::tables(TableList::of(Vec::new(), schema).map_err(|error| Failure::about("--tables", error))?)
-        }
-        tables => Asked::parse(
-            tables.as_deref().unwrap_or("marginals"),
-            schema,
-            args.without_missing,
-            args.compare.as_deref(),
-        )?,
-    };
-    let by = args.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
-    let by = public_attributes(schema, &by)?;
-    let lists = asked.counted().lists().iter().cloned().chain(wanted.tables());
-    let tables =
-        |lists: Vec<Vec<usize>>| TableList::of(lists, schema).map_err(|error| Failure::about("--tables", error));
-    let counts = if counts.is_empty() {
-        let inputs = Inputs::new(responses, args.delimiter)?;
-        let counting = CountOptions { by: &by, weights: args.weights.as_deref(), keep_sets: options.needs_sets() };
-        count_responses(plan, inputs, &tables(lists.collect())?, counting)?
-    } else {
-        let lists: Vec<Vec<usize>> = lists.map(|list| [&by[..], &list].concat()).collect();
-        if let Some(&both) = by.iter().find(|a| lists.iter().any(|list| list[by.len()..].contains(a))) {
-            return Err(Failure::Usage(format!(
-                "--by: \"{}\" is in a table, too; leave it out of one",
-                schema.name(both)
-            )));
-        }
-        let inputs = Inputs::new(counts, args.delimiter)?;
-        Counts::made_elsewhere(plan, inputs, &tables(lists)?)?.in_groups(plan, &by)?
-    };
+    let (asked, wanted) = args.asked.read(schema)?;
+    let survey = args.survey.survey(plan, args.condition.as_deref())?;
+    if survey.has_design() {
+        options.check_design()?;
+    }
+    let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let tables = TableList::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
+    let sources = Sources { responses, counts, delimiter: args.delimiter };
+    let counts = count(plan, &survey, sources, &tables, options.needs_sets())?;
     Ok(estimate_asked(plan, &counts, &asked, &wanted, options)?)
 }
 
@@ -280,16 +235,8 @@ pub fn read_responses(
     delimiter: Option<u8>,
     tables: &TableList,
 ) -> Result<Counts, Failure> {
-    count_responses(plan, Inputs::new(paths, delimiter)?, tables, CountOptions::default())
-}
-
-fn count_responses(
-    plan: &Plan,
-    inputs: Inputs,
-    tables: &TableList,
-    options: CountOptions<'_>,
-) -> Result<Counts, Failure> {
-    let counts = watched(|watch| Counts::read(plan, inputs, tables, options, watch))?;
+    let inputs = Inputs::new(paths, delimiter)?;
+    let counts = watched(|watch| Counts::read(plan, inputs, tables, CountOptions::default(), watch))?;
     tell_provenance(counts.provenance());
     Ok(counts)
 }

@@ -9,12 +9,8 @@ use candor_study::numbers::NumberRow;
 use crate::show::{count, paragraph, table};
 
 /// All tables, comparisons and numbers.
-pub fn describe(estimates: &Estimates, weights: Option<&str>) -> String {
-    let mut text = format!("{} responses, {}", count(estimates.respondents), estimates.summary());
-    if let Some(weights) = weights {
-        let _ = write!(text, ", weighted by {weights}");
-    }
-    text.push('\n');
+pub fn describe(estimates: &Estimates) -> String {
+    let mut text = format!("{} responses, {}\n", count(estimates.respondents), estimates.summary());
     let summary = silent_tables(estimates);
     for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
         let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));

@@ -1,5 +1,9 @@
 //! Counting responses: all tables in one pass, on all cores.
 
+mod sample;
+
+pub use sample::{SampleColumns, tally_sample};
+
 use std::collections::BTreeMap;
 
 use candor::plan::{Content, Plan};
@@ -30,6 +34,8 @@ pub struct Tallied {
     pub groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
     /// The number of responses.
     pub responses: u64,
+    /// How many responses have each combination.
+    pub rows: BTreeMap<Vec<u16>, u64>,
     /// The seed, if any of the responses are a simulation.
     pub simulation: Option<u64>,
     /// The inputs that do not tell the plan they were made under.
@@ -62,16 +68,19 @@ enum Keep {
 fn tally_with(job: &Job<'_>, keep: Keep, inputs: Inputs, watch: Watch<'_>) -> Result<Tallied, TableError> {
     check_groups(job)?;
     let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
-    let mut groups = Groups::new();
+    let (mut groups, mut rows) = (Groups::new(), BTreeMap::new());
     let read = read_batches(
         job.plan,
         inputs,
         job.weights,
         watch,
-        |batch| count(job, keep, &layouts, batch),
-        |counted| merge(&mut groups, counted),
+        |batch| count(job, keep, &layouts, &Keyed::new(job, &batch), batch.weights.as_deref()),
+        |(counted, keys)| {
+            merge(&mut groups, counted);
+            keys.into_iter().for_each(|(key, number)| *rows.entry(key).or_insert(0) += number);
+        },
     )?;
-    Ok(Tallied { groups, responses: read.responses, simulation: read.simulation, unmarked: read.unmarked })
+    Ok(Tallied { groups, responses: read.responses, rows, simulation: read.simulation, unmarked: read.unmarked })
 }
 
 /// Groups are known where attributes are public.
@@ -100,45 +109,74 @@ fn merge(groups: &mut Groups, more: Groups) {
     }
 }
 
-fn count(job: &Job<'_>, keep: Keep, layouts: &[CountLayout], batch: ResponseBatch) -> Groups {
-    let ResponseBatch { columns, weights, rows } = batch;
-    let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
-    let rows_are = weights.as_deref().map_or(Rows::Single, Rows::Weighted);
+/// Some responses with the group of each.
+struct Keyed<'b> {
+    codes: Vec<Codes<'b>>,
+    /// Of each row the number of its group; empty if there is one only.
+    group_of: Vec<u32>,
+    groups: Vec<Vec<u16>>,
+    rows: usize,
+}
+
+impl<'b> Keyed<'b> {
+    fn new(job: &Job<'_>, batch: &'b ResponseBatch) -> Keyed<'b> {
+        let (codes, rows) = (batch.columns.iter().map(Codes::from).collect(), batch.rows);
+        if job.by.is_empty() {
+            return Keyed { codes, group_of: Vec::new(), groups: vec![Vec::new()], rows };
+        }
+        let described = job.plan.columns();
+        let public = |&attribute: &usize| {
+            let at = described.iter().position(|column| column.content == Content::Public { attribute })?;
+            match &batch.columns[at] {
+                AnswerColumn::One(codes) => Some(codes),
+                AnswerColumn::Set(_) => None,
+            }
+        };
+        let by: Vec<&Vec<u16>> = job.by.iter().filter_map(public).collect();
+        let keys: Vec<Vec<u16>> = (0..rows).map(|row| by.iter().map(|codes| codes[row]).collect()).collect();
+        let mut numbers: BTreeMap<&Vec<u16>, u32> = keys.iter().map(|key| (key, 0)).collect();
+        numbers.values_mut().zip(0..).for_each(|(held, number)| *held = number);
+        let group_of = keys.iter().map(|key| numbers[key]).collect();
+        let groups = numbers.into_keys().cloned().collect();
+        Keyed { codes, group_of, groups, rows }
+    }
+
+    fn group(&self, row: usize) -> u32 {
+        self.group_of.get(row).copied().unwrap_or(0)
+    }
+
+    /// How many rows each group has.
+    fn rows(&self) -> Vec<(Vec<u16>, u64)> {
+        let mut rows = vec![0; self.groups.len()];
+        (0..self.rows).for_each(|row| rows[self.group(row) as usize] += 1);
+        self.groups.iter().cloned().zip(rows).collect()
+    }
+}
+
+/// The counts of every group, and how many rows it has.
+fn count(
+    job: &Job<'_>,
+    keep: Keep,
+    layouts: &[CountLayout],
+    batch: &Keyed<'_>,
+    weights: Option<&[f64]>,
+) -> (Groups, Vec<(Vec<u16>, u64)>) {
+    let rows_are = weights.map_or(Rows::Single, Rows::Weighted);
     if job.by.is_empty() && keep == Keep::Counts {
-        let tallies = count_tables(job.plan, layouts, &codes, rows_are);
-        return Groups::from([(Vec::new(), tallies)]);
+        let tallies = count_tables(job.plan, layouts, &batch.codes, rows_are);
+        return (Groups::from([(Vec::new(), tallies)]), batch.rows());
     }
     let mut groups = Groups::new();
-    let mut add = |key: Vec<u16>, take: &dyn Fn(usize) -> bool| {
-        let tallies = layouts.iter().map(|layout| {
+    for (number, key) in batch.groups.iter().enumerate() {
+        let tally = |layout: &CountLayout| {
             let mut tally = TableTally::new(layout.clone());
             if keep == Keep::Sets {
                 tally = tally.keeping_sets(job.plan);
             }
-            tally.add(job.plan, &codes, rows_are, take);
+            tally.add(job.plan, &batch.codes, rows_are, |row| batch.group(row) as usize == number);
             tally
-        });
-        groups.insert(key, tallies.collect());
-    };
-    let described = job.plan.columns();
-    let by: Vec<&Vec<u16>> = job
-        .by
-        .iter()
-        .filter_map(|&attribute| {
-            let at = described.iter().position(|column| column.content == Content::Public { attribute })?;
-            match &columns[at] {
-                AnswerColumn::One(codes) => Some(codes),
-                AnswerColumn::Set(_) => None,
-            }
-        })
-        .collect();
-    let key = |row: usize| by.iter().map(|codes| codes[row]).collect::<Vec<u16>>();
-    let keys: Vec<Vec<u16>> = (0..rows).map(key).collect();
-    let mut distinct = keys.clone();
-    distinct.sort();
-    distinct.dedup();
-    for wanted in distinct {
-        add(wanted.clone(), &|row| keys[row] == wanted);
+        };
+        groups.insert(key.clone(), layouts.iter().map(tally).collect());
     }
-    groups
+    (groups, batch.rows())
 }

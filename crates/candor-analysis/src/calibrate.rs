@@ -1,0 +1,169 @@
+//! Weights that agree with known margins of public attributes: raking.
+//!
+//! Each weight is multiplied by one factor for the respondent's category of each attribute, such that the weighted shares of the categories
+//! are those of the population (Deming and Stephan 1940; with one attribute: post-stratification). So all respondents with the same
+//! categories have one factor, and counts by these attributes are all that is needed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nalgebra::DMatrix;
+
+use crate::tally::{Calibration, Drawn, Sample, TableTally};
+
+/// Counts of tables, by categories of public attributes.
+pub type Groups = BTreeMap<Vec<u16>, Vec<TableTally>>;
+
+/// Why weights cannot agree with margins.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CalibrateError {
+    /// Nobody has a category that some of the population have, or the other way round.
+    #[error("category {category} of attribute {attribute}")]
+    Nobody {
+        /// The number of the attribute, as the margins are given.
+        attribute: usize,
+        /// The code of the category.
+        category: usize,
+        /// Whether there are responses, but nobody in the population.
+        responses: bool,
+    },
+    /// No weights agree with all margins.
+    #[error("no weights of these responses agree with all margins; leave one out, or merge categories")]
+    NotConverged,
+}
+
+/// How often the margins may be fitted, and how near.
+const MOST_ROUNDS: usize = 10_000;
+const NEAR: f64 = 1e-12;
+
+/// Multiplies the weights of all counts, which are by categories of the attributes at these `places` of their keys, so that each of
+/// them has its `margins`: for each category its share.
+///
+/// # Errors
+/// If no weights do.
+pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) -> Result<(), CalibrateError> {
+    let combination = |key: &[u16]| -> Vec<u16> { places.iter().map(|&place| key[place]).collect() };
+    let mut numbers: BTreeMap<Vec<u16>, usize> = BTreeMap::new();
+    numbers.extend(groups.keys().map(|key| (combination(key), 0)));
+    numbers.values_mut().enumerate().for_each(|(number, held)| *held = number);
+    let number = |key: &[u16]| numbers[&combination(key)];
+    let combinations: Vec<&Vec<u16>> = numbers.keys().collect();
+    let sums = |of: &dyn Fn(&TableTally) -> f64| {
+        let mut sums = vec![0.0; numbers.len()];
+        groups.iter().for_each(|(key, tallies)| sums[number(key)] += tallies.first().map_or(0.0, of));
+        sums
+    };
+    let before = sums(&TableTally::total);
+    let factors = rake(&combinations, &before, margins)?;
+    let replicates = match groups.values().flatten().find_map(TableTally::drawn) {
+        Some(Drawn::Replicates(_, tallies)) => tallies.len(),
+        _ => 0,
+    };
+    let of_replicate = |replicate: usize| {
+        let total = |tally: &TableTally| match tally.drawn() {
+            Some(Drawn::Replicates(_, tallies)) => tallies[replicate].total(),
+            _ => 0.0,
+        };
+        rake(&combinations, &sums(&total), margins)
+    };
+    let replicates: Vec<Vec<f64>> = (0..replicates).map(of_replicate).collect::<Result<_, _>>()?;
+    let sample = calibrated_sample(groups, &combinations, (&before, &factors), margins, &number);
+    for (key, tallies) in groups.iter_mut() {
+        let at = number(key);
+        for tally in tallies {
+            let drawn = match tally.drawn() {
+                None => None,
+                Some(Drawn::Units(units)) => {
+                    let sample = sample.clone().unwrap_or_else(|| units.sample().clone());
+                    Some(Drawn::Units(units.calibrated(sample, at, factors[at])))
+                }
+                Some(Drawn::Replicates(method, tallies)) => {
+                    let scaled = tallies.iter().zip(&replicates).map(|(tally, factors)| tally.scaled(factors[at]));
+                    Some(Drawn::Replicates(*method, scaled.collect()))
+                }
+            };
+            let scaled = tally.scaled(factors[at]);
+            *tally = match drawn {
+                Some(drawn) => scaled.with_drawn(drawn),
+                None => scaled,
+            };
+        }
+    }
+    Ok(())
+}
+
+/// The sample with what the margins explain; `None` if the counts are not by units.
+fn calibrated_sample(
+    groups: &Groups,
+    combinations: &[&Vec<u16>],
+    (before, factors): (&[f64], &[f64]),
+    margins: &[Vec<f64>],
+    number: &dyn Fn(&[u16]) -> usize,
+) -> Option<Arc<Sample>> {
+    let units = |tally: &TableTally| match tally.drawn() {
+        Some(Drawn::Units(units)) => Some(units.clone()),
+        _ => None,
+    };
+    let sample = groups.values().flatten().find_map(units)?.sample().clone();
+    let starts: Vec<usize> = margins
+        .iter()
+        .scan(0, |sum, margin| {
+            *sum += margin.len();
+            Some(*sum - margin.len())
+        })
+        .collect();
+    let columns: Vec<Vec<usize>> = combinations
+        .iter()
+        .map(|codes| codes.iter().zip(&starts).map(|(&code, start)| start + usize::from(code)).collect())
+        .collect();
+    let size = margins.iter().map(Vec::len).sum();
+    let mut gram = DMatrix::zeros(size, size);
+    for (columns, before) in columns.iter().zip(before) {
+        columns.iter().for_each(|&a| columns.iter().for_each(|&b| gram[(a, b)] += before));
+    }
+    let tolerance = 1e-10 * gram.amax();
+    let inverse = gram.pseudo_inverse(tolerance).ok()?;
+    let mut of_units = vec![Vec::new(); sample.stratum_of().len()];
+    for (key, tallies) in groups {
+        let (at, units) = (number(key), tallies.first().and_then(units)?);
+        for (unit, counts) in units.counts() {
+            of_units[*unit as usize].push((at, factors[at] * counts.total()));
+        }
+    }
+    Some(Arc::new(sample.with_calibration(Calibration { columns, inverse, of_units })))
+}
+
+/// The factor of each combination of categories, from the sums of weights.
+fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>]) -> Result<Vec<f64>, CalibrateError> {
+    let total: f64 = sums.iter().sum();
+    let mut factors = vec![1.0; sums.len()];
+    for (attribute, margin) in margins.iter().enumerate() {
+        let mut found = vec![0.0; margin.len()];
+        combinations.iter().zip(sums).for_each(|(codes, sum)| found[usize::from(codes[attribute])] += sum);
+        let differs = |category: &usize| (found[*category] > 0.0) != (margin[*category] > 0.0);
+        if let Some(category) = (0..margin.len()).find(differs) {
+            return Err(CalibrateError::Nobody { attribute, category, responses: found[category] > 0.0 });
+        }
+    }
+    for _ in 0..MOST_ROUNDS {
+        let mut furthest: f64 = 0.0;
+        for (attribute, margin) in margins.iter().enumerate() {
+            let mut found = vec![0.0; margin.len()];
+            let all = || combinations.iter().zip(sums);
+            all().zip(&factors).for_each(|((codes, sum), factor)| found[usize::from(codes[attribute])] += sum * factor);
+            for (factor, codes) in factors.iter_mut().zip(combinations) {
+                let category = usize::from(codes[attribute]);
+                if found[category] > 0.0 {
+                    let step = margin[category] * total / found[category];
+                    furthest = furthest.max((step - 1.0).abs());
+                    *factor *= step;
+                }
+            }
+        }
+        if furthest < NEAR {
+            return Ok(factors);
+        }
+    }
+    Err(CalibrateError::NotConverged)
+}

@@ -1,0 +1,132 @@
+//! Shares and means among those for whom a condition holds, and how they differ between groups: all from one table of all attributes involved.
+//!
+//! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients; intervals are those of
+//! [`among`](crate::among). What two groups share of their errors is known from the same table.
+
+use candor::plan::Plan;
+
+use crate::condition::Condition;
+use crate::difference::{RatioOfTwo, difference, ratio};
+use crate::estimate::{Cell, EstimateError, Options, TableEstimator};
+use crate::numbers::Values;
+use crate::ratio::Ratios;
+use crate::table_list::MAX_CELLS;
+use crate::tally::TableTally;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditional<'a> {
+    /// The condition: its share is estimated, or the mean of those for whom it holds.
+    pub condition: &'a Condition,
+    /// Among whom; everybody if `None`.
+    pub given: Option<&'a Condition>,
+    /// The attribute whose mean is asked for, with what its categories stand for.
+    pub mean: Option<(usize, &'a Values)>,
+    /// The attribute, public or not, whose groups are compared.
+    pub compare: Option<usize>,
+}
+
+/// A share or mean of one group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupNumber {
+    /// The category of the attribute that is compared; `None` for everybody.
+    pub code: Option<u16>,
+    /// The number; `None` if nobody is known to be in the group.
+    pub number: Option<Cell>,
+    /// By how much it is more than that of the first group.
+    pub difference: Option<Cell>,
+    /// How many times that of the first group it is.
+    pub ratio: Option<RatioOfTwo>,
+}
+
+impl Conditional<'_> {
+    /// The attributes of the table that it is estimated from.
+    pub fn attributes(&self) -> Vec<usize> {
+        let given = self.given.into_iter().flat_map(Condition::attributes).copied();
+        let others = self.mean.map(|(attribute, _)| attribute).into_iter().chain(self.compare);
+        let mut all: Vec<usize> = self.condition.attributes().iter().copied().chain(given).chain(others).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// What a cell adds to the numbers above and below the line, for one group.
+    fn coefficients(&self, codes: &[u16], group: Option<u16>) -> (f64, f64) {
+        let code = |attribute: usize| codes[attribute];
+        let inside = self.given.is_none_or(|given| given.holds(code))
+            && self.compare.is_none_or(|attribute| Some(code(attribute)) == group);
+        let holds = inside && self.condition.holds(code);
+        match self.mean {
+            None => (f64::from(holds), f64::from(inside)),
+            Some((attribute, values)) => match values.scaled(code(attribute)).filter(|_| holds) {
+                Some(value) => (value, 1.0),
+                None => (0.0, 0.0),
+            },
+        }
+    }
+}
+
+/// Estimates a share or mean of everybody, or of each group of the attribute that is compared, each later one with the first that there
+/// is.
+///
+/// # Errors
+/// If the table cannot be estimated, or has more than 4,096 cells.
+///
+/// # Panics
+/// If the tally is not of the [attributes](Conditional::attributes), or they have more than [`MAX_CELLS`] combinations.
+pub fn conditional(
+    plan: &Plan,
+    asked: &Conditional<'_>,
+    tally: &TableTally,
+    options: &Options,
+) -> Result<Vec<GroupNumber>, EstimateError> {
+    let attributes = asked.attributes();
+    assert_eq!(tally.layout().attributes, attributes, "the table of the attributes");
+    let shape = plan.schema().shape(&attributes);
+    assert!(shape.cells() <= MAX_CELLS, "at most {MAX_CELLS} combinations");
+    let estimator = TableEstimator::new(plan, &attributes)?;
+    let mut codes = vec![0u16; plan.schema().attributes().len()];
+    let mut coefficients = |group: Option<u16>| -> (Vec<f64>, Vec<f64>) {
+        let one = |cell: usize| {
+            attributes.iter().zip(shape.codes(cell)).for_each(|(&attribute, code)| codes[attribute] = code as u16);
+            asked.coefficients(&codes, group)
+        };
+        (0..shape.cells()).map(one).unzip()
+    };
+    let alone = |code, number| GroupNumber { code, number, difference: None, ratio: None };
+    let Some(compare) = asked.compare else {
+        let (over, under) = coefficients(None);
+        if asked.given.is_none() && asked.mean.is_none() {
+            return Ok(vec![alone(None, Some(estimator.sum(tally, &over, options)?))]);
+        }
+        let ratios = Ratios::new(&estimator, tally, 1, options)?;
+        let found = ratios.share(&over, &under).map(|(cell, _)| asked.unscaled(cell));
+        return Ok(vec![alone(None, found)]);
+    };
+    let groups = plan.schema().size(compare);
+    let ratios = Ratios::new(&estimator, tally, groups, options)?;
+    let (mut found, mut first): (Vec<GroupNumber>, Option<(Cell, Vec<f64>)>) = (Vec::new(), None);
+    for code in 0..groups as u16 {
+        let (over, under) = coefficients(Some(code));
+        let Some((cell, influence)) = ratios.share(&over, &under) else {
+            found.push(alone(Some(code), None));
+            continue;
+        };
+        let number = asked.unscaled(cell);
+        let compared = first.as_ref().map(|(before, other)| {
+            let correlation = ratios.correlation(other, &influence);
+            (difference(before, &number, correlation), ratio(before, &number, correlation))
+        });
+        let (difference, ratio) = compared.unwrap_or_default();
+        found.push(GroupNumber { code: Some(code), number: Some(number), difference, ratio });
+        first.get_or_insert((number, influence));
+    }
+    Ok(found)
+}
+
+impl Conditional<'_> {
+    /// A mean of numbers from 0 to 1, as it is; a share as it was.
+    fn unscaled(&self, cell: Cell) -> Cell {
+        self.mean.map_or(cell, |(_, values)| values.unscaled(cell))
+    }
+}

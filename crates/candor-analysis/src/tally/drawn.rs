@@ -1,0 +1,347 @@
+//! How respondents were drawn: counts by the units of the sample, or with replicate weights. Errors of survey designs come from these.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use candor::plan::Plan;
+use nalgebra::DMatrix;
+
+use super::runs::{Runs, weight};
+use super::sources::{Places, Sources};
+use super::{Codes, CountLayout, Rows, TableTally};
+
+/// How the respondents behind some counts were drawn, if they are no simple random sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawn {
+    /// In units: what scatters from unit to unit tells the error (linearisation).
+    Units(Units),
+    /// With replicate weights: what scatters from replicate to replicate does.
+    Replicates(Replicates, Vec<TableTally>),
+}
+
+/// How estimates with replicate weights tell the variance: the sum of their squared distances from the estimate, times a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replicates {
+    /// The jackknife that leaves one of `R` units out: `(R - 1) / R`.
+    Jackknife,
+    /// Balanced half samples: `1 / R`.
+    Balanced,
+    /// Bootstrap samples: `1 / (R - 1)`.
+    Bootstrap,
+}
+
+impl Replicates {
+    /// The factor for so many replicates.
+    pub fn factor(self, count: usize) -> f64 {
+        let count = count as f64;
+        match self {
+            Replicates::Jackknife => (count - 1.0) / count,
+            Replicates::Balanced => 1.0 / count,
+            Replicates::Bootstrap => 1.0 / (count - 1.0),
+        }
+    }
+}
+
+/// The units of a whole sample, whoever of them is counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    strata: Vec<Stratum>,
+    stratum_of: Vec<u32>,
+    calibration: Option<Calibration>,
+}
+
+/// A stratum: units were drawn from it by themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stratum {
+    /// What it is called; empty if there is one only.
+    pub name: String,
+    /// How many units were drawn.
+    pub units: u64,
+    /// How many it has, if that is known.
+    pub population: Option<f64>,
+}
+
+/// What calibrated weights take out of errors: all that the known margins explain.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Calibration {
+    /// For each combination of the calibrating attributes its columns among the margins.
+    pub(crate) columns: Vec<Vec<usize>>,
+    /// The inverse of the sum of `d x x'`, with `d` the weights before and `x` the columns of a response.
+    pub(crate) inverse: DMatrix<f64>,
+    /// For each unit the sum of its calibrated weights, by combination.
+    pub(crate) of_units: Vec<Vec<(usize, f64)>>,
+}
+
+/// Why a sample tells no errors.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SamplingError {
+    /// One unit does not tell how far others are apart.
+    #[error("{} one sampling unit only, which does not tell how far others would be; merge it with another stratum", has(.0))]
+    OneUnit(String),
+    /// More units were drawn than there are.
+    #[error("{} {drawn} sampling units, but its population only {population}", has(.stratum))]
+    Population {
+        /// The stratum.
+        stratum: String,
+        /// How many were drawn.
+        drawn: u64,
+        /// How many there are.
+        population: f64,
+    },
+}
+
+fn has(stratum: &str) -> String {
+    if stratum.is_empty() { "the sample has".to_owned() } else { format!("the stratum \"{stratum}\" has") }
+}
+
+impl Sample {
+    /// A sample of units, each with the number of its stratum; strata with the number of units that they have, if it is known.
+    ///
+    /// # Errors
+    /// If a stratum has one unit only (and there are others), or more than there are.
+    pub fn new(strata: Vec<(String, Option<f64>)>, stratum_of: Vec<u32>) -> Result<Sample, SamplingError> {
+        let mut units = vec![0u64; strata.len()];
+        stratum_of.iter().for_each(|&stratum| units[stratum as usize] += 1);
+        let stratum = |((name, population), units)| Stratum { name, units, population };
+        let strata: Vec<Stratum> = strata.into_iter().zip(units).map(stratum).collect();
+        for Stratum { name, units, population } in &strata {
+            match population {
+                Some(population) if *population < *units as f64 - 1e-9 => {
+                    let (stratum, drawn, population) = (name.clone(), *units, *population);
+                    return Err(SamplingError::Population { stratum, drawn, population });
+                }
+                // Who was drawn for certain adds nothing to the error.
+                Some(population) if *units == 1 && *population <= 1.0 => {}
+                _ if *units == 1 => return Err(SamplingError::OneUnit(name.clone())),
+                _ => {}
+            }
+        }
+        Ok(Sample { strata, stratum_of, calibration: None })
+    }
+
+    /// The strata, by number.
+    pub fn strata(&self) -> &[Stratum] {
+        &self.strata
+    }
+
+    /// The number of the stratum of each unit.
+    pub fn stratum_of(&self) -> &[u32] {
+        &self.stratum_of
+    }
+
+    pub(crate) fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    pub(crate) fn with_calibration(&self, calibration: Calibration) -> Sample {
+        Sample { calibration: Some(calibration), ..self.clone() }
+    }
+
+    /// The degrees of freedom of its errors: units less strata.
+    pub fn degrees(&self) -> f64 {
+        (self.stratum_of.len() as f64 - self.strata.len() as f64).max(1.0)
+    }
+}
+
+/// The counts of each unit of a sample; those of whom nobody is counted are left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Units {
+    sample: Arc<Sample>,
+    counts: BTreeMap<u32, UnitCounts>,
+    /// Where weights are calibrated: the counts with the weights before, by combination of the calibrating attributes.
+    pub(crate) before: Vec<(usize, UnitCounts)>,
+}
+
+impl Units {
+    /// The counts of units, by their numbers in the sample.
+    pub fn new(sample: Arc<Sample>, counts: BTreeMap<u32, UnitCounts>) -> Units {
+        Units { sample, counts, before: Vec::new() }
+    }
+
+    /// All units, counted or not.
+    pub fn sample(&self) -> &Arc<Sample> {
+        &self.sample
+    }
+
+    /// The counts by number of the unit.
+    pub fn counts(&self) -> &BTreeMap<u32, UnitCounts> {
+        &self.counts
+    }
+
+    /// The same units with other weights, in a sample that is calibrated.
+    pub(crate) fn calibrated(&self, sample: Arc<Sample>, combination: usize, factor: f64) -> Units {
+        let mut before = UnitCounts::default();
+        self.counts.values().for_each(|unit| before.merge(unit.clone()));
+        let counts = self.counts.iter().map(|(unit, counts)| (*unit, counts.scaled(factor))).collect();
+        Units { sample, counts, before: vec![(combination, before)] }
+    }
+
+    fn merge(&mut self, other: Units) {
+        for (unit, counts) in other.counts {
+            self.counts.entry(unit).or_default().merge(counts);
+        }
+        self.before.extend(other.before);
+    }
+
+    /// The same of some of the responses.
+    pub(super) fn map(&self, part: impl Fn(&UnitCounts) -> UnitCounts) -> Units {
+        let counts = self.counts.iter().map(|(unit, counts)| (*unit, part(counts)));
+        Units {
+            sample: self.sample.clone(),
+            counts: counts.filter(|(_, counts)| !counts.groups.is_empty()).collect(),
+            before: self.before.iter().map(|(combination, counts)| (*combination, part(counts))).collect(),
+        }
+    }
+}
+
+/// The counts of some responses of one table, where few cells are filled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnitCounts {
+    pub(crate) groups: Vec<UnitGroup>,
+}
+
+/// Those with the same tags.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UnitGroup {
+    pub(crate) key: Vec<u16>,
+    pub(crate) total: f64,
+    /// Cells that are filled, in order.
+    pub(crate) counts: Vec<(u32, f64)>,
+}
+
+impl UnitCounts {
+    /// The sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.groups.iter().map(|group| group.total).sum()
+    }
+
+    fn scaled(&self, factor: f64) -> UnitCounts {
+        let group = |group: &UnitGroup| UnitGroup {
+            key: group.key.clone(),
+            total: factor * group.total,
+            counts: group.counts.iter().map(|(cell, count)| (*cell, factor * count)).collect(),
+        };
+        UnitCounts { groups: self.groups.iter().map(group).collect() }
+    }
+
+    /// Adds the counts of other responses.
+    pub fn merge(&mut self, other: UnitCounts) {
+        for group in other.groups {
+            match self.groups.iter_mut().find(|own| own.key == group.key) {
+                Some(own) => {
+                    own.total += group.total;
+                    own.counts.extend(group.counts);
+                    own.tidy();
+                }
+                None => self.groups.push(group),
+            }
+        }
+    }
+}
+
+impl UnitGroup {
+    /// Each cell once, in order.
+    fn tidy(&mut self) {
+        self.counts.sort_by_key(|(cell, _)| *cell);
+        self.counts.dedup_by(|next, held| {
+            let same = next.0 == held.0;
+            if same {
+                held.1 += next.1;
+            }
+            same
+        });
+    }
+}
+
+/// Counts a batch of responses by units: `unit` is that of each row, `None` for one that is not counted. The columns are as
+/// [`TableTally::add`] takes them.
+pub fn count_units(
+    plan: &Plan,
+    layout: &CountLayout,
+    columns: &[Codes<'_>],
+    rows_are: Rows<'_>,
+    unit: impl Fn(usize) -> Option<u32>,
+) -> BTreeMap<u32, UnitCounts> {
+    let sources = Sources::new(layout, plan, columns);
+    let rows = rows_are.number(columns);
+    let mut runs = Runs::new(&sources.tags, rows, rows_are, |row| unit(row).is_some());
+    let mut units: BTreeMap<u32, UnitCounts> = BTreeMap::new();
+    let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (run, rows) in runs.iter_mut() {
+        let key = layout.key(plan, &run.tags);
+        let frame = layout.frame(plan, &key);
+        let places = Places::new(&sources, &frame, plan);
+        for row in rows.iter().map(|&row| row as usize) {
+            let Some(unit) = unit(row) else { continue };
+            let (weight, _) = weight(rows_are, row);
+            match frame.elsewhere {
+                true => hits.splice(.., [0]).for_each(drop),
+                false => places.cells(row, &mut hits, &mut next),
+            }
+            let groups = &mut units.entry(unit).or_default().groups;
+            if groups.last().is_none_or(|group| group.key != key) {
+                groups.push(UnitGroup { key: key.clone(), total: 0.0, counts: Vec::new() });
+            }
+            if let Some(group) = groups.last_mut() {
+                group.total += weight;
+                group.counts.extend(hits.iter().map(|&cell| (cell as u32, weight)));
+            }
+        }
+    }
+    units.values_mut().flat_map(|unit| &mut unit.groups).for_each(UnitGroup::tidy);
+    units
+}
+
+impl Drawn {
+    /// The degrees of freedom of its errors.
+    pub fn degrees(&self) -> f64 {
+        match self {
+            Drawn::Units(units) => units.sample.degrees(),
+            Drawn::Replicates(_, tallies) => (tallies.len() as f64 - 1.0).max(1.0),
+        }
+    }
+
+    /// Adds what others of the same sample are counted.
+    pub(super) fn merge(&mut self, other: Drawn) {
+        match (self, other) {
+            (Drawn::Units(own), Drawn::Units(more)) => own.merge(more),
+            (Drawn::Replicates(_, own), Drawn::Replicates(_, more)) => {
+                own.iter_mut().zip(more).for_each(|(own, more)| own.merge(more));
+            }
+            _ => unreachable!("counts of one sample"),
+        }
+    }
+}
+
+impl TableTally {
+    /// How the respondents were drawn, if they are no simple random sample.
+    pub fn drawn(&self) -> Option<&Drawn> {
+        self.drawn.as_deref()
+    }
+
+    /// The same counts of respondents who were drawn so.
+    #[must_use]
+    pub fn with_drawn(mut self, drawn: Drawn) -> TableTally {
+        self.drawn = Some(Box::new(drawn));
+        self
+    }
+
+    /// The same responses with all weights times a factor; how they were drawn is not told any more.
+    #[must_use]
+    pub(crate) fn scaled(&self, factor: f64) -> TableTally {
+        let mut scaled = TableTally { drawn: None, ..self.clone() };
+        let sets = scaled.sets.iter_mut().flat_map(BTreeMap::values_mut).flat_map(|sets| sets.values_mut());
+        sets.for_each(|count| *count *= factor);
+        for group in scaled.groups.values_mut() {
+            if group.square_counts.is_empty() {
+                group.square_counts = group.counts.clone();
+            }
+            group.total *= factor;
+            group.squares *= factor * factor;
+            group.counts.iter_mut().for_each(|count| *count *= factor);
+            group.square_counts.iter_mut().for_each(|count| *count *= factor * factor);
+        }
+        scaled
+    }
+}

@@ -1,0 +1,79 @@
+//! Which tables, comparisons and numbers: flags that `estimate` and `report` share.
+
+use candor::schema::Schema;
+use candor_analysis::table_list::TableList;
+use candor_study::asked::Asked;
+use candor_study::numbers::NumbersAsked;
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::shell;
+
+#[derive(Args)]
+pub struct AskedArgs {
+    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"; "a | b" are the shares of a among those with the same b; names with signs in quotes [marginals, unless numbers are asked for]
+    #[arg(long)]
+    tables: Option<String>,
+    /// Shares among those who answered: whose answer to no attribute of the table is missing
+    #[arg(long)]
+    without_missing: bool,
+    /// Differences and ratios of the tables between the groups of this attribute, each with the first
+    #[arg(long, value_name = "NAME")]
+    compare: Option<String>,
+    /// Means and variances of attributes that stand for numbers: "a", "a;b", "a | b"
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
+    mean: String,
+    /// Quantiles: "a:0.5", "a:0.25,0.75 | b"
+    #[arg(long, value_name = "NAME:SHARE,..", default_value = "", hide_default_value = true)]
+    quantile: String,
+    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
+    #[arg(
+        long,
+        value_name = "NAME:NUMBERS",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    values: String,
+}
+
+impl AskedArgs {
+    /// Whether comparisons or numbers are asked for.
+    pub fn is_more_than_tables(&self) -> bool {
+        self.compare.is_some() || !self.mean.is_empty() || !self.quantile.is_empty()
+    }
+
+    /// What is asked of a schema.
+    pub fn read(&self, schema: &Schema) -> Result<(Asked, NumbersAsked), Failure> {
+        let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values)?;
+        let asked = match &self.tables {
+            None if !wanted.is_empty() => {
+                Asked::tables(TableList::of(Vec::new(), schema).map_err(|error| Failure::about("--tables", error))?)
+            }
+            tables => {
+                let tables = tables.as_deref().unwrap_or("marginals");
+                Asked::parse(tables, schema, self.without_missing, self.compare.as_deref())?
+            }
+        };
+        Ok((asked, wanted))
+    }
+
+    /// The flags as somebody would type them.
+    pub fn flags(&self) -> Vec<String> {
+        let given = |(name, value): (&str, &str)| (!value.is_empty()).then(|| shell::flag(name, value));
+        let tables = match self.mean.is_empty() && self.quantile.is_empty() {
+            true => self.tables.as_deref().unwrap_or("marginals"),
+            false => self.tables.as_deref().unwrap_or_default(),
+        };
+        let compare = self.compare.as_deref().unwrap_or_default();
+        let missing = self.without_missing.then(|| "--without-missing".to_owned());
+        let texts = [
+            ("--tables", tables),
+            ("--compare", compare),
+            ("--mean", &self.mean),
+            ("--quantile", &self.quantile),
+            ("--values", &self.values),
+        ];
+        texts.into_iter().filter_map(given).chain(missing).collect()
+    }
+}

@@ -1,0 +1,289 @@
+//! Counting responses of a survey's design: by sampling units, or once for each column of replicate weights.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_schema::DataType;
+use candor_analysis::tally::{
+    CountLayout, Drawn, Replicates, Rows, Sample, TableTally, UnitCounts, Units, count_units,
+};
+use candor_analysis::watch::Watch;
+
+use super::{Groups, Job, Keep, Keyed, Tallied, check_groups, count, merge};
+use crate::TableError;
+use crate::input::{Batch, Inputs};
+use crate::model::column;
+use crate::responses::{
+    Columns, ResponseBatch, bad_value, matches, read_batches_beside, unsupported, weights_of, written,
+};
+use crate::types::cast;
+
+/// The columns that say how respondents were drawn; none that the plan [protects](candor::schema::Schema::protects).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SampleColumns {
+    /// Labels of strata.
+    pub strata: Option<String>,
+    /// Labels of sampling clusters, within strata; without them everybody was drawn alone.
+    pub clusters: Option<String>,
+    /// How many units the population of the stratum has; up to 1, which share of them was drawn.
+    pub population: Option<String>,
+    /// What columns of replicate weights are called, with `*` for anything, and how they were made.
+    pub replicates: Option<(String, Replicates)>,
+}
+
+impl SampleColumns {
+    /// Whether nothing is said: a simple random sample.
+    pub fn is_simple(&self) -> bool {
+        *self == SampleColumns::default()
+    }
+
+    fn names(&self) -> Vec<String> {
+        [&self.strata, &self.clusters, &self.population].into_iter().flatten().cloned().collect()
+    }
+}
+
+/// Reads responses once and counts them for every table, with what the survey's design needs for errors.
+///
+/// # Errors
+/// As [`tally`](super::tally()); or if a column of the design is missing or protected, a value of it is none, or the design tells no errors.
+pub fn tally_sample(
+    job: &Job<'_>,
+    columns: &SampleColumns,
+    inputs: Inputs,
+    watch: Watch<'_>,
+) -> Result<Tallied, TableError> {
+    check_groups(job)?;
+    let named = columns.names();
+    for name in &named {
+        if let Some(attribute) = job.plan.schema().protects(name) {
+            let (column, attribute) = (name.clone(), attribute.name().to_owned());
+            return Err(TableError::SampleTruth { column, attribute });
+        }
+    }
+    let layouts: Vec<CountLayout> = job.tables.lists().iter().map(|table| CountLayout::new(job.plan, table)).collect();
+    let matching = columns.replicates.as_ref().map(|(pattern, _)| pattern.as_str());
+    let mut all = All::default();
+    let mut wrong = None;
+    let read = read_batches_beside(
+        job.plan,
+        inputs,
+        job.weights,
+        Columns { named: &named, matching },
+        watch,
+        |batch, decoded| counted(job, columns, &layouts, batch, &decoded),
+        |counted| {
+            if let Err(error) = all.take(counted, columns) {
+                wrong.get_or_insert(error);
+            }
+        },
+    )?;
+    if let Some(error) = wrong {
+        return Err(error);
+    }
+    let (groups, rows) = all.finish(columns)?;
+    Ok(Tallied { groups, responses: read.responses, rows, simulation: read.simulation, unmarked: read.unmarked })
+}
+
+/// Of each table the counts of units, by their numbers.
+type CountsOfUnits = Vec<BTreeMap<u32, UnitCounts>>;
+
+/// What is counted in some rows.
+struct Counted {
+    file: String,
+    groups: Groups,
+    rows: Vec<(Vec<u16>, u64)>,
+    /// By number, as they are numbered here.
+    units: Vec<Unit>,
+    of_units: BTreeMap<Vec<u16>, CountsOfUnits>,
+    replicates: Vec<Groups>,
+}
+
+/// A unit of the sample: a cluster of a stratum, or one person.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Unit {
+    stratum: String,
+    cluster: Option<String>,
+    /// The bits of the size of the stratum's population.
+    population: Option<u64>,
+}
+
+fn counted(
+    job: &Job<'_>,
+    columns: &SampleColumns,
+    layouts: &[CountLayout],
+    batch: &Batch,
+    decoded: &ResponseBatch,
+) -> Result<Counted, TableError> {
+    let keyed = Keyed::new(job, decoded);
+    let weights = decoded.weights.as_deref();
+    let (groups, rows) = count(job, Keep::Counts, layouts, &keyed, weights);
+    let file = batch.file.clone();
+    if let Some((pattern, _)) = &columns.replicates {
+        let fields = batch.columns.schema();
+        let matching = fields.fields().iter().enumerate().filter(|(_, field)| matches(pattern, field.name()));
+        let one = |(at, field): (usize, &Arc<arrow_schema::Field>)| {
+            let weights = weights_of(batch, at, field.name())?;
+            Ok(count(job, Keep::Counts, layouts, &keyed, Some(&weights)).0)
+        };
+        let replicates = matching.map(one).collect::<Result<_, TableError>>()?;
+        return Ok(Counted { file, groups, rows, units: Vec::new(), of_units: BTreeMap::new(), replicates });
+    }
+    let (units, unit_of) = units(columns, batch, keyed.rows)?;
+    let rows_are = weights.map_or(Rows::Single, Rows::Weighted);
+    let of_group = |group: usize| -> CountsOfUnits {
+        let unit = |row: usize| (keyed.group(row) as usize == group).then(|| unit_of[row]);
+        layouts.iter().map(|layout| count_units(job.plan, layout, &keyed.codes, rows_are, unit)).collect()
+    };
+    let of_units = keyed.groups.iter().enumerate().map(|(number, key)| (key.clone(), of_group(number))).collect();
+    Ok(Counted { file, groups, rows, units, of_units, replicates: Vec::new() })
+}
+
+/// The different units of a batch, and that of each row.
+fn units(columns: &SampleColumns, batch: &Batch, rows: usize) -> Result<(Vec<Unit>, Vec<u32>), TableError> {
+    let labels = |name: &Option<String>| name.as_ref().map(|name| labels(batch, name)).transpose();
+    let (strata, clusters) = (labels(&columns.strata)?, labels(&columns.clusters)?);
+    let populations = columns.population.as_ref().map(|name| populations(batch, name)).transpose()?;
+    let (mut units, mut numbers, mut unit_of) = (Vec::new(), HashMap::new(), Vec::with_capacity(rows));
+    for row in 0..rows {
+        let unit = Unit {
+            stratum: strata.as_ref().map_or(String::new(), |strata| strata[row].clone()),
+            cluster: clusters.as_ref().map(|clusters| clusters[row].clone()),
+            population: populations.as_ref().map(|populations| populations[row].to_bits()),
+        };
+        let next = units.len() as u32;
+        let number = if unit.cluster.is_some() { *numbers.entry(unit.clone()).or_insert(next) } else { next };
+        if number == next {
+            units.push(unit);
+        }
+        unit_of.push(number);
+    }
+    Ok((units, unit_of))
+}
+
+fn labels(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
+    let array = column(batch, name);
+    let text = cast(array, &DataType::Utf8).ok_or_else(|| unsupported(batch, name, array))?;
+    let one = |(row, label): (usize, Option<&str>)| match label {
+        Some(label) if !label.is_empty() => Ok(label.to_owned()),
+        _ => {
+            let bad = bad_value(batch, row, name, "");
+            Err(TableError::Value(
+                bad.not("a label of a sampling unit", "every row has one, or the column is not used"),
+            ))
+        }
+    };
+    text.as_string::<i32>().iter().enumerate().map(one).collect()
+}
+
+fn populations(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
+    let array = column(batch, name);
+    let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
+    let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
+    let one = |(row, number): (usize, Option<f64>)| {
+        number.filter(|number| *number > 0.0 && *number <= 1e15).ok_or_else(|| {
+            let bad = bad_value(batch, row, name, &written(array, row));
+            let rule =
+                "it is how many sampling units the stratum's population has; up to 1, which share of them was drawn";
+            TableError::Value(bad.not("a size of a population", rule))
+        })
+    };
+    numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
+}
+
+/// All batches together.
+#[derive(Default)]
+struct All {
+    groups: Groups,
+    rows: BTreeMap<Vec<u16>, u64>,
+    strata: Vec<(String, Option<f64>)>,
+    strata_by_name: HashMap<String, u32>,
+    units_by_name: HashMap<(u32, String), u32>,
+    stratum_of: Vec<u32>,
+    of_units: BTreeMap<Vec<u16>, CountsOfUnits>,
+    replicates: Vec<Groups>,
+}
+
+impl All {
+    fn take(&mut self, counted: Counted, columns: &SampleColumns) -> Result<(), TableError> {
+        merge(&mut self.groups, counted.groups);
+        counted.rows.into_iter().for_each(|(key, number)| *self.rows.entry(key).or_insert(0) += number);
+        if let Some((pattern, _)) = &columns.replicates {
+            let found = counted.replicates.len();
+            if self.replicates.is_empty() {
+                self.replicates = vec![Groups::new(); found];
+            }
+            if found < 2 || found != self.replicates.len() {
+                return Err(TableError::Replicates { file: counted.file, pattern: pattern.clone(), found });
+            }
+            self.replicates.iter_mut().zip(counted.replicates).for_each(|(held, more)| merge(held, more));
+            return Ok(());
+        }
+        let numbers =
+            counted.units.into_iter().map(|unit| self.number(unit, columns)).collect::<Result<Vec<_>, _>>()?;
+        for (key, tables) in counted.of_units {
+            let held = self.of_units.entry(key).or_insert_with(|| vec![BTreeMap::new(); tables.len()]);
+            for (held, units) in held.iter_mut().zip(tables) {
+                for (unit, counts) in units {
+                    held.entry(numbers[unit as usize]).or_default().merge(counts);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a unit in the whole sample.
+    fn number(&mut self, unit: Unit, columns: &SampleColumns) -> Result<u32, TableError> {
+        let Unit { stratum, cluster, population } = unit;
+        let population = population.map(f64::from_bits);
+        let next = self.strata.len() as u32;
+        let number = *self.strata_by_name.entry(stratum.clone()).or_insert(next);
+        if number == next {
+            self.strata.push((stratum.clone(), population));
+        }
+        if let (Some(first), Some(second)) = (self.strata[number as usize].1, population)
+            && first != second
+        {
+            let column = columns.population.clone().unwrap_or_default();
+            return Err(TableError::PopulationDiffers { column, stratum, first, second });
+        }
+        let next = self.stratum_of.len() as u32;
+        let unit = match cluster {
+            Some(cluster) => *self.units_by_name.entry((number, cluster)).or_insert(next),
+            None => next,
+        };
+        if unit == next {
+            self.stratum_of.push(number);
+        }
+        Ok(unit)
+    }
+
+    fn finish(mut self, columns: &SampleColumns) -> Result<(Groups, BTreeMap<Vec<u16>, u64>), TableError> {
+        if let Some((_, method)) = columns.replicates {
+            for (key, tallies) in &mut self.groups {
+                for (at, tally) in tallies.iter_mut().enumerate() {
+                    let nobody = || TableTally::new(tally.layout().clone());
+                    let of = |groups: &Groups| groups.get(key).map_or_else(nobody, |tallies| tallies[at].clone());
+                    let replicates = self.replicates.iter().map(of).collect();
+                    *tally = tally.clone().with_drawn(Drawn::Replicates(method, replicates));
+                }
+            }
+            return Ok((self.groups, self.rows));
+        }
+        let mut drawn = vec![0.0; self.strata.len()];
+        self.stratum_of.iter().for_each(|&stratum| drawn[stratum as usize] += 1.0);
+        for ((_, population), drawn) in self.strata.iter_mut().zip(drawn) {
+            // Up to 1 it is a share.
+            *population = population.map(|population| if population <= 1.0 { drawn / population } else { population });
+        }
+        let sample = Arc::new(Sample::new(self.strata, self.stratum_of)?);
+        for (key, tallies) in &mut self.groups {
+            let units = self.of_units.remove(key).unwrap_or_default();
+            for (tally, counts) in tallies.iter_mut().zip(units) {
+                *tally = tally.clone().with_drawn(Drawn::Units(Units::new(sample.clone(), counts)));
+            }
+        }
+        Ok((self.groups, self.rows))
+    }
+}

@@ -1,0 +1,144 @@
+//! Whose responses are analysed, how they were drawn, and what is asked of them: parameters that several verbs share.
+
+use candor::schema::Schema;
+use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
+use candor_study::StudyError;
+use candor_study::asked::Asked;
+use candor_study::counts::Counts;
+use candor_study::numbers::NumbersAsked;
+use candor_study::survey::{Survey, SurveyOptions};
+use candor_tables::input::Inputs;
+use candor_tables::margins::{MarginRow, read_margins};
+use serde_json::Value;
+
+use crate::counts::Responses;
+use crate::errors::{Failure, parameter};
+use crate::options::Options;
+
+/// The parameters of a survey that were given.
+pub struct SurveyWords {
+    options: SurveyOptions,
+}
+
+impl SurveyWords {
+    /// Takes them; `condition` is what the verb calls a condition on public attributes, if it has one.
+    pub fn take(options: &mut Options, condition: Option<&str>) -> Result<SurveyWords, Failure> {
+        let calibrate = options.take::<Value>("calibrate")?;
+        let options = SurveyOptions {
+            by: options.or("by", Vec::new())?,
+            condition: condition.map_or(Ok(None), |name| options.take(name))?,
+            weights: options.take("weights")?,
+            strata: options.take("strata")?,
+            sampling_clusters: options.take("sampling_clusters")?,
+            fpc: options.take("fpc")?,
+            replicates: options.take("replicates")?,
+            replicate_method: options.chosen()?,
+            calibrate: calibrate.map_or(Ok(Vec::new()), margins)?,
+        };
+        Ok(SurveyWords { options })
+    }
+
+    /// Whether nothing was said.
+    pub fn is_plain(&self) -> bool {
+        self.options == SurveyOptions::default()
+    }
+
+    /// The survey of a schema.
+    pub fn survey(&self, schema: &Schema) -> Result<Survey, Failure> {
+        Ok(Survey::new(schema, &self.options)?)
+    }
+
+    /// The counts of these tables.
+    pub fn counts(
+        &self,
+        plan: &candor::plan::Plan,
+        responses: Responses,
+        tables: &TableList,
+        keep_sets: bool,
+        watch: Watch<'_>,
+    ) -> Result<Counts, Failure> {
+        let survey = self.survey(plan.schema())?;
+        match responses {
+            Responses::Read(inputs) => {
+                let counts = survey.read(plan, inputs, tables, keep_sets, watch)?;
+                Ok(survey.weighed(plan, counts)?)
+            }
+            Responses::Elsewhere(inputs) => {
+                let tables = survey.tables_elsewhere(plan.schema(), tables)?;
+                Ok(survey.weighed(plan, Counts::made_elsewhere(plan, inputs, &tables)?)?)
+            }
+            Responses::Counted(counts) if self.is_plain() => Ok(counts.only(tables)?),
+            Responses::Counted(counts) => {
+                let tables = survey.tables_elsewhere(plan.schema(), tables)?;
+                Ok(survey.weighed(plan, counts.only(&tables)?)?)
+            }
+        }
+    }
+}
+
+/// Known margins: a file, or shares by attribute and category.
+fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
+    let form = || parameter("`calibrate` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}");
+    match given {
+        Value::String(path) => Ok(read_margins(Inputs::new([&path], None)?)?),
+        Value::Object(attributes) => {
+            let mut rows = Vec::new();
+            for (attribute, shares) in attributes {
+                for (category, share) in shares.as_object().ok_or_else(form)? {
+                    let share = share.as_f64().filter(|share| *share >= 0.0).ok_or_else(form)?;
+                    rows.push(MarginRow { attribute: attribute.clone(), category: category.clone(), share });
+                }
+            }
+            Ok(rows)
+        }
+        _ => Err(form()),
+    }
+}
+
+/// Tables, comparisons and numbers, as they are written.
+pub struct AskedWords {
+    pub tables: Option<String>,
+    without_missing: bool,
+    compare: Option<String>,
+    mean: String,
+    quantile: String,
+    values: String,
+}
+
+impl AskedWords {
+    pub fn take(options: &mut Options) -> Result<AskedWords, Failure> {
+        Ok(AskedWords {
+            tables: options.take("tables")?,
+            without_missing: options.or("without_missing", false)?,
+            compare: options.take("compare")?,
+            mean: options.or("mean", String::new())?,
+            quantile: options.or("quantile", String::new())?,
+            values: options.or("values", String::new())?,
+        })
+    }
+
+    /// Whether groups are compared.
+    pub fn compares(&self) -> bool {
+        self.compare.is_some()
+    }
+
+    /// Whether nothing but whole tables are asked for.
+    pub fn is_plain(&self) -> bool {
+        !self.without_missing && self.compare.is_none() && self.mean.is_empty() && self.quantile.is_empty()
+    }
+
+    /// What is asked of a schema.
+    pub fn read(&self, schema: &Schema) -> Result<(Asked, NumbersAsked), Failure> {
+        let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values)?;
+        let nothing = || TableList::of(Vec::new(), schema).map_err(|error| StudyError::Tables { parameter: "tables", error });
+        let asked = match &self.tables {
+            None if !wanted.is_empty() => Asked::tables(nothing()?),
+            tables => {
+                let named = tables.as_deref().unwrap_or("marginals");
+                Asked::parse(named, schema, self.without_missing, self.compare.as_deref())?
+            }
+        };
+        Ok((asked, wanted))
+    }
+}
