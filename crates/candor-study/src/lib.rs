@@ -16,6 +16,8 @@ pub mod counts;
 
 mod partial;
 
+pub mod guess;
+
 pub mod guarantee;
 
 pub mod schema;

@@ -14,7 +14,10 @@ use crate::comply::UNSEEN;
 use crate::counts::{Counts, Provenance};
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate};
-use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
+use crate::guarantee::{
+    ATTRIBUTE_HEADER, CertifiedAttribute, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, certified,
+    prior_sentences, told,
+};
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
 use crate::regress::{Coefficient, Regression};
 use crate::shuffled::{ShuffleOptions, shuffled};
@@ -70,6 +73,8 @@ pub struct Report {
     pub respondents: u64,
     /// The epsilon of the record; `None` if unbounded.
     pub epsilon: Option<f64>,
+    /// What is certified of each randomized attribute.
+    pub attributes: Vec<CertifiedAttribute>,
     /// What a reader must not overlook, in sentences.
     pub warnings: Vec<String>,
     /// The tables.
@@ -150,6 +155,7 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
     Ok(Report {
         respondents: counts.responses(),
         epsilon: plan.guarantee().epsilon().value(),
+        attributes: certified(plan),
         warnings: warnings.iter().map(|warning| unmarked(warning)).collect(),
         estimates,
         dependences,
@@ -257,7 +263,7 @@ fn what_is_guaranteed(plan: &Plan, respondents: u64) -> Vec<Part> {
         header: ATTRIBUTE_HEADER.map(str::to_owned).to_vec(),
         rows: attribute_rows(plan),
     });
-    parts.push(Part::Paragraph(WHY_TWO_EPSILONS.to_owned()));
+    parts.extend([WHAT_A_GUESS_IS, WHY_TWO_EPSILONS].map(|text| Part::Paragraph(text.to_owned())));
     parts
 }
 
