@@ -213,13 +213,18 @@ class Analysis:
         confidence: float | None = None,
         title: str | None = None,
         model: str | Iterable[str] | None = None,
+        texts: str | os.PathLike[str] | None = None,
         delimiter: str | None = None,
     ) -> Report:
-        """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`."""
+        """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`.
+
+        ``texts`` is a file of texts (TOML) with questions as they are asked and labels of categories.
+        """
+        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
         models = None if model is None else [model] if isinstance(model, str) else list(model)
         if models and type(responses).__name__ == "RecordBatchReader":
             raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
-        options = written(tables=tables, confidence=confidence, title=title, model=models, delimiter=delimiter)
+        options = written(tables=tables, confidence=confidence, title=title, model=models, texts=own, delimiter=delimiter)
         with Bar() as bar:
             text, page, notes = _candor.report_page(self._native, self._given(responses), options, bar)
         tell(notes)

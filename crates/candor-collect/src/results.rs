@@ -13,6 +13,7 @@ use candor_study::report::{ReportOptions, report};
 use candor_study::shuffled::{ShuffleOptions, shuffled};
 use candor_study::size::size;
 use candor_study::test::test;
+use candor_study::texts::{Language, OwnTexts};
 use candor_study::words::capital;
 use serde_json::{Value, json};
 
@@ -106,7 +107,10 @@ fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
 pub fn report_page(survey: &Survey, tallies: &Tallies) -> Result<String, StudyError> {
     let plan = &survey.plan;
     let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts are not those of this plan"))?;
-    let options = ReportOptions { title: survey.wording.first.title.clone(), ..ReportOptions::default() };
+    let words = &survey.wording.first;
+    let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
+    let language = Language::new(None, Some(&own), plan.schema())?;
+    let options = ReportOptions { title: words.title.clone(), language, ..ReportOptions::default() };
     Ok(report(plan, &TableList::marginals(plan.schema()), &counts, &options)?.page.html())
 }
 

@@ -10,6 +10,8 @@ pub mod page;
 
 mod error;
 
+pub mod texts;
+
 pub mod choice;
 
 pub mod counts;
@@ -33,6 +35,8 @@ pub mod shuffled;
 pub mod composition;
 
 pub mod audit;
+
+pub mod example;
 
 pub mod explain;
 
@@ -67,8 +71,6 @@ pub mod size;
 pub mod power;
 
 pub mod sql;
-
-pub mod texts;
 
 pub mod device;
 
@@ -113,7 +115,7 @@ pub mod prelude {
     pub use crate::device::{DeviceOptions, Devices, devices};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
-    pub use crate::explain::explain;
+    pub use crate::explain::{Sheet, explain};
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
     pub use crate::numbers::NumbersAsked;
     pub use crate::page::Page;
@@ -129,4 +131,5 @@ pub mod prelude {
     pub use crate::sql::{Dialect, sql};
     pub use crate::synthesize::{Synthesis, synthesize};
     pub use crate::test::{Independence, test};
+    pub use crate::texts::{Language, OwnTexts};
 }

@@ -21,6 +21,7 @@ use crate::guarantee::{
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
 use crate::regress::{Coefficient, Regression};
 use crate::shuffled::{ShuffleOptions, shuffled};
+use crate::texts::Language;
 use crate::words::{capital, count, p_value, plural};
 
 /// With more cells than this, a table is not shown.
@@ -52,6 +53,8 @@ pub struct ReportOptions {
     pub commands: Vec<String>,
     /// Regressions to be shown.
     pub regressions: Vec<Regression>,
+    /// How attributes are asked for, and what categories are called.
+    pub language: Language,
 }
 
 impl Default for ReportOptions {
@@ -61,6 +64,7 @@ impl Default for ReportOptions {
             title: "What randomized responses tell".to_owned(),
             commands: Vec::new(),
             regressions: Vec::new(),
+            language: Language::default(),
         }
     }
 }
@@ -146,9 +150,9 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
     if !warnings.is_empty() {
         parts.extend([Part::Heading("Read this first".to_owned()), Part::Warnings(warnings.clone())]);
     }
-    parts.extend(what_was_asked(plan));
+    parts.extend(what_was_asked(plan, &options.language));
     parts.extend(what_is_guaranteed(plan, counts.responses()));
-    parts.extend(what_was_found(&estimates));
+    parts.extend(what_was_found(&estimates, &options.language));
     parts.extend(what_depends_on_what(plan, &dependences));
     parts.extend(options.regressions.iter().flat_map(what_predicts));
     parts.extend(how_to_repeat(plan, counts, &options.commands));
@@ -161,7 +165,7 @@ pub fn report(plan: &Plan, asked: &TableList, counts: &Counts, options: &ReportO
         dependences,
         regressions: options.regressions.clone(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
-        page: Page { title: options.title.clone(), parts },
+        page: Page::new(&options.title, parts),
     })
 }
 
@@ -225,10 +229,10 @@ fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates) -> Vec<String> 
     warnings
 }
 
-fn what_was_asked(plan: &Plan) -> Vec<Part> {
+fn what_was_asked(plan: &Plan, language: &Language) -> Vec<Part> {
     let term = |attribute: &Attribute| {
         let labels = attribute.categories();
-        let shown = |label: &String| if label.is_empty() { "(missing)".to_owned() } else { isolated(label) };
+        let shown = |label: &String| isolated(&language.label(attribute.name(), label));
         let mut list: Vec<String> = labels.iter().take(MOST_LABELS).map(shown).collect();
         if labels.len() > MOST_LABELS {
             list.push(format!("and {} more", count((labels.len() - MOST_LABELS) as u64)));
@@ -239,7 +243,9 @@ fn what_was_asked(plan: &Plan) -> Vec<Part> {
             (false, _) => "",
         };
         let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
-        (attribute.name().to_owned(), format!("{}{kind}", list.join(" · ")))
+        let asked = Some(language.asked(attribute.name())).filter(|&asked| asked != attribute.name());
+        let asked = asked.map_or(String::new(), |asked| format!("{} ", isolated(asked)));
+        (attribute.name().to_owned(), format!("{asked}{}{kind}", list.join(" · ")))
     };
     vec![Part::Heading("What was asked".to_owned()), Part::Terms(plan.schema().attributes().iter().map(term).collect())]
 }
@@ -267,7 +273,7 @@ fn what_is_guaranteed(plan: &Plan, respondents: u64) -> Vec<Part> {
     parts
 }
 
-fn what_was_found(estimates: &Estimates) -> Vec<Part> {
+fn what_was_found(estimates: &Estimates, language: &Language) -> Vec<Part> {
     let percent = 100.0 * estimates.confidence;
     let mut parts = vec![
         Part::Heading("What was found".to_owned()),
@@ -289,7 +295,8 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
             None => {
                 let row = |cell: &Cell| {
                     let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
-                    let categories = cell.categories.clone();
+                    let called = |(name, category): (&String, &String)| language.label(name, category);
+                    let categories = table.attributes.iter().zip(&cell.categories).map(called).collect();
                     Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
                 };
                 Part::Estimates(EstimateTable {

@@ -12,7 +12,7 @@ use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
-use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
+use super::{parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::shell;
@@ -44,6 +44,9 @@ pub struct ReportArgs {
     /// Also regressions, such as "Income ~ Education + Sex"; may be given several times
     #[arg(long)]
     model: Vec<String>,
+    /// Questions as they are asked, and labels of categories (TOML)
+    #[arg(long, value_name = "texts.toml")]
+    texts: Option<String>,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -58,14 +61,16 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--model reads the responses again, which standard input cannot be".to_owned()));
     }
     let plan = read_plan(&args.plan)?;
-    refuse_overwriting(&args.output, &[&args.plan])?;
+    let texts: Vec<&str> = [args.plan.as_str()].into_iter().chain(args.texts.as_deref()).collect();
+    refuse_overwriting(&args.output, &texts)?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
     let asked = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     // One pass: the tables asked for, and what the dependences need.
     let counts = read_responses(&plan, &args.responses, args.delimiter, &tables(&plan, &asked)?)?;
     let regressions = regressions(&plan, &args)?;
     let (title, commands) = (args.title.clone(), how_to_repeat(&args));
-    let options = ReportOptions { confidence: args.confidence, title, commands, regressions };
+    let language = read_language(None, args.texts.as_deref(), &plan)?;
+    let options = ReportOptions { confidence: args.confidence, title, commands, regressions, language };
     let report = report(&plan, &asked, &counts, &options)?;
     let html = report.page.html();
     let target = Target::new(&args.output);
@@ -99,7 +104,8 @@ fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     let options = format!("{} --confidence {}", isolated(&shell::flag("--tables", &args.tables)), args.confidence);
     let title = isolated(&shell::flag("--title", &args.title));
     let models: Vec<String> = args.model.iter().map(|text| isolated(&shell::flag("--model", text))).collect();
-    let title = [&[title], &models[..]].concat().join(" ");
+    let texts = args.texts.iter().map(|path| isolated(&shell::flag("--texts", &file_name(path))));
+    let title = [title].into_iter().chain(models).chain(texts).collect::<Vec<String>>().join(" ");
     vec![
         format!("candor audit {plan}"),
         format!("candor estimate {plan} {responses} {options}"),
