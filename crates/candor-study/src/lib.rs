@@ -82,6 +82,8 @@ pub mod front;
 
 pub mod refine;
 
+mod cross_table;
+
 pub mod report;
 
 pub use error::StudyError;

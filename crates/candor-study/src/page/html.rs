@@ -2,8 +2,9 @@
 //! dark mode; tables that are too wide scroll on their own.
 
 use super::marked::{attribute, escaped, isolated, name};
+use super::table::{html_table, html_table_with, row_heading};
 use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
-use crate::plot;
+use crate::plot::interval;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -52,6 +53,7 @@ impl Part {
             }
             Part::Estimates(estimates) => estimates.html(),
             Part::Matrix(matrix) => matrix.html(),
+            Part::Cross(cross) => cross.html(),
             Part::Picture(picture) => picture.html(),
             Part::Folded { summary, parts } => format!(
                 "<details>\n<summary>{}</summary>\n{}</details>\n",
@@ -66,21 +68,24 @@ impl EstimateTable {
     fn html(&self) -> String {
         // All intervals of a table on one scale, with zero on it.
         let ends = self.rows.iter().flat_map(|row| [row.low, row.high]);
-        let (least, most) = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let range = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
         let row = |row: &EstimateRow| {
             let names: String = row.categories.iter().map(|category| row_heading(category)).collect();
             let [estimate, error, low, high] = row.numbers();
-            let title = format!("{estimate}, interval from {low} to {high}");
-            let plot = plot::interval(row.estimate, row.low, row.high, (least, most), &escaped(&title));
-            format!(
-                "<tr>{names}<td><b>{estimate}</b></td><td>{plot}</td><td>{error}</td><td>{low}</td><td>{high}</td></tr>\n"
-            )
+            let plot = self.drawn.then(|| {
+                let title = format!("{estimate}, interval from {low} to {high}");
+                format!("<td>{}</td>", interval::drawn(row.estimate, row.low, row.high, range, &escaped(&title)))
+            });
+            let plot = plot.unwrap_or_default();
+            format!("<tr>{names}<td><b>{estimate}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n")
         };
         let names = self.names.iter().map(|name| ("names", name.clone()));
-        let drawn = ("drawn", format!("interval, {least:.2} to {most:.2}"));
-        let numbers = ["standard error", "low", "high"].map(|name| ("", name.to_owned()));
-        let header: Vec<(&str, String)> = names.chain([("", "estimate".to_owned()), drawn]).chain(numbers).collect();
-        html_table("estimates", &self.caption, &header, &self.rows.iter().map(row).collect::<String>())
+        let header = names.chain(["estimate", "standard error", "low", "high"].map(|name| ("", name.to_owned())));
+        let header: Vec<(&str, String)> = header.collect();
+        let rows: String = self.rows.iter().map(row).collect();
+        let axis =
+            self.drawn.then(|| (self.names.len() + 1, format!("<td class=\"drawn\">{}</td>", interval::axis(range))));
+        html_table_with("estimates", &self.caption, &header, axis, &rows)
     }
 }
 
@@ -101,24 +106,4 @@ impl MatrixTable {
         };
         html_table("matrix", &self.caption, &header, &self.names.iter().enumerate().map(row).collect::<String>())
     }
-}
-
-/// A cell that names its row. A label of nothing stands for what is missing.
-fn row_heading(label: &str) -> String {
-    format!("<th scope=\"row\">{}</th>", if label.is_empty() { "(missing)".to_owned() } else { name(label) })
-}
-
-/// A table that scrolls on its own where it is too wide. Headings have a class, or none; `rows` are HTML.
-fn html_table(class: &str, caption: &str, header: &[(&str, String)], rows: &str) -> String {
-    let class_of = |class: &str| if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    let head = |(class, label): &(&str, String)| match label.is_empty() {
-        true => "<td></td>".to_owned(),
-        false => format!("<th scope=\"col\"{}>{}</th>", class_of(class), name(label)),
-    };
-    let (heads, class) = (header.iter().map(head).collect::<String>(), class_of(class));
-    let (label, caption) = (attribute(caption), escaped(caption));
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table{class}>\n<caption>{caption}</caption>\n\
-         <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
-    )
 }

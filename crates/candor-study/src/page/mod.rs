@@ -2,11 +2,14 @@
 
 mod marked;
 mod picture;
+mod table;
+mod cross;
 mod html;
 
 use candor_tables::visible::visible;
 use serde::{Deserialize, Serialize};
 
+pub use cross::{CrossTable, Share};
 pub use marked::isolated;
 pub(crate) use marked::{attribute, escaped, name, unmarked};
 pub use picture::Picture;
@@ -72,6 +75,8 @@ pub enum Part {
     Estimates(EstimateTable),
     /// Numbers for pairs.
     Matrix(MatrixTable),
+    /// A table of two attributes.
+    Cross(CrossTable),
     /// So many of a hundred.
     Picture(Picture),
     /// What is shown to who asks for it.
@@ -92,6 +97,8 @@ pub struct EstimateTable {
     pub names: Vec<String>,
     /// One for each cell.
     pub rows: Vec<EstimateRow>,
+    /// Whether intervals are drawn; lists that stand beside another picture are smaller without.
+    pub drawn: bool,
 }
 
 /// A cell of an estimated table: its categories and its numbers.
@@ -172,6 +179,7 @@ impl Part {
                 let rows: Vec<Vec<String>> = matrix.names.iter().enumerate().map(row).collect();
                 paragraph(&matrix.caption) + &table(&header, &rows)
             }
+            Part::Cross(cross) => cross.text(),
             Part::Picture(picture) => picture.text(),
             Part::Folded { summary, parts } => {
                 paragraph(&unmarked(summary)) + &parts.iter().map(Part::text).collect::<String>()
@@ -240,8 +248,21 @@ mod tests {
             Part::Warnings(vec![sentence.clone()]),
             Part::Commands(vec![sentence.clone()]),
             Part::Table { caption: sentence.clone(), header: vec![own.clone()], rows: vec![vec![sentence.clone()]] },
-            Part::Estimates(EstimateTable { caption: sentence.clone(), names: vec![own.clone()], rows: vec![row] }),
+            Part::Estimates(EstimateTable {
+                caption: sentence.clone(),
+                names: vec![own.clone()],
+                rows: vec![row],
+                drawn: true,
+            }),
             Part::Matrix(MatrixTable { caption: sentence.clone(), names: vec![own.clone()], cells: vec![vec![]] }),
+            Part::Cross(CrossTable {
+                names: [own.clone(), own.clone()],
+                rows: vec![own.clone()],
+                columns: vec![own.clone()],
+                cells: vec![vec![Some(Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 })]],
+                row_totals: vec![None],
+                column_totals: vec![None],
+            }),
             Part::Picture(Picture { marked: 7, name: sentence.clone(), key: [own.clone(), sentence.clone()] }),
             Part::Folded { summary: sentence.clone(), parts: vec![Part::Paragraph(sentence)] },
         ];
@@ -286,6 +307,7 @@ mod tests {
             caption: "Shares".to_owned(),
             names: vec!["a".to_owned()],
             rows: vec![row("", 0.05), row("<y>", 0.8)],
+            drawn: true,
         };
         let matrix = MatrixTable {
             caption: "Pairs".to_owned(),
@@ -295,7 +317,7 @@ mod tests {
         let page = Page::new("t", vec![Part::Estimates(estimates), Part::Matrix(matrix)]);
         let html = page.html();
         for part in [
-            "interval, -0.05 to 0.90",
+            ">0.8</text>",
             "<th scope=\"row\">(missing)</th><td><b>0.0500</b></td>",
             "<title>0.8000, interval from 0.7000 to 0.9000</title>",
             "<th scope=\"row\"><bdi>&lt;y&gt;</bdi></th>",
