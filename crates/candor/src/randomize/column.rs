@@ -124,7 +124,9 @@ impl KAry {
     #[inline]
     fn answer(&self, number: u16, truth: u16) -> u16 {
         let category = self.cell.quotient(number.wrapping_sub(self.kept));
-        if number < self.kept { truth } else { category }
+        // As a mask: of a branch, half would be guessed wrong.
+        let kept = 0u16.wrapping_sub(u16::from(number < self.kept));
+        truth & kept | category & !kept
     }
 
     fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {

@@ -2,13 +2,13 @@
 
 use super::subsets::Aim;
 
-/// What is to be done with each attribute of one record, one bit each.
+/// What is to be done with some attributes of one record, one bit each. Narrow, so that columns of categories are filled eight records at a time.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Draw {
     /// Answered uniformly among all answers, whatever the truth.
-    pub(super) free: u64,
+    pub(super) free: u16,
     /// Answered uniformly among those that miss the truth. Neither: among those that hit it.
-    pub(super) miss: u64,
+    pub(super) miss: u16,
 }
 
 impl Draw {

@@ -209,7 +209,8 @@ impl<'a> Randomizer<'a> {
             if truths[attribute].len() != rows {
                 return Err(RandomizeError::Length { attribute, found: truths[attribute].len(), expected: rows });
             }
-            if truths[attribute].iter().any(|&code| usize::from(code) >= categories) {
+            // All of them: eight are compared at a time, if none can be the last.
+            if truths[attribute].iter().fold(0, |most, &code| code.max(most)) as usize >= categories {
                 return Err(RandomizeError::Category { attribute, categories });
             }
         }

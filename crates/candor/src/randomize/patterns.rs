@@ -30,7 +30,7 @@ const MAX_BITS: u64 = 120;
 const MAX_ATTRIBUTES: usize = 1024;
 
 /// How many attributes the masks of a [`Draw`] hold.
-pub(super) const WORD: usize = u64::BITS as usize;
+pub(super) const WORD: usize = u16::BITS as usize;
 
 /// How many attributes one die decides where patterns are drawn until they are in a set.
 const CHUNK: usize = 8;
@@ -46,7 +46,7 @@ enum PartDraw {
     /// Always the same; for each word of attributes.
     Fixed(Vec<Draw>),
     /// One of the patterns on the die.
-    Listed { die: Die, patterns: Vec<u32> },
+    Listed { die: Die, patterns: Vec<u16> },
     /// Patterns of uniformly random answers until one is within the limit; for each chunk of attributes what its patterns weigh.
     Rejected { sums: Vec<Vec<u64>>, limit: u64 },
 }
@@ -164,7 +164,7 @@ impl PatternDrawer {
         match &self.draws[self.parts.roll(bytes)] {
             PartDraw::Fixed(words) => draws.iter_mut().zip(words).for_each(|(draws, &word)| draws[row] = word),
             PartDraw::Listed { die, patterns } => {
-                draws[0][row] = Draw { free: 0, miss: patterns[die.roll(bytes)].into() };
+                draws[0][row] = Draw { free: 0, miss: patterns[die.roll(bytes)] };
             }
             PartDraw::Rejected { sums, limit } => while !self.attempt(sums, *limit, draws, row, bytes) {},
         }
@@ -192,7 +192,7 @@ impl PatternDrawer {
                 let pattern = die.roll(bytes);
                 // No chunk weighs more than one unit beyond the limit, which is not the largest number.
                 sum = sum.saturating_add(sums[pattern]);
-                miss |= (pattern as u64) << (CHUNK * place);
+                miss |= (pattern as u16) << (CHUNK * place);
             }
             if sum > limit {
                 return false;
@@ -219,7 +219,7 @@ impl PartDraw {
     fn new(set: &PatternSet, pattern: &Pattern, wide: bool) -> Option<PartDraw> {
         let k = pattern.axes().len();
         let mask = |word: usize, list: &dyn Fn(usize) -> bool| {
-            (0..WORD.min(k - word * WORD)).filter(|at| list(word * WORD + at)).fold(0, |mask, at| mask | 1u64 << at)
+            (0..WORD.min(k - word * WORD)).filter(|at| list(word * WORD + at)).fold(0, |mask, at| mask | 1u16 << at)
         };
         let fixed = |free: &dyn Fn(usize) -> bool, miss: &dyn Fn(usize) -> bool| {
             let word = |word: usize| Draw { free: mask(word, free), miss: mask(word, miss) };
@@ -242,8 +242,8 @@ impl PartDraw {
             }
             PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => {
                 let (members, ways) = (set.members(k), all_ways(&pattern.odds())?);
-                let (patterns, weights): (Vec<u32>, Vec<u128>) =
-                    (0..).zip(ways).filter(|&(pattern, _)| members[pattern as usize]).unzip();
+                let (patterns, weights): (Vec<u16>, Vec<u128>) =
+                    (0..).zip(ways).filter(|&(pattern, _)| members[usize::from(pattern)]).unzip();
                 // Two leading bytes decide more, but their table is large.
                 PartDraw::Listed { die: Die::new(&weights, wide)?, patterns }
             }
@@ -268,10 +268,10 @@ pub(super) fn fill_ones<R: CryptoRng + ?Sized>(
     }
     // A uniform number below n is the high half of 16 random bits times n, unless the low half is
     // below 2^16 mod n: those few are drawn again afterwards. All in 16-bit lanes, without branches.
-    let (all, others) = (categories as u32, categories as u32 - 1);
-    let (all_again, others_again) = ((65_536 % all) as u16, (65_536 % others) as u16);
+    let (all, others) = (categories as u16, categories as u16 - 1);
+    let (all_again, others_again) = ((65_536 % u32::from(all)) as u16, (65_536 % u32::from(others)) as u16);
     let mut random = [0u8; 2 * RUN];
-    let mut open = [0u8; RUN];
+    let mut open = [0u16; RUN];
     for ((draws, truths), out) in draws.chunks(RUN).zip(truths.chunks(RUN)).zip(out.chunks_mut(RUN)) {
         let random = &mut random[..2 * draws.len()];
         let open = &mut open[..draws.len()];
@@ -280,14 +280,16 @@ pub(super) fn fill_ones<R: CryptoRng + ?Sized>(
         for ((((draw, &truth), number), out), open) in
             draws.iter().zip(truths).zip(numbers).zip(out.iter_mut()).zip(open.iter_mut())
         {
-            let (free, miss) = draw.of(attribute);
-            let (n, again) = if free { (all, all_again) } else { (others, others_again) };
-            let product = u32::from(u16::from_le_bytes(*number)) * n;
-            let drawn = (product >> 16) as u16;
-            let other = if free { drawn } else { past(drawn, truth) };
-            let random = free | miss;
-            *open = u8::from(random & ((product as u16) < again));
-            *out = if random { other } else { truth };
+            // All bits of a mask are set where it holds.
+            let free = 0u16.wrapping_sub(draw.free >> attribute & 1);
+            let random = free | 0u16.wrapping_sub(draw.miss >> attribute & 1);
+            let number = u16::from_le_bytes(*number);
+            let n = others + (free & 1);
+            let again = all_again & free | others_again & !free;
+            let drawn = ((u32::from(number) * u32::from(n)) >> 16) as u16;
+            let other = drawn + (u16::from(drawn >= truth) & !free);
+            *open = again.saturating_sub(number.wrapping_mul(n)) & random;
+            *out = other & random | truth & !random;
         }
         if open.iter().fold(0, |any, open| any | open) != 0 {
             for i in (0..open.len()).filter(|&i| open[i] != 0) {
