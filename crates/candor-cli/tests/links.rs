@@ -40,14 +40,16 @@ fn links(text: &str) -> Vec<String> {
     prose(text).split("](").skip(1).filter_map(ends).collect()
 }
 
-/// The names of a document's headings in links: small letters, spaces as hyphens, and no other signs.
+/// What links into a document may name: its headings (small letters, spaces as hyphens, no other signs), and what has an id.
 fn anchors(text: &str) -> BTreeSet<String> {
     let fences = text.split("```").step_by(2).collect::<String>();
     let anchor = |heading: &str| -> String {
         let kept = heading.trim().to_lowercase().replace('`', "");
         kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>().replace(' ', "-")
     };
-    fences.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#'))).collect()
+    let headings = fences.lines().filter(|line| line.starts_with('#')).map(|line| anchor(line.trim_start_matches('#')));
+    let written = text.split("id=\"").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned);
+    headings.chain(written).collect()
 }
 
 #[test]
