@@ -273,10 +273,15 @@ class Analysis:
         replicates: str | None = None,
         replicate_method: str | None = None,
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        texts: str | os.PathLike[str] | None = None,
         delimiter: str | None = None,
     ) -> Report:
-        """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`."""
+        """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`.
+
+        ``texts`` is a file of texts (TOML) with questions as they are asked and labels of categories.
+        """
         given, counted = self._source(responses, counts)
+        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
         models = None if model is None else [model] if isinstance(model, str) else list(model)
         if models and type(responses).__name__ == "RecordBatchReader":
             raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
@@ -284,7 +289,7 @@ class Analysis:
             tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
             confidence=confidence, title=title, model=models, where=where, by=names(by), weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
+            calibrate=margins(calibrate), texts=own, counted=counted, delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
             text, page, notes = _candor.report_page(self._native, given, options, bar)

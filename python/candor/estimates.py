@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .result import Result
+from .results import CertifiedAttribute
 from .shown import Grid, Line, cell, listed
 
 __all__ = [
@@ -386,10 +387,11 @@ class Synthesis(Result):
 class Report(Result):
     """What responses tell, and what a reader must know before believing it."""
 
-    _parts = {"estimates": Estimates, "regressions": Regression}
+    _parts = {"attributes": CertifiedAttribute, "estimates": Estimates, "regressions": Regression}
 
     respondents: int
     epsilon: float | None
+    attributes: list[CertifiedAttribute]
     warnings: list[str]
     estimates: Estimates
     dependences: list[Any]

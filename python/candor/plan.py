@@ -281,9 +281,19 @@ class Plan(Analysis):
         text = _candor.compare_plans(("the plan", self._native), ("the other", other._native))
         return PlanComparison.loads(text)
 
-    def explain(self, output: str | os.PathLike[str] | None = None) -> Page:
-        """The page that tells a participant what is sent, and what it reveals at most."""
-        return Page(*_candor.explain_plan(self._native)).written(output)
+    def explain(
+        self,
+        output: str | os.PathLike[str] | None = None,
+        *,
+        language: str | None = None,
+        texts: str | os.PathLike[str] | None = None,
+    ) -> Page:
+        """The page that tells a participant what is sent, and what it reveals at most.
+
+        ``texts`` is a file of texts (TOML): questions as they are asked, labels of categories, texts of your own.
+        """
+        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
+        return Page(*_candor.explain_plan(self._native, language, own)).written(output)
 
     def size(
         self,

@@ -71,6 +71,10 @@ class CertifiedAttribute(Result):
     #: For somebody who knows all other answers; None if unbounded.
     conditional_epsilon: float | None
     keep_probability: float | None
+    #: How often the best guess from everything that is sent is right, if nothing is known beforehand.
+    guess_probability: float
+    #: How likely somebody can then come to think one category, at most.
+    worst_posterior: float
 
 
 class Guarantee(Result):

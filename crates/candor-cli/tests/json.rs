@@ -40,6 +40,7 @@ fn what_is_documented_is_there() {
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),
         ("--l", "compare --categories 20 --l 5"),
         ("audit", "audit plan.json --respondents 5000 --tables marginals"),
+        ("explain", "explain plan.json"),
         ("audit --compare", "audit plan.json --compare other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
         ("estimate", "estimate plan.json responses.csv --tables a --compare b --mean c --quantile c:0.5"),

@@ -235,9 +235,10 @@ fn a_page_for_respondents() {
     sandbox.run("design schema.toml --method l-diversity --l 3 -o l.json").fine();
     let text = sandbox.run("explain l.json").fine().out;
     for part in [
-        "a list of 3 of the 10 answers. Yours is on it",
-        "at least 3 answers",
-        "once in 3",
+        "a list of 3 of the 10 answers. Yours is always on it",
+        "at least 3 answers fit what is sent",
+        "33 of 100",
+        "Of 100 people who send this, about 33 mean",
         "does not hide that you took part",
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}: {text}");
@@ -275,7 +276,7 @@ fn a_page_for_respondents() {
     // Under a lottery the example is of one way, and says so.
     sandbox.run("design --categories 4,5 --method sampling --epsilon 2 --tables marginals -o plan.json").fine();
     let text = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Suppose chance has drawn the first of the 2 ways, and that your true answer"), "{text}");
+    assert!(text.contains("Chance picked way 1 of 2. This is sent about “a2”"), "{text}");
     sandbox.run("explain l.json -o l.json").refused(1, &["both input and output"]);
     sandbox.run("explain none.json").refused(1, &["cannot read none.json"]);
 }

@@ -94,8 +94,29 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
         }
     }
     assert_eq!(found, 2 + 3 + 2 + 6 + 4);
-    assert_eq!(html.matches("<svg role=\"img\"").count(), found, "one interval each");
-    assert_eq!(html.matches("<title>").count(), 1 + found, "and each can be read");
+    assert_eq!(html.matches("<svg role=\"img\"").count(), 2 + 3 + 2, "one interval for each cell of one attribute");
+    assert_eq!(html.matches("<title>").count(), 1 + 2 + 3 + 2, "and each can be read");
+    assert_eq!(html.matches("<svg class=\"axis\"").count(), 3, "each on an axis");
+
+    // Tables of two attributes as rows and columns: percent of each row, as estimate says them.
+    let among = "--tables coughs|smokes;smokes|region --confidence 0.9 --json";
+    let among = json(&sandbox.run(&format!("estimate plan.json responses.csv {among}")).fine().out);
+    let mut crossed = 0;
+    for cell in among["tables"].as_array().unwrap().iter().flat_map(|table| table["cells"].as_array().unwrap()) {
+        let [percent, error] = ["estimate", "standard_error"].map(|name| 100.0 * cell[name].as_f64().unwrap());
+        let [row, part] = [
+            format!("<th scope=\"row\">{}</th><td style=", cell["categories"][0].as_str().unwrap()),
+            format!(
+                "<b>{percent:.1}</b> ±{error:.1}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+            ),
+        ];
+        assert!(rows.iter().any(|one| one.starts_with(&row) && one.contains(&part)), "{cell} {part}");
+        crossed += 1;
+    }
+    assert_eq!(crossed, 6 + 4);
+    let smokes = &estimated["tables"][0]["cells"][1];
+    let total = format!("<td class=\"total\">{:.1} ", 100.0 * smokes["estimate"].as_f64().unwrap());
+    assert!(html.contains(&total) && html.contains("<th scope=\"row\">everybody</th>"), "{total}");
 
     // Dependences as cluster and test say them.
     let clustered =
@@ -106,7 +127,7 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
             json(&sandbox.run(&format!("test plan.json responses.csv --independence {a},{b} --json")).fine().out);
         let p = test["p_value"].as_f64().unwrap();
         let p = match p {
-            0.0 => "below 1e-300".to_owned(),
+            0.0 => "&lt; 1e-300".to_owned(),
             p if p < 1e-4 => format!("{p:.1e}"),
             p => format!("{p:.4}"),
         };
@@ -137,6 +158,24 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
     ] {
         assert!(html.contains(part), "{part}");
     }
+}
+
+#[test]
+fn eight_attributes_and_all_their_pairs_are_a_small_file() {
+    let sandbox = Sandbox::new();
+    let sizes = [2, 3, 4, 5, 6, 5, 4, 6];
+    let mut text = (1..=8).map(|i| format!("a{i}")).collect::<Vec<_>>().join(",") + "\n";
+    for i in 0..2_000usize {
+        let row = sizes.iter().enumerate().map(|(at, size)| (i * (at + 3) / 7 % size).to_string());
+        text += &(row.collect::<Vec<_>>().join(",") + "\n");
+    }
+    sandbox.write("people.csv", text);
+    sandbox.run("design --categories 2,3,4,5,6,5,4,6 --method independent --epsilon 8 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
+    let html = sandbox.run("report plan.json responses.csv --tables marginals;pairs -o -").fine().out;
+    assert_well_formed(&html);
+    assert_eq!(html.matches("<table class=\"cross\"").count(), 28);
+    assert!(html.len() < 300_000, "{} bytes", html.len());
 }
 
 #[test]
@@ -221,7 +260,8 @@ fn what_a_reader_must_know_comes_first() {
     sandbox.run("randomize sampling.json people.csv -o sampled.csv").fine();
     let (warned, html) = first("report sampling.json sampled.csv --tables smokes,coughs;age -o -");
     assert!(warned.contains("smokes and coughs: not identifiable"), "{warned}");
-    assert!(html.contains("<h3>age</h3>") && !html.contains("What depends on what"), "no pair can be told");
+    assert!(html.contains("<h3>age</h3>") && !html.contains("smokes and coughs</th>"), "no pair of them can be told");
+    assert!(html.contains("region and smokes</th>"), "but each with the public attribute");
     sandbox.run("design schema.toml --method independent --epsilon 1 -o alone.json").fine();
     let (warned, _) = first("report alone.json people.csv -o -");
     assert!(warned.contains("can hardly have come from this plan"), "{warned}");

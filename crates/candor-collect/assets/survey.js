@@ -56,6 +56,39 @@ function languages() {
   return element('select', { class: 'languages', 'aria-label': 'Language', autocomplete: 'off', change }, ...options);
 }
 
+/** A picture of a hundred people, some of them filled. */
+function people({ marked, name, key }) {
+  const svg = (tag, attributes, ...children) => {
+    const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+    for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+    made.append(...children);
+    return made;
+  };
+  const person = (x, y, filled) => svg('g', { transform: `translate(${x} ${y})`, class: filled ? 'yes' : 'no' },
+    svg('circle', { cx: 7, cy: 5, r: 3.6 }), svg('path', { d: 'M2.2 24V14.5a4.8 4.8 0 0 1 9.6 0V24z' }));
+  const all = Array.from({ length: 100 }, (_, at) => person((at % 20) * 15, Math.floor(at / 20) * 28, at < marked));
+  const item = (text, filled) => element('li', {}, svg('svg', { 'aria-hidden': 'true', viewBox: '0 0 14 26' }, person(0, 0, filled)), ` ${text}`);
+  return element('figure', {}, svg('svg', { class: 'people', role: 'img', 'aria-label': name.replace(/[\u2068\u2069]/g, ''), viewBox: '0 0 300 140' }, ...all),
+    element('ul', { class: 'key' }, item(key[0], true), item(key[1], false)));
+}
+
+/** A part of the sheet for respondents, as candor explain has it. Names within it are isolated by characters for that. */
+function drawn(part) {
+  const [[kind, made]] = Object.entries(part);
+  const cells = (tag, texts) => texts.map((text) => element(tag, {}, text));
+  switch (kind) {
+    case 'heading': return element('h3', {}, made);
+    case 'paragraph': return element('p', {}, made);
+    case 'list': return element('ul', {}, ...cells('li', made));
+    case 'picture': return people(made);
+    case 'folded': return element('div', {}, ...made.parts.map(drawn));
+    case 'table': return element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': made.caption }, element('table', {}, element('caption', {}, made.caption),
+      element('thead', {}, element('tr', {}, ...made.header.map((text) => element('th', { scope: 'col' }, text)))),
+      element('tbody', {}, ...made.rows.map(([first, ...rest]) => element('tr', {}, element('th', { scope: 'row' }, first), ...cells('td', rest))))));
+    default: return '';
+  }
+}
+
 /** What happens to the answers. */
 function sheet(plan) {
   const { epsilon, attributes } = plan.guarantee;
@@ -65,7 +98,8 @@ function sheet(plan) {
     element('h2', { id: 'sheet' }, say('what_happens')),
     element('p', {}, say('chance')),
     element('p', {}, epsilon === null ? say('unbounded') : say('reveals', { times: times(epsilon) })),
-    about.length > 1 ? element('details', {}, element('summary', {}, say('by_question')), element('ul', {}, ...about)) : '',
+    words().sheet ? element('details', {}, element('summary', {}, words().sheet.summary), ...words().sheet.parts.map(drawn))
+      : about.length > 1 ? element('details', {}, element('summary', {}, say('by_question')), element('ul', {}, ...about)) : '',
     open.length ? element('p', { class: 'wrong' }, say('public', { names: open.join(', ') })) : '',
     survey.invitations ? element('p', {}, say(survey.tokens ? 'token_promise' : 'invitation_trust')) : '',
     element('p', {}, `${say('not_hidden')} ${say(survey.shared_devices ? 'forget' : 'kept')}`),

@@ -1,9 +1,11 @@
 //! The pages, their script and their style.
 
+use candor_study::explain::explain;
+use candor_study::texts::{Language, OwnTexts, sheet_texts};
 use serde_json::{Value, json};
 
 use crate::random::hash;
-use crate::survey::Survey;
+use crate::survey::{Survey, Words};
 
 /// The client, as it stands in the repository.
 pub const CLIENT: &str = include_str!("../../../clients/javascript/candor.js");
@@ -36,6 +38,14 @@ fn filled(page: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
+/// The sheet for respondents, part by part, in a language that candor comes with.
+fn sheet(survey: &Survey, language: &str, words: &Words) -> Option<Value> {
+    let summary = sheet_texts(language)?.get("find_out")?;
+    let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
+    let language = Language::new(Some(language), Some(&own), survey.plan.schema()).ok()?;
+    Some(json!({"summary": summary, "parts": explain(&survey.plan, &language).page.parts}))
+}
+
 /// What the survey page says, in all its languages. `key` is the public key of tokens, if there are any.
 pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
     let wording = &survey.wording;
@@ -44,6 +54,7 @@ pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
         let shown = json!({
             "title": words.title, "introduction": words.introduction, "consent": words.consent,
             "contact": words.contact, "questions": words.questions, "texts": texts,
+            "sheet": sheet(survey, language, words),
         });
         Some((language.clone(), shown))
     });
@@ -129,6 +140,19 @@ mod tests {
     fn places_are_filled_once() {
         assert_eq!(filled("{a} {b} {c}", &[("a", "{b}"), ("b", "x")]), "{b} x {c}");
         assert_eq!(escaped("<b a=\"x\">&"), "&lt;b a=&quot;x&quot;&gt;&amp;");
+    }
+
+    #[test]
+    fn the_survey_has_the_sheet_in_its_own_words() {
+        let plan = include_str!("../../candor/tests/plans/good/public.json");
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("plan.json"), plan).unwrap();
+        let (mut survey, _) = Survey::create(&folder.path().join("survey"), &folder.path().join("plan.json")).unwrap();
+        survey.wording.first.questions.get_mut("answer").unwrap().text = "Do you?".to_owned();
+        let said = survey_json(&survey, None)["words"]["en"]["sheet"].clone();
+        assert_eq!(said["summary"], "What somebody can find out");
+        assert!(said["parts"].to_string().contains("\u{2068}Do you?\u{2069}"), "{said}");
+        assert!(sheet(&survey, "eo", &survey.wording.first).is_none());
     }
 
     #[test]

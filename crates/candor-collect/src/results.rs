@@ -15,6 +15,7 @@ use candor_study::report::{ReportOptions, report};
 use candor_study::shuffled::{ShuffleOptions, shuffled};
 use candor_study::size::size;
 use candor_study::test::test;
+use candor_study::texts::{Language, OwnTexts};
 use candor_study::words::capital;
 use serde_json::{Value, json};
 
@@ -108,10 +109,12 @@ fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
 pub fn report_page(survey: &Survey, tallies: &Tallies) -> Result<String, StudyError> {
     let plan = &survey.plan;
     let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts are not those of this plan"))?;
-    let options = ReportOptions { title: survey.wording.first.title.clone(), ..ReportOptions::default() };
-    Ok(report(plan, &Asked::tables(TableList::marginals(plan.schema())), &NumbersAsked::default(), &counts, &options)?
-        .page
-        .html())
+    let words = &survey.wording.first;
+    let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
+    let language = Language::new(None, Some(&own), plan.schema())?;
+    let options = ReportOptions { title: words.title.clone(), language, ..ReportOptions::default() };
+    let asked = Asked::tables(TableList::marginals(plan.schema()));
+    Ok(report(plan, &asked, &NumbersAsked::default(), &counts, &options)?.page.html())
 }
 
 /// How strongly the attributes of each pair depend on each other.

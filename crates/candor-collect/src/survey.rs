@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use candor::plan::Plan;
 use candor::schema::Attribute;
+pub use candor_study::texts::Question;
 use candor_study::texts::{Texts, names, texts};
 use serde::{Deserialize, Serialize};
 
@@ -78,20 +79,6 @@ pub struct Words {
     /// Texts of the page that are to be others, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: Texts,
-}
-
-/// How an attribute is asked for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Question {
-    /// The question.
-    pub text: String,
-    /// What helps to answer it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
-    /// What categories are called, where that is not their label.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub answers: BTreeMap<String, String>,
 }
 
 /// Why a survey cannot be used.

@@ -15,6 +15,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     for criterion in &audit.criteria {
         println!("{}: {}", criterion.name, criterion.sentence);
     }
-    println!("{}", explain(&plan).text());
+    println!("{}", explain(&plan, &Language::default()).page.text());
     Ok(())
 }

@@ -23,7 +23,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let compared = compare(&schema, 3.0, &CompareOptions::default(), Watch::nobody())?;
     let request = compared.best().and_then(|best| best.request.clone()).ok_or("no method can answer")?;
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
-    println!("{}\n{}", compared.recommended.unwrap_or("none"), explain(&plan).text());
+    println!("{}\n{}", compared.recommended.unwrap_or("none"), explain(&plan, &Language::default()).page.text());
 
     // The people, who randomize for themselves; nobody with much school smokes.
     let column = |value: fn(usize) -> &'static str| -> ArrayRef {

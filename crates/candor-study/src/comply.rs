@@ -382,11 +382,11 @@ impl Followed {
     pub fn sentence(&self, attribute: &str, alpha: f64) -> String {
         let verdict = if self.p_value < alpha { "do not fit" } else { "fit" };
         format!(
-            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, p = {}). Had {} % \
+            "The answers about {attribute} {verdict} everybody following the instructions (X^2 = {:.3}, {} of freedom, {}). Had {} % \
              ignored them and said \"{}\", this would have been found with probability {:.2}.",
             self.statistic,
             crate::words::plural(self.degrees, "degree"),
-            crate::words::p_value(self.p_value),
+            crate::words::p_is(self.p_value),
             100.0 * self.if_ignoring,
             self.says,
             self.power

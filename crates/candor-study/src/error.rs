@@ -100,6 +100,9 @@ pub enum StudyError {
         /// What it guarantees.
         epsilon: f64,
     },
+    /// Texts of one's own that cannot be used.
+    #[error("texts: {0}")]
+    Texts(String),
     /// A value that a parameter has not.
     #[error("`{parameter}` is \"{value}\"; it is one of {known}")]
     Choice {

@@ -1,391 +1,281 @@
 //! One page that tells a participant what is sent and what it reveals at most.
+//!
+//! Every number on it is about everything that is sent, the way of a lottery included: tests compare each with brute force.
 
-use candor::channel::{Channel, Epsilon, Pattern, Strip};
-use candor::plan::{AttributeGuarantee, Block, Plan};
-use candor::privacy::{Finding, Question, audit, belief_bounds, times};
+use candor::channel::{Channel, Epsilon};
+use candor::plan::{Block, Plan};
+use candor::privacy::{Question, audit, belief_bounds, times};
 use candor_analysis::exclusion::{Exclusion, exclusion};
+use serde::Serialize;
 
-use crate::page::{Page, Part, isolated};
-use crate::words::capital;
+use crate::example::{Example, example};
+use crate::guarantee::{CertifiedAttribute, certified};
+use crate::page::{Page, Part, Picture};
+use crate::texts::Language;
+
+/// More questions than this are named by the first few.
+const NAMED: usize = 3;
+
+/// More questions than this are not listed one by one, unless somebody unfolds the list.
+const LISTED: usize = 6;
+
+/// More of a list that is sent is not shown.
+const SHOWN: usize = 5;
+
+/// The page for those who are asked, and the numbers on it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Sheet {
+    /// The code of its language.
+    pub language: String,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+    /// What is certified of each question, and how well it can be guessed.
+    pub attributes: Vec<CertifiedAttribute>,
+    /// The typical example; `None` if nothing that is sent tells anything.
+    pub example: Option<Example>,
+    /// The page. Not in JSON.
+    #[serde(skip)]
+    pub page: Page,
+}
 
 /// The page for those who are asked: what is sent, what it reveals at most, an example, and what the plan does not do.
-pub fn explain(plan: &Plan) -> Page {
-    let (findings, exclusion) = (audit(&Question::new(plan)), exclusion(plan));
-    let public: Vec<String> =
-        plan.schema().attributes().iter().filter(|a| a.is_public()).map(|a| quoted(a.name())).collect();
-    let mut parts = vec![
-        Part::Paragraph(format!(
-            "Before anything is sent, chance changes your answers or mixes others in with them. {} From the answers of many people \
-             together those who ask can work out how common each answer is, because they know the rules of the chance.",
-            match exclusion {
-                Exclusion::Nothing | Exclusion::Some => {
-                    "Nobody, not even those who ask, can be sure from what arrives what you answered."
-                }
-                Exclusion::AllButOne => "But not always: some of what may be sent gives your answer away.",
-            }
-        )),
-        Part::Heading("What is sent".to_owned()),
-        Part::List(plan.blocks().iter().flat_map(|block| sent(plan, block)).collect()),
-    ];
+pub fn explain(plan: &Plan, language: &Language) -> Sheet {
+    let (attributes, example, settled) = (certified(plan), example(plan, language), exclusion(plan));
+    let say = |name: &str| language.say(name, &[]);
+    let opening = if settled == Exclusion::AllButOne { "chance_telling" } else { "chance" };
+    let mut parts = vec![Part::Paragraph(format!("{} {}", say(opening), say("many")))];
+    parts.extend([Part::Heading(say("what_is_sent")), Part::List(sent(plan, language))]);
+    let public: Vec<&str> = plan.schema().attributes().iter().filter(|a| a.is_public()).map(|a| a.name()).collect();
     if !public.is_empty() {
-        parts.push(Part::Paragraph(format!("Sent exactly as it is, without any protection: {}.", public.join(", "))));
+        parts.push(Part::Paragraph(language.say("public", &[("questions", &all_named(&public, language))])));
     }
-    parts.push(Part::Heading("What it reveals at most".to_owned()));
-    parts.extend(revealed(plan, &findings, exclusion).into_iter().map(Part::Paragraph));
-    parts.push(Part::Heading("An example".to_owned()));
-    parts.extend(example(plan));
-    parts.push(Part::Heading("What this does not do".to_owned()));
-    parts.push(Part::List(vec![
-        "It does not hide that you took part.".to_owned(),
-        "It does not cover what you say elsewhere. If you are asked the same again, each time reveals a little more."
-            .to_owned(),
-        "It cannot take back what somebody already knows about you.".to_owned(),
-    ]));
-    parts.push(Part::Paragraph(format!(
-        "The rules of the chance are public and fixed before you answer. They have the number {}; anybody can check them.",
-        plan.fingerprint()
-    )));
-    Page { title: "What happens to your answers".to_owned(), parts }
+    parts.push(Part::Heading(say("find_out")));
+    parts.extend(found_out(plan, &attributes, language));
+    parts.extend(limits(plan, settled, language).into_iter().map(Part::Paragraph));
+    parts.extend(example.iter().flat_map(|example| worked(example, language)));
+    parts.push(Part::Heading(say("not_done")));
+    parts.push(Part::List(["took_part", "again", "elsewhere"].map(say).to_vec()));
+    parts.push(Part::Paragraph(language.say("rules", &[("fingerprint", plan.fingerprint().as_str())])));
+    let (code, direction) = (language.code().to_owned(), language.direction());
+    Sheet {
+        language: code.clone(),
+        fingerprint: plan.fingerprint().as_str().to_owned(),
+        attributes,
+        example,
+        page: Page { title: say("title"), parts, language: code, direction, sheet: true },
+    }
 }
 
-fn quoted(name: &str) -> String {
-    format!("\u{201c}{}\u{201d}", isolated(name))
+/// Questions as they are asked, all of them.
+fn all_named(names: &[&str], language: &Language) -> String {
+    names.iter().map(|name| language.quoted(language.asked(name))).collect::<Vec<String>>().join(", ")
 }
 
-/// A probability as so many times in a hundred (or a thousand, ...).
-fn chances(p: f64) -> String {
-    match p {
-        p if p >= 1.0 => "always".to_owned(),
-        p if p >= 0.9995 => "nearly always".to_owned(),
-        p if p >= 0.1 => format!("{} times in 100", trimmed(100.0 * p)),
-        p if p >= 0.01 => format!("{} times in 1,000", (1000.0 * p).round()),
-        _ => "less than once in 100 times".to_owned(),
+/// Questions as they are asked, the first few of many.
+fn named(plan: &Plan, attributes: &[usize], language: &Language) -> String {
+    let names: Vec<&str> = attributes.iter().map(|&a| plan.schema().name(a)).collect();
+    match names.len() {
+        n if n <= NAMED + 1 => all_named(&names, language),
+        n => {
+            let more = language.say("more", &[("n", &language.whole((n - NAMED) as u64))]);
+            format!("{} {more}", all_named(&names[..NAMED], language))
+        }
     }
+}
+
+/// A probability as so many of a hundred, or of more where that says too little; `up` if it is rounded up.
+fn of_many(p: f64, up: bool) -> (u64, u64) {
+    let mut all = 100u64;
+    loop {
+        let exact = p * all as f64;
+        let n = if up { (exact - 1e-9).ceil() } else { exact.round() } as u64;
+        let says_enough = (n >= 10 || p <= 0.0) && (n < all || p >= 1.0);
+        if says_enough || all >= 1_000_000_000 {
+            return (n.min(all), all);
+        }
+        all *= 10;
+    }
+}
+
+fn rate(name: &str, p: f64, up: bool, language: &Language) -> String {
+    let (n, all) = of_many(p, up);
+    language.say(name, &[("n", &language.whole(n)), ("all", &language.whole(all))])
+}
+
+/// What is sent, block by block; many blocks of one question each in one line.
+fn sent(plan: &Plan, language: &Language) -> Vec<String> {
+    let alone = |block: &&Block| block.attributes().len() == 1 && !block.has_tag();
+    let (single, others): (Vec<&Block>, Vec<&Block>) = plan.blocks().iter().partition(alone);
+    let mut lines: Vec<String> = match single.len() > LISTED {
+        false => single.iter().map(|block| sent_alone(plan, block, language)).collect(),
+        true => {
+            let attributes: Vec<usize> = single.iter().map(|block| block.attributes()[0]).collect();
+            let text = if single.iter().any(|block| answers_with_lists(block)) { "list_each" } else { "one_each" };
+            vec![language.say(text, &[("questions", &named(plan, &attributes, language))])]
+        }
+    };
+    lines.extend(others.iter().flat_map(|block| sent_together(plan, block, language)));
+    lines
+}
+
+/// Whether some channel answers with more than one category.
+fn answers_with_lists(block: &Block) -> bool {
+    let lists = |channel: &Channel| match channel {
+        Channel::Pattern(pattern) => pattern.axes().iter().any(|axis| axis.answer > 1),
+        Channel::Strip(_) => true,
+        Channel::Matrix(_) => false,
+    };
+    block.channels().iter().any(|(_, channel)| lists(channel))
+}
+
+/// What is sent about the only question of a block without a lottery.
+fn sent_alone(plan: &Plan, block: &Block, language: &Language) -> String {
+    let question = named(plan, block.attributes(), language);
+    match &block.channels()[0].1 {
+        Channel::Matrix(matrix) => replies(matrix.labels().len(), &question, language),
+        Channel::Strip(_) => language.say("list_each", &[("questions", &question)]),
+        Channel::Pattern(pattern) => {
+            let (axis, kept) = (pattern.axes()[0], pattern.keep_probability(0));
+            let text = match axis.answer {
+                1 => "one",
+                n if n == axis.categories => "nothing",
+                _ if kept >= 1.0 => "list_sure",
+                _ => "list",
+            };
+            let (size, all) = (language.whole(axis.answer as u64), language.whole(axis.categories as u64));
+            let kept = rate("rate", kept, false, language);
+            language.say(text, &[("question", &question), ("kept", &kept), ("size", &size), ("all", &all)])
+        }
+    }
+}
+
+fn replies(outputs: usize, questions: &str, language: &Language) -> String {
+    language.say("reply", &[("questions", questions), ("replies", &language.whole(outputs as u64))])
+}
+
+/// What is sent about the questions of a block of several, or with a lottery.
+fn sent_together(plan: &Plan, block: &Block, language: &Language) -> Vec<String> {
+    let questions = named(plan, block.attributes(), language);
+    let mut lines = Vec::new();
+    if block.has_tag() {
+        let ways = language.whole(block.channels().len() as u64);
+        lines.push(language.say("way", &[("questions", &questions), ("ways", &ways)]));
+    }
+    let asked: Vec<usize> = block.strips().map(|strip| strip.places().len()).collect();
+    match (asked.iter().min(), asked.iter().max()) {
+        (Some(&least), Some(&most)) => {
+            let whole = |n: usize| language.whole(n as u64);
+            let few = match least == most {
+                true => whole(most),
+                false => language.say("to", &[("least", &whole(least)), ("most", &whole(most))]),
+            };
+            let text = if most == 1 { "combinations_one" } else { "combinations" };
+            lines.push(language.say(text, &[("few", &few)]));
+            if asked.len() < block.channels().len() {
+                lines.push(language.say("otherwise", &[]));
+            }
+        }
+        _ => lines.push(match &block.channels()[0].1 {
+            Channel::Matrix(matrix) => replies(matrix.labels().len(), &questions, language),
+            _ if answers_with_lists(block) => language.say("list_each", &[("questions", &questions)]),
+            _ => language.say("one_each", &[("questions", &questions)]),
+        }),
+    }
+    lines
+}
+
+/// How often a guess from everything that is sent is right, question by question.
+fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language) -> Vec<Part> {
+    if plan.guarantee().conditional() == Epsilon::ZERO {
+        return Vec::new();
+    }
+    let worse = attributes.iter().any(|a| a.worst_posterior > a.guess_probability + 1e-9);
+    let share = |p: f64, up: bool| rate("share", p, up, language);
+    let row = |a: &CertifiedAttribute| {
+        let mut row = vec![language.asked(&a.name).to_owned(), share(1.0 / a.categories as f64, false)];
+        row.push(share(a.guess_probability, false));
+        row.extend(worse.then(|| share(a.worst_posterior, true)));
+        row
+    };
+    let mut header = vec!["question", "by_luck", "from_sent"];
+    header.extend(worse.then_some("surest"));
+    let table = Part::Table {
+        caption: language.say("guessing", &[]),
+        header: header.iter().map(|name| language.say(name, &[])).collect(),
+        rows: attributes.iter().map(row).collect(),
+    };
+    if attributes.len() <= LISTED {
+        return vec![table];
+    }
+    let guesses = attributes.iter().map(|a| a.guess_probability);
+    let (least, most) = (guesses.clone().fold(1.0, f64::min), guesses.fold(0.0, f64::max));
+    let range = language.say("range", &[("least", &share(least, false)), ("most", &share(most, false))]);
+    let opening = Part::Paragraph(format!("{} {range}", language.say("guessing", &[])));
+    vec![opening, Part::Folded { summary: language.say("question", &[]), parts: vec![table] }]
+}
+
+/// The strongest thing that can be said to hold, for somebody who knows all other answers.
+fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
+    let worst = plan.guarantee().conditional();
+    if worst == Epsilon::ZERO {
+        return vec![language.say("independent", &[])];
+    }
+    if let Some(times) = times(worst) {
+        let (_, after) = belief_bounds(worst, 0.1);
+        let after = tenths((1000.0 * after - 1e-9).ceil() / 10.0);
+        let even = language.say("even", &[("times", &language.decimal(&times))]);
+        return vec![format!("{even} {}", language.say("raise", &[("after", &language.decimal(&after))]))];
+    }
+    let mut said = language.say("no_limit", &[]);
+    let findings = audit(&Question::new(plan));
+    let l = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    if let Some(l) = l.filter(|&l| l >= 2.0) {
+        said += &format!(" {}", language.say("fits", &[("l", &language.whole(l as u64))]));
+    }
+    let settles = match settled {
+        Exclusion::Nothing => None,
+        Exclusion::Some => Some("excludes"),
+        Exclusion::AllButOne => Some("proves"),
+    };
+    let more = settles.into_iter().chain(["left"]).map(|text| language.say(text, &[]));
+    vec![said, more.collect::<Vec<String>>().join(" ")]
 }
 
 /// One decimal, unless it is a zero.
-fn trimmed(x: f64) -> String {
+fn tenths(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-fn name(plan: &Plan, block: &Block, place: usize) -> String {
-    quoted(plan.schema().name(block.attributes()[place]))
-}
-
-fn categories<'a>(plan: &'a Plan, block: &Block, place: usize) -> &'a [String] {
-    plan.schema().attributes()[block.attributes()[place]].categories()
-}
-
-/// What is sent about the questions of one block.
-fn sent(plan: &Plan, block: &Block) -> Vec<String> {
-    let mut lines = Vec::new();
-    let names: Vec<String> = (0..block.attributes().len()).map(|place| name(plan, block, place)).collect();
-    if block.has_tag() {
-        lines.push(format!(
-            "About {}: chance first draws one of {} ways of changing the answers. The way drawn does not depend on what you \
-             answer, and is sent along.{}",
-            names.join(", "),
-            block.channels().len(),
-            if block.strips().next().is_none() { " The chances below are those of all ways together." } else { "" }
-        ));
+/// The worked example, with its picture.
+fn worked(example: &Example, language: &Language) -> Vec<Part> {
+    let mut list: Vec<String> = example.sent.iter().take(SHOWN).map(|text| language.quoted(text)).collect();
+    if example.sent.len() > SHOWN {
+        let more = language.whole((example.sent.len() - SHOWN) as u64);
+        list.push(language.say("more", &[("n", &more)]));
     }
-    if block.strips().next().is_some() {
-        lines.extend(sent_by_strips(plan, block));
-        return lines;
-    }
-    if let Channel::Matrix(matrix) = &block.channels()[0].1 {
-        lines.push(sent_by_matrix(block, matrix.labels().len(), &names));
-        return lines;
-    }
-    if names.len() > 1 {
-        lines.push(format!(
-            "The answers about {} are changed together: one draw decides which of them stay.",
-            names.join(", ")
-        ));
-    }
-    lines.extend(names.iter().enumerate().map(|(place, about)| sent_about(plan, block, place, about)));
-    lines
-}
-
-/// What is sent where some ways answer with combinations of answers to a few questions.
-fn sent_by_strips(plan: &Plan, block: &Block) -> Vec<String> {
-    let total: f64 = block.channels().iter().map(|(weight, _)| *weight as f64).sum();
-    let share = |wanted: &dyn Fn(&Channel) -> bool| -> f64 {
-        let weights = block.channels().iter().filter(|(_, channel)| wanted(channel)).map(|(weight, _)| *weight as f64);
-        weights.sum::<f64>() / total
-    };
-    let asked: Vec<usize> = block.strips().map(|strip| strip.places().len()).collect();
-    let questions = match (asked.iter().min(), asked.iter().max()) {
-        (Some(1), Some(1)) => "one of the questions".to_owned(),
-        (Some(least), Some(most)) if least == most => format!("{most} of the questions"),
-        (least, most) => format!("{} to {} of the questions", least.unwrap_or(&1), most.unwrap_or(&1)),
-    };
-    let held: Vec<f64> = block.strips().map(held).collect();
-    let (least, most) = (held.iter().copied().fold(1.0, f64::min), held.iter().copied().fold(0.0, f64::max));
-    let strips = share(&|channel| matches!(channel, Channel::Strip(_)));
-    let mut lines = vec![format!(
-        "{} only {questions} matter, as the way drawn says, and nothing is sent about the others. What is sent is a list of \
-         combinations of answers. Your own combination is on it {}; all else on it is drawn at random.",
-        capital(&chances(strips)),
-        match chances(least) == chances(most) {
-            true => chances(most),
-            false => format!("between {} and {}, depending on the way", chances(least), chances(most)),
-        }
-    )];
-    if strips < 1.0 {
-        let names: Vec<String> = (0..block.attributes().len()).map(|place| name(plan, block, place)).collect();
-        lines.push(format!(
-            "Otherwise an answer to every question is sent ({}), changed together: one draw decides which of them stay.",
-            names.join(", ")
-        ));
-    }
-    lines
-}
-
-/// How often the list of a strip has the truth on it.
-fn held(strip: &Strip) -> f64 {
-    strip.density() * (1.0 + strip.excess()) / (1.0 + strip.excess() * strip.density())
-}
-
-/// What is sent where a table of chances decides.
-fn sent_by_matrix(block: &Block, replies: usize, names: &[String]) -> String {
-    let joined = names.join(" and ");
-    match block.channels()[0].1.keep_probability(0) {
-        Some(kept) if names.len() == 1 && !block.has_tag() => format!(
-            "About {joined}: one of {replies} possible replies. At least {} it is your own answer, otherwise another one, by a fixed \
-             table of chances.",
-            chances(kept)
-        ),
-        _ => format!(
-            "About {joined}: one of {replies} possible replies, drawn by a fixed table of chances that depends on your answer."
-        ),
-    }
-}
-
-/// What is sent about one question of a block whose answers hit or miss the truth.
-fn sent_about(plan: &Plan, block: &Block, place: usize, about: &str) -> String {
-    let attribute = block.attributes()[place];
-    let guarantee = plan.guarantee().attributes().iter().find(|a| a.attribute == attribute);
-    let kept = guarantee.and_then(|a| a.keep_probability).unwrap_or(0.0);
-    let all = categories(plan, block, place).len();
-    let size = |(_, channel): &(u64, Channel)| match channel {
-        Channel::Pattern(pattern) => Some(pattern.axes()[place].answer),
-        Channel::Matrix(_) | Channel::Strip(_) => None,
-    };
-    let sizes: Vec<usize> = block.channels().iter().filter_map(size).collect();
-    match (sizes.iter().min(), sizes.iter().max()) {
-        (Some(&1), Some(&1)) => format!(
-            "About {about}: one of {all} answers. {} it is your own, otherwise another one at random.",
-            capital(&chances(kept))
-        ),
-        (Some(least), Some(most)) if least == most && *most == all => {
-            format!("About {about}: nothing that depends on your answer.")
-        }
-        (Some(least), Some(most)) if least == most && kept >= 1.0 => format!(
-            "About {about}: a list of {most} of the {all} answers. Yours is on it; the other {} are drawn at random.",
-            most - 1
-        ),
-        (Some(least), Some(most)) if least == most => format!(
-            "About {about}: a list of {most} of the {all} answers. {} yours is on it; all else on it is drawn at random.",
-            capital(&chances(kept))
-        ),
-        _ => format!("About {about}: a list of some of the {all} answers. {} yours is on it.", capital(&chances(kept))),
-    }
-}
-
-/// The strongest thing that can be said to hold, for somebody who knows all other answers.
-fn revealed(plan: &Plan, findings: &[Finding], exclusion: Exclusion) -> Vec<String> {
-    let worst = plan.guarantee().conditional();
-    let find = |name: &str| findings.iter().find(|finding| finding.name == name);
-    let number = |name: &str| find(name).and_then(|finding| finding.value);
-    let mut lines = Vec::new();
-    match times(worst) {
-        _ if worst == Epsilon::ZERO => lines.push("What is sent does not depend on your answers at all.".to_owned()),
-        Some(times) => {
-            lines.push(format!(
-                "Whatever you answer to a question, what is sent is at most {times} times as likely under your answer as under any \
-                 other. This holds even for somebody who knows all your other answers."
-            ));
-            let (_, after) = belief_bounds(worst, 0.1);
-            lines.push(format!(
-                "For example: somebody who thinks beforehand that the chance of a certain answer being yours is 10 in 100 can, after \
-                 reading what was sent, think it is {} in 100 at most.",
-                trimmed((1000.0 * after - 1e-9).ceil() / 10.0)
-            ));
-        }
-        None => {
-            let l = number("l-diversity").unwrap_or(1.0);
-            lines.push(match l >= 2.0 {
-                true => format!(
-                    "Whoever reads what was sent about a question cannot tell which of at least {l} answers is yours: all of them \
-                     fit equally well."
-                ),
-                false => "There is no limit to what can be revealed.".to_owned(),
-            });
-            lines.extend(exclusion.sentence().map(str::to_owned));
-            lines.push(
-                "Somebody who already knows that some of the answers that fit cannot be yours is left with the others, and if \
-                 only one is left, knows it."
-                    .to_owned(),
-            );
-        }
-    }
-    if let Some(guess) = number("guessing").filter(|_| worst != Epsilon::ZERO) {
-        lines.push(format!(
-            "Somebody who knows nothing else about you and guesses your answer to a question from what was sent is right {} at \
-             most.",
-            chances(guess)
-        ));
-    }
-    lines
-}
-
-/// A worked example about the first question that is changed.
-fn example(plan: &Plan) -> Vec<Part> {
-    let telling = |block: &&Block| {
-        let tells = |a: &AttributeGuarantee| block.attributes()[0] == a.attribute && a.conditional != Epsilon::ZERO;
-        plan.guarantee().attributes().iter().any(tells)
-    };
-    let Some(block) = plan.blocks().iter().find(telling).or(plan.blocks().first()) else { return Vec::new() };
-    let labels = categories(plan, block, 0);
-    let about = name(plan, block, 0);
-    let truth = labels.len() / 2;
-    // A way of its own for every lottery: the chances of all ways together are those of none of them.
-    let drawn = match block.channels().len() {
-        1 => String::new(),
-        ways => format!("chance has drawn the first of the {ways} ways, and that "),
-    };
-    let suppose = format!("Suppose {drawn}your true answer about {about} is {}.", quoted(&labels[truth]));
-    match &block.channels()[0].1 {
-        Channel::Matrix(matrix) => {
-            let input = if matrix.sizes().len() == 1 { truth } else { 0 };
-            let suppose = match matrix.sizes().len() {
-                1 => suppose,
-                _ => format!(
-                    "Suppose {drawn}your true answers about {} are the first of each.",
-                    (0..matrix.sizes().len()).map(|place| name(plan, block, place)).collect::<Vec<_>>().join(" and ")
-                ),
-            };
-            let row = |(z, label): (usize, &String)| vec![label.clone(), chances(matrix.probability(z, input))];
-            let rows = matrix.labels().iter().enumerate().take(20).map(row).collect();
-            let header = vec!["what is sent".to_owned(), "how often".to_owned()];
-            vec![Part::Paragraph(suppose), Part::Table { caption: "Then this is sent:".to_owned(), header, rows }]
-        }
-        Channel::Pattern(pattern) if pattern.axes()[0].answer == 1 => one_category(pattern, &suppose, labels, truth),
-        Channel::Pattern(pattern) => set_of_categories(pattern, &suppose, labels, truth),
-        Channel::Strip(strip) => list_of_combinations(plan, block, strip, &drawn),
-    }
-}
-
-/// A list that a strip may send: its own, with the middle answers as the truth.
-fn list_of_combinations(plan: &Plan, block: &Block, strip: &Strip, drawn: &str) -> Vec<Part> {
-    let number = plan.blocks().iter().position(|other| std::ptr::eq(other, block)).unwrap_or(0);
-    let labels = plan.cell_labels(number, strip);
-    let names: Vec<String> = strip.places().iter().map(|&place| name(plan, block, place)).collect();
-    let middle: Vec<usize> = strip.table().sizes().iter().map(|size| size / 2).collect();
-    let truth = strip.table().cell(&middle);
-    // The strip, moved along each question so that it holds the truth.
-    let first = strip.table().codes(usize::from(strip.members()[0]));
-    let moved = |&cell: &u16| {
-        let codes = strip.table().codes(cell.into());
-        let code = |axis: usize| {
-            let size = strip.table().sizes()[axis];
-            (codes[axis] + middle[axis] + size - first[axis]) % size
-        };
-        strip.table().cell(&(0..codes.len()).map(code).collect::<Vec<usize>>())
-    };
-    let mut list: Vec<usize> = strip.members().iter().map(moved).collect();
-    list.sort_unstable();
-    let shown: Vec<String> = list.iter().take(8).map(|&cell| quoted(&labels[cell])).collect();
-    let more = if list.len() > 8 { format!(" and {} more", list.len() - 8) } else { String::new() };
-    let size = list.len();
-    vec![
-        Part::Paragraph(format!(
-            "Suppose {drawn}your true answers about {} are {}. {} they are on the list of {size} of the {} combinations that is sent.",
-            names.join(" and "),
-            quoted(&labels[truth]),
-            capital(&chances(held(strip))),
-            labels.len()
-        )),
-        Part::Paragraph(format!(
-            "This may be sent: {}{more}; always in the order of the questionnaire, so that the order tells nothing.",
-            shown.join(", ")
-        )),
-        Part::Paragraph(format!(
-            "Whoever reads the list does not know whether yours is on it; to guess one of the {size} is right {}.",
-            chances(held(strip) / size as f64)
-        )),
-    ]
-}
-
-fn one_category(pattern: &Pattern, suppose: &str, labels: &[String], truth: usize) -> Vec<Part> {
-    let (n, kept) = (labels.len(), pattern.keep_probability(0));
-    let other = (1.0 - kept) / (n - 1) as f64;
-    let mut rows = vec![vec![format!("{} (the truth)", isolated(&labels[truth])), chances(kept)]];
-    if n <= 6 {
-        rows.extend((0..n).filter(|&c| c != truth).map(|c| vec![labels[c].clone(), chances(other)]));
-    } else {
-        rows.push(vec![format!("each of the {} others", n - 1), chances(other)]);
-    }
-    let right = kept / (kept + (n - 1) as f64 * other);
-    vec![
-        Part::Paragraph(suppose.to_owned()),
-        Part::Table {
-            caption: "Then this is sent:".to_owned(),
-            header: vec!["what is sent".to_owned(), "how often".to_owned()],
-            rows,
-        },
-        Part::Paragraph(format!(
-            "Now suppose that {} arrives, and that all answers are equally common. Of 1,000 people who send {}, about {} mean it; \
-             the other {} answered something else, and chance sent this.",
-            quoted(&labels[truth]),
-            quoted(&labels[truth]),
-            (1000.0 * right).round(),
-            1000.0 - (1000.0 * right).round()
-        )),
-    ]
-}
-
-fn set_of_categories(pattern: &Pattern, suppose: &str, labels: &[String], truth: usize) -> Vec<Part> {
-    let (n, size, kept) = (labels.len(), pattern.axes()[0].answer, pattern.keep_probability(0));
-    // Others spread evenly, to look drawn without being.
-    let mut list: Vec<usize> = (1..n).map(|step| (truth + step * 7919) % n).filter(|&c| c != truth).collect();
-    list.dedup();
-    let mut seen = vec![false; n];
-    list.retain(|&c| !std::mem::replace(&mut seen[c], true));
-    let rest: Vec<usize> = (0..n).filter(|&c| c != truth && !seen[c]).collect();
-    list.extend(rest);
-    list.truncate(size - 1);
-    list.push(truth);
-    list.sort_unstable();
-    let shown: Vec<String> = list.iter().take(12).map(|&c| quoted(&labels[c])).collect();
-    let more = if list.len() > 12 { format!(" and {} more", list.len() - 12) } else { String::new() };
-    let drawn = match kept >= 1.0 {
-        true => format!("{suppose} Chance draws {} others to go with it.", size - 1),
-        false => format!(
-            "{suppose} {} it goes on the list, with {} others drawn by chance.",
-            capital(&chances(kept)),
-            size - 1
-        ),
-    };
+    let question = language.quoted(language.asked(&example.attribute));
+    let sent = language.say("sent", &[("question", &question), ("sent", &list.join(", "))]);
+    let drawn = example.way.map(|way| {
+        let [way, ways] = [way, example.ways].map(|n| language.whole(n as u64));
+        language.say("drawn", &[("way", &way), ("ways", &ways)])
+    });
+    // Of a hundred, unless that would be nobody.
+    let hundred = (100.0 * example.posterior).round() as u64;
+    let (n, all) = if hundred > 0 { (hundred, 100) } else { of_many(example.posterior, false) };
+    let [shown, all_shown, rest] = [n, all, all - n].map(|n| language.whole(n));
+    let guess = language.quoted(&example.guess);
+    let words = [("all", all_shown.as_str()), ("n", &shown), ("guess", &guess), ("rest", &rest)];
+    let mean = language.say("mean", &words);
     let mut parts = vec![
-        Part::Paragraph(drawn),
-        Part::Paragraph(format!(
-            "This may be sent: {}{more}; always in the order of the questionnaire, so that the order tells nothing.",
-            shown.join(", ")
-        )),
+        Part::Heading(language.say("example", &[])),
+        Part::Paragraph(drawn.into_iter().chain([sent]).collect::<Vec<String>>().join(" ")),
+        Part::Paragraph(format!("{mean} {}", language.say("equal", &[]))),
     ];
-    parts.push(Part::Paragraph(match kept >= 1.0 {
-        true => format!(
-            "Whoever reads the list knows that one of the {size} is yours, and nothing about which. A guess is right once in {size} \
-             times."
-        ),
-        false => format!(
-            "Otherwise, {size} other answers are sent. Whoever reads the list does not know whether yours is on it; to guess one of \
-             the {size} is right {}.",
-            chances(kept / size as f64)
-        ),
-    }));
+    if all == 100 {
+        let key = ["key_mean", "key_other"].map(|name| language.say(name, &words));
+        parts.push(Part::Picture(Picture { marked: n as usize, name: mean, key }));
+    }
     parts
 }

@@ -366,8 +366,8 @@ pub fn front_plot(
     Plot {
         name: name.to_owned(),
         title: title.to_owned(),
-        x: Scale::linear("privacy: how often the best guess is wrong"),
-        y: Scale::logarithmic("utility: mean squared error of shares"),
+        x: Scale::linear("privacy: how often the best guess is wrong (more is better)"),
+        y: Scale::logarithmic("utility: mean squared error of shares (less is better)"),
         series: drawn,
     }
 }

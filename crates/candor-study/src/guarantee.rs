@@ -5,6 +5,7 @@ use candor::plan::{AttributeGuarantee, Plan};
 use candor::privacy::{Finding, times};
 use serde::Serialize;
 
+use crate::guess::{Guess, guesses};
 use crate::words::{lower_first, probability};
 
 /// What is certified of one attribute.
@@ -23,6 +24,11 @@ pub struct CertifiedAttribute {
     pub conditional_epsilon: Option<f64>,
     /// How often its answer holds the truth, where that is one number.
     pub keep_probability: Option<f64>,
+    /// How often the best guess from everything that is sent is right, the way of a lottery included, if every category is equally
+    /// likely beforehand.
+    pub guess_probability: f64,
+    /// How likely somebody can then come to think one category, at most.
+    pub worst_posterior: f64,
 }
 
 /// What a plan gives for the prior that it was made for.
@@ -42,6 +48,7 @@ pub struct ForPrior {
 /// What is certified of each attribute that is randomized, in the order of the schema.
 pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
     let requested = &plan.origin().requested;
+    let guesses = guesses(plan);
     let attribute = |(i, a): (usize, &AttributeGuarantee)| CertifiedAttribute {
         name: plan.schema().name(a.attribute).to_owned(),
         categories: plan.schema().size(a.attribute),
@@ -49,6 +56,8 @@ pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
         marginal_epsilon: a.marginal.and_then(Epsilon::value),
         conditional_epsilon: a.conditional.value(),
         keep_probability: a.keep_probability,
+        guess_probability: guesses[i].probability,
+        worst_posterior: guesses[i].worst_posterior,
     };
     plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
 }
@@ -64,23 +73,35 @@ pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
 }
 
 /// The header of [`attribute_rows`].
-pub const ATTRIBUTE_HEADER: [&str; 6] =
-    ["attribute", "categories", "truth kept", "marginal epsilon", "conditional epsilon", "times as likely"];
+pub const ATTRIBUTE_HEADER: [&str; 7] = [
+    "attribute",
+    "categories",
+    "truth kept",
+    "guess right",
+    "marginal epsilon",
+    "conditional epsilon",
+    "times as likely",
+];
 
 /// What is certified of each attribute, as cells of a table.
 pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
-    let row = |a: &AttributeGuarantee| {
+    let row = |(a, guess): (&AttributeGuarantee, Guess)| {
         vec![
             plan.schema().name(a.attribute).to_owned(),
             plan.schema().size(a.attribute).to_string(),
             probability(a.keep_probability),
+            probability(Some(guess.probability)),
             a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
             a.conditional.to_string(),
             times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),
         ]
     };
-    plan.guarantee().attributes().iter().map(row).collect()
+    plan.guarantee().attributes().iter().zip(guesses(plan)).map(row).collect()
 }
+
+/// What the column "guess right" means.
+pub const WHAT_A_GUESS_IS: &str = "Guess right: how often the best guess of somebody who knows nothing else is right, from everything that is sent, the tag of a \
+     lottery included. Without any answer it would be right once in as many times as there are categories.";
 
 /// What the two epsilons of an attribute mean.
 pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \

@@ -10,6 +10,8 @@ pub mod page;
 
 mod error;
 
+pub mod texts;
+
 pub mod choice;
 
 pub mod counts;
@@ -17,6 +19,8 @@ pub mod counts;
 pub mod survey;
 
 mod partial;
+
+pub mod guess;
 
 pub mod guarantee;
 
@@ -33,6 +37,8 @@ pub mod shuffled;
 pub mod composition;
 
 pub mod audit;
+
+pub mod example;
 
 pub mod explain;
 
@@ -72,8 +78,6 @@ pub mod effects;
 
 pub mod sql;
 
-pub mod texts;
-
 pub mod device;
 
 pub mod card;
@@ -85,6 +89,8 @@ pub mod front;
 pub mod refine;
 
 mod found;
+
+mod cross_table;
 
 pub mod report;
 
@@ -120,7 +126,7 @@ pub mod prelude {
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
-    pub use crate::explain::explain;
+    pub use crate::explain::{Sheet, explain};
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
     pub use crate::numbers::NumbersAsked;
     pub use crate::page::Page;
@@ -138,4 +144,5 @@ pub mod prelude {
     pub use crate::survey::{Survey, SurveyOptions};
     pub use crate::synthesize::{Synthesis, synthesize};
     pub use crate::test::{Independence, test, test_groups};
+    pub use crate::texts::{Language, OwnTexts};
 }

@@ -390,9 +390,9 @@ fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
     }
     if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
         notes.push(format!(
-            "warning: maximum likelihood and the corrected score differ by more than chance explains (p = {}): what is assumed of the \
+            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is assumed of the \
              randomized predictors, or of the response, does not hold; the corrected score needs less",
-            crate::words::p_value(p)
+            crate::words::p_is(p)
         ));
     }
     if options.show_naive {

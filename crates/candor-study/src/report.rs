@@ -1,5 +1,7 @@
 //! What responses tell and what was guaranteed, as one page that can be published.
 
+use std::collections::BTreeSet;
+
 use candor::plan::Plan;
 use candor::privacy::{Question, audit};
 use candor::schema::{Attribute, Kind};
@@ -12,14 +14,19 @@ use serde::Serialize;
 use crate::asked::Asked;
 use crate::comply::UNSEEN;
 use crate::counts::{Counts, Provenance};
+use crate::cross_table::cross_table;
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{Cell, EstimateOptions, Estimates, Table, estimate_asked};
 use crate::found::{in_group, named, numbers_found, what_differs};
-use crate::guarantee::{ATTRIBUTE_HEADER, WHY_TWO_EPSILONS, attribute_rows, prior_sentences, told};
+use crate::guarantee::{
+    ATTRIBUTE_HEADER, CertifiedAttribute, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, certified,
+    prior_sentences, told,
+};
 use crate::numbers::NumbersAsked;
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Page, Part, isolated, unmarked};
 use crate::regress::{Coefficient, Regression};
 use crate::shuffled::{ShuffleOptions, shuffled};
+use crate::texts::Language;
 use crate::words::{capital, count, p_value, plural};
 
 /// With more cells than this, a table is not shown.
@@ -51,6 +58,8 @@ pub struct ReportOptions {
     pub commands: Vec<String>,
     /// Regressions to be shown.
     pub regressions: Vec<Regression>,
+    /// How attributes are asked for, and what categories are called.
+    pub language: Language,
 }
 
 impl Default for ReportOptions {
@@ -60,6 +69,7 @@ impl Default for ReportOptions {
             title: "What randomized responses tell".to_owned(),
             commands: Vec::new(),
             regressions: Vec::new(),
+            language: Language::default(),
         }
     }
 }
@@ -72,6 +82,8 @@ pub struct Report {
     pub respondents: u64,
     /// The epsilon of the record; `None` if unbounded.
     pub epsilon: Option<f64>,
+    /// What is certified of each randomized attribute.
+    pub attributes: Vec<CertifiedAttribute>,
     /// What a reader must not overlook, in sentences.
     pub warnings: Vec<String>,
     /// The tables.
@@ -110,20 +122,28 @@ pub struct PairDependence {
 pub fn tables(plan: &Plan, asked: &Asked, wanted: &NumbersAsked) -> Result<TableList, StudyError> {
     let schema = plan.schema();
     let private = schema.private();
-    let margins = private.iter().map(|&attribute| vec![attribute]);
-    let shown = asked.counted().lists().iter().cloned().chain(wanted.tables());
-    let lists = shown.chain(margins).chain(pairs(plan, &private)).collect();
+    let pairs = pairs(plan);
+    let shown: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let crossed = shown.iter().filter(|table| table.len() == 2).chain(&pairs).flatten();
+    let alone: BTreeSet<usize> = private.into_iter().chain(crossed.copied()).collect();
+    let margins = alone.into_iter().map(|attribute| vec![attribute]);
+    let lists = shown.iter().cloned().chain(margins).chain(pairs.iter().cloned()).collect();
     TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
 }
 
-/// The pairs whose dependence can be shown.
-fn pairs(plan: &Plan, private: &[usize]) -> Vec<Vec<usize>> {
-    if private.len() > MOST_ATTRIBUTES {
-        return Vec::new();
-    }
+/// The pairs whose dependence can be shown: of all attributes if they are few, else of the randomized ones, if these are.
+fn pairs(plan: &Plan) -> Vec<Vec<usize>> {
+    let attributes = depending(plan);
     let size = |attribute: usize| plan.schema().size(attribute);
-    let all = private.iter().enumerate().flat_map(|(i, &a)| private[..i].iter().map(move |&b| vec![b, a]));
+    let all = attributes.iter().enumerate().flat_map(|(i, &a)| attributes[..i].iter().map(move |&b| vec![b, a]));
     all.filter(|pair| size(pair[0]) * size(pair[1]) <= MOST_PAIR_CELLS).collect()
+}
+
+/// The attributes whose dependences are shown.
+fn depending(plan: &Plan) -> Vec<usize> {
+    let (all, private) = ((0..plan.schema().attributes().len()).collect::<Vec<usize>>(), plan.schema().private());
+    let few = |attributes: &Vec<usize>| attributes.len() <= MOST_ATTRIBUTES;
+    [all, private].into_iter().find(few).unwrap_or_default()
 }
 
 /// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are those of everybody.
@@ -150,29 +170,38 @@ pub fn report(
     if !warnings.is_empty() {
         parts.extend([Part::Heading("Read this first".to_owned()), Part::Warnings(warnings.clone())]);
     }
-    parts.extend(what_was_asked(plan));
+    parts.extend(what_was_asked(plan, &options.language));
     parts.extend(what_is_guaranteed(plan, counts.responses()));
-    parts.extend(what_was_found(&estimates));
+    parts.extend(what_was_found(plan, counts, &estimates, &options.language));
     parts.extend(what_depends_on_what(plan, &dependences));
     parts.extend(options.regressions.iter().flat_map(what_predicts));
     parts.extend(how_to_repeat(plan, counts, &options.commands));
     Ok(Report {
         respondents: counts.responses(),
         epsilon: plan.guarantee().epsilon().value(),
+        attributes: certified(plan),
         warnings: warnings.iter().map(|warning| unmarked(warning)).collect(),
         estimates,
         dependences,
         regressions: options.regressions.clone(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
-        page: Page { title: options.title.clone(), parts },
+        page: Page::new(&options.title, parts),
     })
 }
 
 /// Every pair that the responses tell about; `None` if a table is missing.
 fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
     let mut found = Vec::new();
-    for pair in pairs(plan, &plan.schema().private()) {
-        let (both, margins) = (counts.table(&pair)?, [counts.table(&pair[..1])?, counts.table(&pair[1..])?]);
+    for pair in pairs(plan) {
+        // What is told of a public attribute is told where it was counted.
+        let public = pair.iter().any(|&attribute| plan.schema().attributes()[attribute].is_public());
+        let counted = || Some((counts.table(&pair)?, [counts.table(&pair[..1])?, counts.table(&pair[1..])?]));
+        let Some((both, margins)) = counted() else {
+            if public {
+                continue;
+            }
+            return None;
+        };
         let Ok(dependence) = estimated(plan, margins, both, Measure::CramersV) else { continue };
         let test = test_independence(plan, both, Options::default().confidence).ok();
         found.push(PairDependence {
@@ -228,10 +257,10 @@ fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates) -> Vec<String> 
     warnings
 }
 
-fn what_was_asked(plan: &Plan) -> Vec<Part> {
+fn what_was_asked(plan: &Plan, language: &Language) -> Vec<Part> {
     let term = |attribute: &Attribute| {
         let labels = attribute.categories();
-        let shown = |label: &String| if label.is_empty() { "(missing)".to_owned() } else { isolated(label) };
+        let shown = |label: &String| isolated(&language.label(attribute.name(), label));
         let mut list: Vec<String> = labels.iter().take(MOST_LABELS).map(shown).collect();
         if labels.len() > MOST_LABELS {
             list.push(format!("and {} more", count((labels.len() - MOST_LABELS) as u64)));
@@ -242,7 +271,9 @@ fn what_was_asked(plan: &Plan) -> Vec<Part> {
             (false, _) => "",
         };
         let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
-        (attribute.name().to_owned(), format!("{}{kind}", list.join(" · ")))
+        let asked = Some(language.asked(attribute.name())).filter(|&asked| asked != attribute.name());
+        let asked = asked.map_or(String::new(), |asked| format!("{} ", isolated(asked)));
+        (attribute.name().to_owned(), format!("{asked}{}{kind}", list.join(" · ")))
     };
     vec![Part::Heading("What was asked".to_owned()), Part::Terms(plan.schema().attributes().iter().map(term).collect())]
 }
@@ -266,11 +297,11 @@ fn what_is_guaranteed(plan: &Plan, respondents: u64) -> Vec<Part> {
         header: ATTRIBUTE_HEADER.map(str::to_owned).to_vec(),
         rows: attribute_rows(plan),
     });
-    parts.push(Part::Paragraph(WHY_TWO_EPSILONS.to_owned()));
+    parts.extend([WHAT_A_GUESS_IS, WHY_TWO_EPSILONS].map(|text| Part::Paragraph(text.to_owned())));
     parts
 }
 
-fn what_was_found(estimates: &Estimates) -> Vec<Part> {
+fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<Part> {
     let percent = 100.0 * estimates.confidence;
     let mut parts = vec![
         Part::Heading("What was found".to_owned()),
@@ -285,24 +316,13 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
     for table in &estimates.tables {
         let title = title(table);
         parts.push(Part::Subheading(title.clone()));
-        parts.push(match &table.reason {
-            Some(reason) => Part::Paragraph(format!("{}.", capital(reason))),
-            None if table.cells.len() > MOST_CELLS => Part::Paragraph(format!(
+        parts.extend(match &table.reason {
+            Some(reason) => vec![Part::Paragraph(format!("{}.", capital(reason)))],
+            None if table.cells.len() > MOST_CELLS => vec![Part::Paragraph(format!(
                 "This table has {} cells, too many for a page; they can be estimated all the same.",
                 count(table.cells.len() as u64)
-            )),
-            None => {
-                let row = |cell: &Cell| {
-                    let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
-                    let categories = cell.categories.clone();
-                    Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
-                };
-                Part::Estimates(EstimateTable {
-                    caption: format!("Estimated shares of {title}"),
-                    names: table.attributes.clone(),
-                    rows: table.cells.iter().filter_map(row).collect(),
-                })
-            }
+            ))],
+            None => cells(plan, counts, table, estimates.confidence, language),
         });
     }
     parts.extend(estimates.comparisons.iter().flat_map(what_differs));
@@ -316,12 +336,41 @@ fn what_was_found(estimates: &Estimates) -> Vec<Part> {
     parts
 }
 
+/// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of more, of a group or
+/// among those who as a list.
+fn cells(plan: &Plan, counts: &Counts, table: &Table, confidence: f64, language: &Language) -> Vec<Part> {
+    let everybody = table.given.is_empty() && table.group.is_empty();
+    let pair = match &table.attributes[..] {
+        [a, b] if everybody => plan.schema().position(a).ok().zip(plan.schema().position(b).ok()),
+        _ => None,
+    };
+    let crossed = pair.and_then(|(a, b)| cross_table(plan, counts, [a, b], confidence, language));
+    let row = |cell: &Cell| {
+        let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
+        let called = |(name, category): (&String, &String)| language.label(name, category);
+        let categories = table.attributes.iter().zip(&cell.categories).map(called).collect();
+        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
+    };
+    let list = Part::Estimates(EstimateTable {
+        caption: format!("Estimated shares of {}", title(table)),
+        names: table.attributes.clone(),
+        rows: table.cells.iter().filter_map(row).collect(),
+        drawn: crossed.is_none(),
+    });
+    match crossed {
+        Some(crossed) => {
+            let summary = "The same as shares of everybody, cell by cell".to_owned();
+            vec![Part::Cross(crossed), Part::Folded { summary, parts: vec![list] }]
+        }
+        None => vec![list],
+    }
+}
+
 fn what_depends_on_what(plan: &Plan, pairs: &[PairDependence]) -> Vec<Part> {
-    let private = plan.schema().private();
     if pairs.is_empty() {
         return Vec::new();
     }
-    let names: Vec<String> = private.iter().map(|&a| plan.schema().name(a).to_owned()).collect();
+    let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
     let find = |a: usize, b: usize| pairs.iter().find(|pair| pair.a == names[b] && pair.b == names[a]);
     let cell = |a: usize, b: usize| match find(a, b) {
         Some(pair) if pair.p_value.is_some_and(|p| p >= SURPRISING) => (format!("({:.2})", pair.cramers_v), 0.0),
@@ -395,6 +444,7 @@ fn what_predicts(found: &Regression) -> Vec<Part> {
             caption: format!("{what}: all else equal, against the reference"),
             names: vec!["term".to_owned()],
             rows: slopes.map(drawn).collect(),
+            drawn: true,
         }),
         Part::Table {
             caption: "In numbers".to_owned(),

@@ -1,5 +1,7 @@
 //! Schemas: inferred from a table, and tables checked against them.
 
+use std::collections::BTreeMap;
+
 use candor::schema::{Attribute, Kind, Schema};
 use candor_tables::TableError;
 use candor_tables::check;
@@ -7,6 +9,8 @@ use candor_tables::error::{BadValue, shown};
 use candor_tables::infer::{self, Wishes};
 use candor_tables::input::{Input, Inputs};
 use serde::Serialize;
+
+use crate::words;
 
 /// An attribute, described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -104,6 +108,79 @@ impl From<BadValue> for Problem {
         Problem { value: shown(&bad.value), file: bad.file, row: bad.row, column: bad.column, message }
     }
 }
+
+/// Problems of one kind: the first of them, and how many there are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EqualProblems {
+    /// The first.
+    pub first: Problem,
+    /// How many values of its column are the same.
+    pub count: u64,
+}
+
+/// Problems by column and value, as they are found.
+#[derive(Debug, Default)]
+pub struct Grouped {
+    groups: Vec<EqualProblems>,
+    places: BTreeMap<(String, String, String), usize>,
+    others: u64,
+}
+
+/// So many different problems are told; of more there is only the number.
+const MOST_GROUPS: usize = 100;
+
+impl Grouped {
+    /// One more.
+    pub fn add(&mut self, problem: Problem) {
+        let key = (problem.file.clone(), problem.column.clone(), problem.value.clone());
+        match self.places.get(&key) {
+            Some(&place) => self.groups[place].count += 1,
+            None if self.groups.len() == MOST_GROUPS => self.others += 1,
+            None => {
+                self.places.insert(key, self.groups.len());
+                self.groups.push(EqualProblems { first: problem, count: 1 });
+            }
+        }
+    }
+
+    /// How many there are in all.
+    pub fn count(&self) -> u64 {
+        self.groups.iter().map(|group| group.count).sum::<u64>() + self.others
+    }
+
+    /// A line for each kind, and the categories of each column that has some.
+    pub fn lines(&self, schema: &Schema) -> Vec<String> {
+        let line = |group: &EqualProblems| {
+            let EqualProblems { first: Problem { file, message, .. }, count } = group;
+            let again = match count {
+                1 => String::new(),
+                2 => "; 1 more like it".to_owned(),
+                n => format!("; {} more like it", words::count(n - 1)),
+            };
+            format!("{file}, {message}{again}")
+        };
+        let mut lines: Vec<String> = self.groups.iter().map(line).collect();
+        if self.others > 0 {
+            lines.push(format!("and {} more values that do not fit", words::count(self.others)));
+        }
+        let wrong = |a: &&Attribute| self.groups.iter().any(|group| group.first.column == a.name());
+        let named = |a: &Attribute| {
+            let label = |label: &String| {
+                if label.is_empty() { "(missing)".to_owned() } else { format!("\"{}\"", shown(label)) }
+            };
+            let mut labels: Vec<String> = a.categories().iter().take(MOST_LABELS).map(label).collect();
+            if a.categories().len() > MOST_LABELS {
+                labels.push(format!("and {} more", a.categories().len() - MOST_LABELS));
+            }
+            format!("the categories of \"{}\" are {}", shown(a.name()), labels.join(", "))
+        };
+        lines.extend(schema.attributes().iter().filter(wrong).map(named));
+        lines
+    }
+}
+
+/// So many categories are named.
+const MOST_LABELS: usize = 20;
 
 /// Checks tables against a schema, one after another, and keeps every value that does not fit. Ends at a table that cannot be read.
 pub fn check(schema: &Schema, inputs: Inputs) -> Checked {

@@ -61,10 +61,16 @@ pub fn probability(p: Option<f64>) -> String {
 /// A p-value with the digits it has.
 pub fn p_value(p: f64) -> String {
     match p {
-        0.0 => "below 1e-300".to_owned(),
+        0.0 => "< 1e-300".to_owned(),
         p if p < 1e-4 => format!("{p:.1e}"),
         p => format!("{p:.4}"),
     }
+}
+
+/// A p-value in a sentence: "p = 0.0312", "p < 1e-300".
+pub fn p_is(p: f64) -> String {
+    let equals = if p == 0.0 { "" } else { "= " };
+    format!("p {equals}{}", p_value(p))
 }
 
 /// A paragraph wrapped at 100 characters, every line indented by two.
@@ -121,6 +127,11 @@ mod tests {
     fn probabilities_near_the_ends() {
         let shown = [None, Some(0.25), Some(1.0), Some(1.0 - 3e-9), Some(2e-7)].map(probability);
         assert_eq!(shown, ["-", "0.2500", "1.0000", "1 - 3.0e-9", "2.00e-7"]);
+    }
+
+    #[test]
+    fn p_values_in_sentences() {
+        assert_eq!([0.0, 7e-25, 0.03125].map(p_is), ["p < 1e-300", "p = 7.0e-25", "p = 0.0312"]);
     }
 
     #[test]

@@ -4,7 +4,11 @@ use candor::randomize::RandomizeError;
 use candor_analysis::tally::Misfit;
 use candor_analysis::watch::Cancelled;
 
+use sentences::{by_hand, did_you_mean, given_twice, single_column_hint};
+
 pub use crate::bad_value::{BadValue, shown};
+
+mod sentences;
 
 /// What is wrong with a table, where, and what would be right. Rows are counted from 1, without
 /// the header.
@@ -481,27 +485,4 @@ impl TableError {
         let found = text.get(valid).copied().unwrap_or_default();
         TableError::Utf8 { file: file.to_owned(), place, byte: valid + 1, found }
     }
-}
-
-fn by_hand(content: &Option<String>) -> String {
-    match content {
-        Some(content) => format!("do not randomize again, but write this into it: {content}"),
-        None => "remove it, because it tells of what was there before".to_owned(),
-    }
-}
-
-fn given_twice(file: &str, again: &str) -> String {
-    match file == again {
-        true => format!("{file} is given twice"),
-        false => format!("{again} is the same file as {file}"),
-    }
-}
-
-fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{}\"?", shown(nearest)))
-}
-
-/// A table read with the wrong delimiter usually looks as if it had one column.
-fn single_column_hint(expected: u64) -> &'static str {
-    if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
 }

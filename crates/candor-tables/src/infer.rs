@@ -13,6 +13,9 @@ use crate::types::{for_each_text, is_categorical};
 /// Numbers with more distinct values than this are measurements, not categories.
 pub const MAX_NUMERIC_CATEGORIES: usize = 20;
 
+/// What other programs write for a value that is missing.
+const MISSING_ELSEWHERE: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];
+
 /// How a numeric column is put into bins.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bins {
@@ -200,12 +203,14 @@ impl Column {
         let public = wishes.public.iter().any(|public| public == name);
         let mut extra = Vec::new();
         if self.missing > 0 {
+            let values = if self.missing == 1 { "value is" } else { "values are" };
             notes.push(format!(
-                "column \"{name}\": {} values are missing; the category \"\" stands for them",
+                "column \"{name}\": {} {values} missing; the category \"\" stands for what is missing",
                 self.missing
             ));
             extra.push(String::new());
         }
+        notes.extend(self.remarks().into_iter().map(|remark| format!("column \"{name}\": {remark}")));
         let known = wishes.known.iter().find(|known| known.name == name);
         let attribute = match (bins, known) {
             (Some(bins), _) => self.binned(name, bins, extra, notes, quote)?,
@@ -213,6 +218,25 @@ impl Column {
             (None, None) => self.categorical(name, extra, wishes, public)?,
         };
         Ok(if public { attribute.public() } else { attribute })
+    }
+
+    /// What other programs write, and what becomes of it here.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for text in MISSING_ELSEWHERE {
+            if let Some(count) = self.values.get(text) {
+                let values = if *count == 1 { "value is" } else { "values are" };
+                remarks.push(format!(
+                    "{count} {values} \"{text}\", which is a category like any other; if it stands for what is missing, write nothing instead"
+                ));
+            }
+        }
+        let comma = |value: &String| value.contains(',') && value.replacen(',', ".", 1).parse::<f64>().is_ok();
+        if !self.values.is_empty() && self.values.keys().all(comma) {
+            remarks
+                .push("these look like numbers with decimal commas; with points instead they are numbers".to_owned());
+        }
+        remarks
     }
 
     /// The categories that are known, and those that stand for what is missing.

@@ -16,6 +16,7 @@ use candor_study::query::{QueryOptions, Question, query, query_groups};
 use candor_study::regress::{self, RegressOptions, Rows};
 use candor_study::report::{self, ReportOptions};
 use candor_study::shares::Shares;
+use candor_study::texts::{Language, OwnTexts};
 use candor_study::{StudyError, test};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::model::Beside;
@@ -250,8 +251,11 @@ pub fn report_page(
     let mut about = ReportOptions::default();
     about.confidence = options.or("confidence", about.confidence)?;
     about.title = options.or("title", about.title)?;
+    let texts: Option<String> = options.take("texts")?;
     options.finish()?;
     run(py, progress, |watch| {
+        let own = texts.as_deref().map(OwnTexts::parse).transpose()?;
+        about.language = Language::new(None, own.as_ref(), plan.0.schema())?;
         let tables = report::tables(&plan.0, &asked, &wanted)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
         let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use candor::privacy::Requirement;
 use candor_study::audit::{self as study, AuditOptions};
 use candor_study::explain;
+use candor_study::texts::{Language, OwnTexts};
 use candor_study::shuffled::ShuffleOptions;
 use pyo3::prelude::*;
 
@@ -80,9 +81,19 @@ pub fn compare_plans(py: Python<'_>, first: Named, second: Named) -> PyResult<St
     run(py, None, |_| Ok(json(&study::compare_plans(one, other)?)))
 }
 
-/// The page for respondents: as text, and as HTML.
+/// The page for respondents: as text, and as HTML. Texts of one's own are TOML.
 #[pyfunction]
-pub fn explain_plan(plan: &Plan) -> (String, String) {
-    let page = explain::explain(&plan.0);
-    (page.text(), page.html())
+#[pyo3(signature = (plan, language, texts))]
+pub fn explain_plan(
+    py: Python<'_>,
+    plan: &Plan,
+    language: Option<&str>,
+    texts: Option<&str>,
+) -> PyResult<(String, String)> {
+    run(py, None, |_| {
+        let own = texts.map(OwnTexts::parse).transpose()?;
+        let language = Language::new(language, own.as_ref(), plan.0.schema())?;
+        let page = explain::explain(&plan.0, &language).page;
+        Ok((page.text(), page.html()))
+    })
 }

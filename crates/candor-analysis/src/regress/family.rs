@@ -92,17 +92,18 @@ fn logit(indices: &[f64], reference: usize, outcome: usize, out: &mut Derivative
     let total = (-largest).exp() + indices.iter().map(|eta| (eta - largest).exp()).sum::<f64>();
     let category = |index: usize| index + usize::from(index >= reference);
     out.log = -largest - total.ln();
+    // First the probabilities, of which everything is made.
+    out.gradient.iter_mut().zip(indices).for_each(|(p, eta)| *p = (eta - largest).exp() / total);
+    for j in 0..m {
+        for k in 0..m {
+            let p = if j == k { out.gradient[j] } else { 0.0 };
+            out.hessian[j * m + k] = out.gradient[j] * out.gradient[k] - p;
+        }
+    }
     for (j, &eta) in indices.iter().enumerate() {
-        let p = (eta - largest).exp() / total;
-        out.gradient[j] = -p;
-        if category(j) == outcome {
-            out.log += eta;
-            out.gradient[j] += 1.0;
-        }
-        for (k, &other) in indices.iter().enumerate() {
-            let q = (other - largest).exp() / total;
-            out.hessian[j * m + k] = p * q - if j == k { p } else { 0.0 };
-        }
+        let own = category(j) == outcome;
+        out.gradient[j] = f64::from(u8::from(own)) - out.gradient[j];
+        out.log += if own { eta } else { 0.0 };
     }
 }
 

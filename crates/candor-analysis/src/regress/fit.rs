@@ -63,13 +63,12 @@ fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: us
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: true };
         }
         cap(&mut step, free, &units);
-        let Some(next) = climb(problem, &theta, &step, free, sums.value) else {
+        let Some(reached) = climb(problem, &theta, &step, free, sums.value) else {
             // No step rises: what is left is rounding, if the maximum is near.
             let converged = exact && gain < 1e-8;
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged };
         };
-        theta = next;
-        sums = problem.likelihood(&theta, Want::Information);
+        (theta, sums) = reached;
         if sums.largest > 2.0 * BOUNDARY {
             break;
         }
@@ -77,18 +76,20 @@ fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: us
     Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: false }
 }
 
-/// The step, halved until the likelihood does not fall, but for rounding; `None` if it always does.
-fn climb(problem: &Problem<'_>, theta: &[f64], step: &[f64], free: &[usize], value: f64) -> Option<Vec<f64>> {
-    let mut size = 1.0;
-    for _ in 0..HALVINGS {
-        let next = moved(theta, step, free, size);
-        let reached = problem.likelihood(&next, Want::Value).value;
-        if reached.is_finite() && reached >= value - ROUNDING * value.abs() {
-            return Some(next);
-        }
-        size *= 0.5;
+/// Where the step leads, halved until the likelihood does not fall, but for rounding; `None` if it always does.
+fn climb(problem: &Problem<'_>, theta: &[f64], step: &[f64], free: &[usize], value: f64) -> Option<(Vec<f64>, Sums)> {
+    let rises = |reached: f64| reached.is_finite() && reached >= value - ROUNDING * value.abs();
+    // Nearly always the whole step is taken: what is needed there is summed at once.
+    let next = moved(theta, step, free, 1.0);
+    let sums = problem.likelihood(&next, Want::Information);
+    if rises(sums.value) {
+        return Some((next, sums));
     }
-    None
+    let sizes = (1..HALVINGS as i32).map(|halvings| 0.5f64.powi(halvings));
+    let mut shorter = sizes.map(|size| moved(theta, step, free, size));
+    let next = shorter.find(|next| rises(problem.likelihood(next, Want::Value).value))?;
+    let sums = problem.likelihood(&next, Want::Information);
+    Some((next, sums))
 }
 
 pub(super) fn moved(theta: &[f64], step: &[f64], free: &[usize], size: f64) -> Vec<f64> {

@@ -52,8 +52,9 @@ pub(super) struct Local {
     x: Vec<f64>,
     /// The same for their own law, less its mean.
     d: Vec<f64>,
-    /// The shares of the combinations.
+    /// The shares of the combinations, and their logarithms.
     shares: Vec<f64>,
+    log_shares: Vec<f64>,
     /// By truth, the response slowest: the logarithm of the likelihood of response and predictors, and derivatives in the indices.
     log: Vec<f64>,
     gradient: Vec<f64>,
@@ -112,7 +113,7 @@ impl<'a> Problem<'a> {
             for outcome in 0..data.outcomes {
                 let truth = outcome * combinations + hidden;
                 self.kernel.derivatives(&indices, outcome, group.y, &mut local.derivatives);
-                local.log[truth] = local.derivatives.log + local.shares[hidden].ln();
+                local.log[truth] = local.derivatives.log + local.log_shares[hidden];
                 local.gradient[truth * m..][..m].copy_from_slice(&local.derivatives.gradient);
                 local.hessian[truth * m * m..][..m * m].copy_from_slice(&local.derivatives.hessian);
             }
@@ -123,16 +124,19 @@ impl<'a> Problem<'a> {
         let combinations = self.data.hidden.len();
         local.shares.clear();
         local.shares.resize(combinations, 1.0);
+        local.log_shares.clear();
+        local.log_shares.resize(combinations, 0.0);
         let Some(law) = &self.predictors else { return };
         let q = law.parameters;
         local.d.resize(combinations * q, 0.0);
         law.fill(self.data, group, &mut local.d);
         let odds = |row: &[f64]| row.iter().zip(&theta[self.own..]).map(|(d, t)| d * t).sum::<f64>();
-        local.shares.iter_mut().zip(local.d.chunks_exact(q)).for_each(|(share, row)| *share = odds(row));
-        let largest = local.shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        local.shares.iter_mut().for_each(|share| *share = (*share - largest).exp());
+        local.log_shares.iter_mut().zip(local.d.chunks_exact(q)).for_each(|(share, row)| *share = odds(row));
+        let largest = local.log_shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        local.shares.iter_mut().zip(&local.log_shares).for_each(|(share, log)| *share = (log - largest).exp());
         let total: f64 = local.shares.iter().sum();
         local.shares.iter_mut().for_each(|share| *share /= total);
+        local.log_shares.iter_mut().for_each(|log| *log -= largest + total.ln());
         let mut mean = vec![0.0; q];
         for (row, share) in local.d.chunks_exact(q).zip(&local.shares) {
             mean.iter_mut().zip(row).for_each(|(sum, d)| *sum += share * d);

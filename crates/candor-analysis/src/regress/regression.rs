@@ -331,6 +331,40 @@ fn told(
     tables: &[f64],
     spread: &Spread<'_>,
 ) -> Result<Regression, RegressError> {
+    let coefficients = coefficients(problem, model, fit, &covariance, spread)?;
+    let averages = Averages::new(problem, &fit.theta, tables, &covariance, &model.categories);
+    let (shares, effects) = (averages.shares(), averages.effects());
+    let kept = coefficients.len();
+    Ok(Regression {
+        coefficients,
+        covariance: covariance.view((0, 0), (kept, kept)).into_owned(),
+        method: Method::MaximumLikelihood,
+        log_likelihood: Some(fit.sums.value),
+        null_log_likelihood: None,
+        converged: fit.converged,
+        boundary: fit.boundary,
+        assumption: None,
+        hausman: None,
+        ignoring: None,
+        residual_deviation: None,
+        shares,
+        effects,
+        naive: None,
+        named: false,
+        standardized: Vec::new(),
+        responses: 0,
+        distinct: 0,
+    })
+}
+
+/// The coefficients with their errors and tests; the spread of a number is none.
+fn coefficients(
+    problem: &Problem<'_>,
+    model: &Model,
+    fit: &Fit,
+    covariance: &DMatrix<f64>,
+    spread: &Spread<'_>,
+) -> Result<Vec<Coefficient>, RegressError> {
     let directly = directly_asked(problem, fit);
     let mut coefficients = Vec::new();
     for (index, &start) in problem.starts.iter().enumerate() {
@@ -360,29 +394,7 @@ fn told(
             one(start + column, term, category.cloned(), true)?;
         }
     }
-    let averages = Averages::new(problem, &fit.theta, tables, &covariance, &model.categories);
-    let (shares, effects) = (averages.shares(), averages.effects());
-    let kept = coefficients.len();
-    Ok(Regression {
-        coefficients,
-        covariance: covariance.view((0, 0), (kept, kept)).into_owned(),
-        method: Method::MaximumLikelihood,
-        log_likelihood: Some(fit.sums.value),
-        null_log_likelihood: None,
-        converged: fit.converged,
-        boundary: fit.boundary,
-        assumption: None,
-        hausman: None,
-        ignoring: None,
-        residual_deviation: None,
-        shares,
-        effects,
-        naive: None,
-        named: false,
-        standardized: Vec::new(),
-        responses: 0,
-        distinct: 0,
-    })
+    Ok(coefficients)
 }
 
 /// What the threshold of an ordinal response is called.

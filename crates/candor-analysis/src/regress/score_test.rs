@@ -30,8 +30,7 @@ pub(super) fn statistic(
 ) -> Result<Option<f64>, RegressError> {
     let n = problem.parameters;
     let free: Vec<usize> = (0..n).filter(|&i| i != tested).collect();
-    let mut start = full.theta.clone();
-    start[tested] = 0.0;
+    let start = without(full, n, tested, &free);
     let corrected = match spread {
         Spread::Empirical { corrected } => *corrected,
         Spread::Expected(_) => None,
@@ -40,7 +39,12 @@ pub(super) fn statistic(
         Some(tables) => solve_corrected(problem, tables, &start, &free),
         None => {
             let near = maximise_near(problem, &start, &free);
-            let fit = if near.converged { near } else { maximise(problem, &start, &free) };
+            let anew = || {
+                let mut start = full.theta.clone();
+                start[tested] = 0.0;
+                maximise(problem, &start, &free)
+            };
+            let fit = if near.converged { near } else { anew() };
             Some(fit).filter(|fit| fit.converged || fit.boundary)
         }
     };
@@ -65,6 +69,17 @@ pub(super) fn statistic(
             effective(&curve, &covariance, tested, &free).map(|variance| gradient * gradient / variance)
         }
     })
+}
+
+/// About where the maximum without a parameter is: the others follow it to zero, as far as the information at the full fit tells.
+fn without(full: &Fit, n: usize, tested: usize, free: &[usize]) -> Vec<f64> {
+    let mut start = full.theta.clone();
+    let pulled: Vec<f64> = free.iter().map(|&i| full.sums.observed[i * n + tested] * start[tested]).collect();
+    if let Some(solver) = Solver::new(&full.sums.observed, n, free) {
+        free.iter().zip(solver.solve(&pulled)).for_each(|(&i, by)| start[i] += by);
+    }
+    start[tested] = 0.0;
+    start
 }
 
 /// The variance of the score of one parameter, less what the others take up.

@@ -6,7 +6,9 @@ use candor::channel::Epsilon;
 use candor::plan::Plan;
 use candor::privacy::Requirement;
 use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
-use candor_study::guarantee::{ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHY_TWO_EPSILONS, attribute_rows, told};
+use candor_study::guarantee::{
+    ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
+};
 use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
 use clap::Args;
 
@@ -198,6 +200,8 @@ fn describe(plan: &Plan, audit: &Audit) -> String {
     if plan.for_prior().is_some() && !plan.fingerprints_prior() {
         text += &paragraph(PRIOR_NOT_FINGERPRINTED);
     }
+    text += "\nWhat a guess is\n";
+    text += &paragraph(WHAT_A_GUESS_IS);
     text += "\nWhy two epsilons\n";
     text += &paragraph(WHY_TWO_EPSILONS);
     text

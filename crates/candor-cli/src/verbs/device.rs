@@ -53,7 +53,7 @@ pub struct DeviceArgs {
     /// Where to write the instruction cards, a page for a printer
     #[arg(long, value_name = "card.html")]
     card: Option<String>,
-    /// The language of the cards: en or de
+    /// The language of the cards: de, en, es or fr
     #[arg(long, default_value = "en", requires = "card")]
     language: String,
     /// As JSON

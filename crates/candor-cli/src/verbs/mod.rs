@@ -35,7 +35,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor::plan::{MAX_COST, Plan, PlanError};
 use candor::schema::Schema;
+use candor_study::StudyError;
 use candor_study::counts::Provenance;
+use candor_study::texts::{Language, OwnTexts};
 use candor_tables::limits;
 use candor_tables::responses::Format;
 
@@ -97,6 +99,16 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
         let hint = if looks_like_a_table { "; make a schema of a table with: candor schema infer" } else { "" };
         Failure::Input(format!("{path}: {error}{hint}"))
     })
+}
+
+/// The language of a page: by its code, and with texts of the user's own.
+fn read_language(code: Option<&str>, texts: Option<&str>, plan: &Plan) -> Result<Language, Failure> {
+    let about = |error: StudyError| match texts {
+        Some(path) => Failure::about(path, error),
+        None => error.into(),
+    };
+    let own = texts.map(|path| read_text(path).and_then(|text| OwnTexts::parse(&text).map_err(about))).transpose()?;
+    Language::new(code, own.as_ref(), plan.schema()).map_err(about)
 }
 
 /// Refuses JSON and another output on standard output at once.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use candor_analysis::regress::{Family, IgnoringOptions, Method};
 use candor_study::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
-use candor_study::words::p_value;
+use candor_study::words::{p_is, p_value};
 use candor_tables::input::Inputs;
 use candor_tables::model::Beside;
 use clap::{Args, ValueEnum};
@@ -247,21 +247,21 @@ fn fit_lines(found: &Regression) -> String {
         text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));
     }
     if let Some(hausman) = found.hausman {
-        let p = p_value(hausman.p_value);
+        let p = p_is(hausman.p_value);
         text += &paragraph(&format!(
-            "Against the corrected score (Hausman): chi-square {:.3} with {} degrees of freedom, p = {p}.",
+            "Against the corrected score (Hausman): chi-square {:.3} with {} degrees of freedom, {p}.",
             hausman.statistic, hausman.degrees
         ));
     }
     if let Some(share) = &found.ignoring {
         let who = share.only.as_ref().map_or(String::new(), |only| format!(" among those whose true answer is {only}"));
         text += &paragraph(&format!(
-            "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio {:.3}, p = {}.",
+            "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio {:.3}, {}.",
             share.says,
             share.estimate,
             share.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})")),
             share.likelihood_ratio,
-            p_value(share.p_value)
+            p_is(share.p_value)
         ));
     }
     let asked = found.coefficients.iter().filter(|one| one.odds_ratio.is_some() || found.family == "linear");

@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::estimate::{AskedArgs, parse_confidence};
 use super::survey::{Sources, SurveyArgs, count};
-use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
+use super::{parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::shell;
@@ -51,6 +51,9 @@ pub struct ReportArgs {
     condition: Option<String>,
     #[command(flatten)]
     survey: SurveyArgs,
+    /// Questions as they are asked, and labels of categories (TOML)
+    #[arg(long, value_name = "texts.toml")]
+    texts: Option<String>,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -65,7 +68,8 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--model reads the responses again, which standard input cannot be".to_owned()));
     }
     let plan = read_plan(&args.plan)?;
-    refuse_overwriting(&args.output, &[&args.plan])?;
+    let texts: Vec<&str> = [args.plan.as_str()].into_iter().chain(args.texts.as_deref()).collect();
+    refuse_overwriting(&args.output, &texts)?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
     refuse_overwriting(&args.output, &args.counts.iter().map(String::as_str).collect::<Vec<_>>())?;
     let (asked, wanted) = args.asked.read(plan.schema())?;
@@ -75,7 +79,8 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let counts = count(&plan, &survey, sources, &tables(&plan, &asked, &wanted)?, false)?;
     let regressions = regressions(&plan, &args)?;
     let (title, commands) = (args.title.clone(), how_to_repeat(&args));
-    let options = ReportOptions { confidence: args.confidence, title, commands, regressions };
+    let language = read_language(None, args.texts.as_deref(), &plan)?;
+    let options = ReportOptions { confidence: args.confidence, title, commands, regressions, language };
     let report = report(&plan, &asked, &wanted, &counts, &options)?;
     let html = report.page.html();
     let target = Target::new(&args.output);
@@ -117,7 +122,8 @@ fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     let options = flags.iter().map(|flag| isolated(flag)).collect::<Vec<_>>().join(" ");
     let title = isolated(&shell::flag("--title", &args.title));
     let models: Vec<String> = args.model.iter().map(|text| isolated(&shell::flag("--model", text))).collect();
-    let title = [&[title], &models[..]].concat().join(" ");
+    let texts = args.texts.iter().map(|path| isolated(&shell::flag("--texts", &file_name(path))));
+    let title = [title].into_iter().chain(models).chain(texts).collect::<Vec<String>>().join(" ");
     vec![
         format!("candor audit {plan}"),
         format!("candor estimate {plan} {responses} {options}"),

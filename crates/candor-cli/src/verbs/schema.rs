@@ -1,6 +1,6 @@
 //! `candor schema`: infer one from a table, or check a table against one.
 
-use candor_study::schema::{Problem, check, each_problem, infer};
+use candor_study::schema::{Grouped, check, each_problem, infer};
 use candor_tables::infer::{Bins, Wishes};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{self, Target};
@@ -123,15 +123,10 @@ fn run_check(args: CheckArgs) -> Result<(), Failure> {
         emit_json(&checked)?;
         (checked.records, checked.problems.len() as u64, checked.unreadable.map_or(Ok(()), Err))
     } else {
-        let (mut found, mut told) = (0u64, Ok(()));
-        let (records, read) = each_problem(&schema, inputs, |Problem { file, message, .. }| {
-            found += 1;
-            if told.is_ok() {
-                told = emit(&format!("{file}, {message}\n"));
-            }
-        });
-        told?;
-        (records, found, read)
+        let mut problems = Grouped::default();
+        let (records, read) = each_problem(&schema, inputs, |problem| problems.add(problem));
+        problems.lines(&schema).iter().try_for_each(|line| emit(&format!("{line}\n")))?;
+        (records, problems.count(), read)
     };
     read?;
     match found {

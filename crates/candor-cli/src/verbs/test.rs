@@ -3,7 +3,7 @@
 use candor_analysis::table_list::TableList;
 use candor_study::estimate::EstimateOptions;
 use candor_study::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
-use candor_study::words::p_value;
+use candor_study::words::p_is;
 use clap::Args;
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ fn in_group(group: &GroupTest, names: [&str; 2], confidence: f64) -> String {
 
 fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String {
     let line = |statistic: f64, degrees: usize, p: f64| {
-        format!("chi-square {statistic:.3} with {} of freedom, p = {}", plural(degrees, "degree"), p_value(p))
+        format!("chi-square {statistic:.3} with {} of freedom, {}", plural(degrees, "degree"), p_is(p))
     };
     let corrected = line(result.statistic, result.degrees, result.p_value);
     let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(result.respondents));

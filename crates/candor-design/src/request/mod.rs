@@ -121,7 +121,7 @@ methods! {
     Clusters(clusters::ClustersRequest) = "clusters";
     /// The heuristic of the optimum's paper
     Heuristic(joint::single_miss::HeuristicRequest) = "heuristic";
-    /// The least record epsilon for given attribute epsilons, with a proof
+    /// The least record epsilon for given attribute epsilons, with a proof; for tables it can be the worst: see workload
     Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
     /// Each respondent answers one of the tables only, drawn by a public lottery
     Sampling(joint::workload::SamplingRequest) = "sampling";

@@ -1,5 +1,6 @@
 //! Plots, drawn as SVG and PNG.
 
+pub(crate) mod interval;
 mod letters;
 mod bitmap;
 
@@ -7,6 +8,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, Ranged, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde::Serialize;
 
 const WIDTH: u32 = 900;
@@ -77,7 +79,10 @@ impl Plot {
         // Drawing into a string cannot fail.
         let drawn = draw(self, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
         debug_assert!(drawn.is_ok());
-        text
+        let names = self.series.iter().map(|series| series.name.as_str()).collect::<Vec<&str>>().join(", ");
+        let name = format!("{}; {} by {}: {names}", self.title, self.y.label, self.x.label);
+        let name = name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+        text.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{name}\" "), 1)
     }
 
     /// The plot as a PNG image.
@@ -86,38 +91,18 @@ impl Plot {
     }
 }
 
-/// An estimate and its interval on a line, as a small drawing within a page: a dot, whiskers, and a mark at zero. `range` is the
-/// scale, `title` what is read instead of it (HTML).
-pub(crate) fn interval(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
-    const WIDTH: f64 = 200.0;
-    const ROOM: f64 = 5.0;
-    let span = (range.1 - range.0).max(f64::MIN_POSITIVE);
-    let place = |value: f64| ROOM + (WIDTH - 2.0 * ROOM) * ((value - range.0) / span).clamp(0.0, 1.0);
-    let [dot, low, high, zero] = [estimate, low, high, 0.0].map(place);
-    format!(
-        "<svg role=\"img\" viewBox=\"0 0 {WIDTH} 20\"><title>{title}</title>\
-         <path d=\"M{zero:.1} 0V20\" stroke=\"currentColor\" stroke-dasharray=\"2 2\" opacity=\".5\"/>\
-         <path d=\"M{low:.1} 10H{high:.1}M{low:.1} 6V14M{high:.1} 6V14\" stroke=\"currentColor\" stroke-width=\"1.5\" fill=\"none\"/>\
-         <circle cx=\"{dot:.1}\" cy=\"10\" r=\"3.5\" fill=\"currentColor\"/></svg>"
-    )
-}
-
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 /// Draws with everything `times` as large.
 fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B> {
-    let long = times as i32;
     area.fill(&WHITE)?;
     let shown: Vec<Vec<(f64, f64)>> = plot.series.iter().map(|series| visible(plot, &series.points)).collect();
     let along = |which: fn(&(f64, f64)) -> f64| shown.iter().flatten().map(which);
     let (x, y) = (Steps::over(along(|p| p.0), &plot.x), Steps::over(along(|p| p.1), &plot.y));
-    // How many points are where a legend could be: above, to the left and to the right.
-    let part = |range: &Range<f64>, value: f64| (value - range.start) / (range.end - range.start);
-    let above = || shown.iter().flatten().filter(|p| part(&y.range, p.1) > 0.7).map(|p| part(&x.range, p.0));
-    let corners = (above().filter(|&x| x < 0.45).count(), above().filter(|&x| x > 0.55).count());
     let mut chart = ChartBuilder::on(&area)
         .caption(&plot.title, ("sans-serif", 20 * times))
         .margin(14 * times)
+        .margin_right((14 + label_room(plot)) * times)
         .x_label_area_size(50 * times)
         .y_label_area_size(80 * times)
         .build_cartesian_2d(x, y)?;
@@ -132,36 +117,58 @@ fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Sh
         .bold_line_style(RGBColor(225, 225, 225).stroke_width(times))
         .axis_style(BLACK.stroke_width(times))
         .draw()?;
+    let mut ends = Vec::new();
     for (number, (series, points)) in plot.series.iter().zip(shown).enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
-        if series.joined {
-            let line = chart.draw_series(LineSeries::new(points, colour.stroke_width(2 * times)))?;
-            line.label(&series.name).legend(move |(x, y)| {
-                PathElement::new(vec![(x, y), (x + 18 * long, y)], colour.stroke_width(3 * times)).into_dyn()
-            });
+        let end = points.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
+        ends.extend(end.map(|end| (series.name.as_str(), colour, chart.backend_coord(&end))));
+        // One point makes no line.
+        if series.joined && points.len() > 1 {
+            chart.draw_series(LineSeries::new(points, colour.stroke_width(2 * times)))?;
         } else {
-            let dots =
-                chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3 * times, colour.filled())))?;
-            dots.label(&series.name)
-                .legend(move |(x, y)| Circle::new((x + 9 * long, y), 4 * times, colour.filled()).into_dyn());
+            let size = if series.joined { 5 } else { 3 };
+            chart.draw_series(points.into_iter().map(|point| Circle::new(point, size * times, colour.filled())))?;
         }
     }
     if plot.series.len() > 1 {
-        chart
-            .configure_series_labels()
-            .position(emptier_corner(&corners))
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(200, 200, 200))
-            .label_font(("sans-serif", 14 * times))
-            .legend_area_size(30 * times)
-            .margin(10 * times)
-            .draw()?;
+        draw_labels(&area, ends, times)?;
     }
     area.present()
 }
 
-fn emptier_corner(&(left, right): &(usize, usize)) -> SeriesLabelPosition {
-    if left < right { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::UpperRight }
+/// How far apart labels are.
+const LABEL_HEIGHT: i32 = 19;
+
+/// The room that the names of series need beside the plot: a letter of 14 is about 7 wide.
+fn label_room(plot: &Plot) -> u32 {
+    let longest = plot.series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0) as u32;
+    if plot.series.len() > 1 { (7 * longest + 34).min(320) } else { 0 }
+}
+
+/// Writes the name of each series beside its last point, none over another, with a line from one to the other.
+fn draw_labels<B: DrawingBackend>(
+    area: &DrawingArea<B, plotters::coord::Shift>,
+    mut ends: Vec<(&str, RGBColor, (i32, i32))>,
+    times: u32,
+) -> Drawn<B> {
+    let long = times as i32;
+    ends.sort_by_key(|&(_, _, (_, y))| y);
+    let at = (WIDTH * times) as i32
+        - 10 * long
+        - ends.iter().map(|(name, ..)| 7 * name.chars().count() as i32).max().unwrap_or(0).min(286) * long;
+    let bottom = (HEIGHT as i32 - 70) * long;
+    let height = LABEL_HEIGHT * long;
+    let mut y = i32::MIN / 2;
+    let most = ends.len() as i32;
+    for (number, (name, colour, end)) in ends.into_iter().enumerate() {
+        // As near as can be to its line, below the one before, with room for those after it.
+        y = end.1.max(y + height).min(bottom - (most - 1 - number as i32) * height).max(y + height.min(8 * long));
+        area.draw(&PathElement::new(vec![end, (at - 5 * long, y)], colour.mix(0.5).stroke_width(times)))?;
+        area.draw(&Circle::new((at - 5 * long, y), 4 * times, colour.filled()))?;
+        let style = ("sans-serif", 14 * times).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw_text(name, &style, (at + 4 * long, y))?;
+    }
+    Ok(())
 }
 
 /// The points that can be shown, on the axes' own scale.
@@ -248,28 +255,21 @@ mod tests {
         for word in ["A &lt; B", "across", "up", "a line", "dots"] {
             assert!(text.contains(word), "{word}");
         }
-        assert_eq!(text.matches("<circle").count(), 3 + 1, "three dots, and one in the legend");
+        assert_eq!(text.matches("<circle").count(), 3 + 2, "three dots, and one beside each name");
+        assert!(text.contains("<svg role=\"img\" aria-label=\"A &lt; B; up by across: a line, dots\""), "{text}");
     }
 
     #[test]
     fn logarithmic_axes_have_powers_of_ten_and_leave_out_what_has_none() {
         let text = plot(true, vec![(1.0, 0.1), (1000.0, 100.0), (0.0, 5.0), (f64::NAN, 5.0)]).svg();
         assert!(text.contains("\n100\n") && text.contains("\n0.1\n"), "{text}");
-        assert_eq!(text.matches("<circle").count(), 2 + 1);
+        assert_eq!(text.matches("<circle").count(), 2 + 2);
     }
 
     #[test]
     fn nothing_to_draw_is_no_failure() {
         assert!(plot(false, vec![]).svg().contains("</svg>"));
-        assert!(plot(false, vec![(3.0, 3.0)]).svg().contains("</svg>"));
-    }
-
-    #[test]
-    fn intervals_stay_on_their_scale() {
-        // From 5 to 195, 190 for the whole range.
-        let drawn = interval(0.5, 0.25, 2.0, (0.0, 1.0), "half");
-        assert!(drawn.contains("cx=\"100.0\"") && drawn.contains("M52.5 10H195.0") && drawn.contains("M5.0 0V20"));
-        assert!(drawn.contains("role=\"img\"") && drawn.contains("<title>half</title>"));
-        assert!(!interval(0.0, 0.0, 0.0, (0.0, 0.0), "").contains("NaN"));
+        let one = plot(false, vec![(3.0, 3.0)]).svg();
+        assert_eq!(one.matches("<circle").count(), 2 + 2, "a line of one point is a dot");
     }
 }

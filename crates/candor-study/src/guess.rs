@@ -1,0 +1,114 @@
+//! What everything that is sent tells about one attribute: the way that a lottery drew, together with what it answers.
+//!
+//! Every category of every attribute is taken to be equally likely beforehand, independently of the others. Then answers about
+//! other attributes tell nothing about this one: blocks are independent; how likely a pattern makes an answer depends on each
+//! attribute only by whether its own answer hits; and of a strip only the number of its cells with each category counts. So
+//! each channel is looked at from the attribute alone, and no record is ever written out.
+
+use candor::channel::{Channel, Matrix, Pattern, Strip};
+use candor::plan::{Block, Plan};
+
+/// How well an attribute can be guessed from everything that is sent, if nothing is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Guess {
+    /// How often the best guess is right.
+    pub probability: f64,
+    /// How likely somebody can come to think one category: the largest posterior of any.
+    pub worst_posterior: f64,
+}
+
+/// How well each randomized attribute can be guessed, in the order of the schema.
+///
+/// Cost: for each channel and attribute the parts of a pattern, the cells of a strip or the entries of a matrix.
+pub fn guesses(plan: &Plan) -> Vec<Guess> {
+    let in_block = |block: &Block| -> Vec<(usize, Guess)> {
+        let about = |(place, &attribute): (usize, &usize)| (attribute, of_block(plan, block, place));
+        block.attributes().iter().enumerate().map(about).collect()
+    };
+    let mut found: Vec<(usize, Guess)> = plan.blocks().iter().flat_map(in_block).collect();
+    found.sort_by_key(|&(attribute, _)| attribute);
+    found.into_iter().map(|(_, guess)| guess).collect()
+}
+
+/// The way drawn is known: the best guess is right as often as on average over the ways, and the most telling way is the worst.
+fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
+    let categories = plan.schema().size(block.attributes()[place]);
+    block.shares().fold(Guess { probability: 0.0, worst_posterior: 0.0 }, |sum, (share, channel)| {
+        let here = of_channel(channel, place, categories);
+        Guess {
+            probability: sum.probability + share * here.probability,
+            worst_posterior: sum.worst_posterior.max(here.worst_posterior),
+        }
+    })
+}
+
+/// How well the attribute at a place of its block, of so many categories, can be guessed from an answer of one channel.
+pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
+    let same = |p: f64| Guess { probability: p, worst_posterior: p };
+    match channel {
+        Channel::Pattern(pattern) => same(of_pattern(pattern, place)),
+        Channel::Strip(strip) => same(of_strip(strip, place, categories)),
+        Channel::Matrix(matrix) => {
+            let posteriors = posteriors(matrix, place);
+            Guess {
+                probability: posteriors.iter().map(|told| told.chance * told.posterior).sum::<f64>().min(1.0),
+                worst_posterior: posteriors.iter().map(|told| told.posterior).fold(0.0, f64::max),
+            }
+        }
+    }
+}
+
+/// A category in the answer has the posterior `hit/q`, one outside `miss/(a - q)`: the same for every answer.
+fn of_pattern(pattern: &Pattern, place: usize) -> f64 {
+    let axis = pattern.axes()[place];
+    let (a, q) = (axis.categories as f64, axis.answer as f64);
+    if axis.answer == axis.categories {
+        return 1.0 / a;
+    }
+    let hit = pattern.marginal(&[place]).probabilities()[0];
+    (hit / q).max((1.0 - hit) / (a - q)).min(1.0)
+}
+
+/// The category with most cells in the answer is the likeliest; how many cells each category has is the same for every answer,
+/// up to the order.
+fn of_strip(strip: &Strip, place: usize, categories: usize) -> f64 {
+    let a = categories as f64;
+    let Some(axis) = strip.axis_of(place) else { return 1.0 / a };
+    let most = strip.margin(&[axis]).into_iter().max().unwrap_or(0);
+    let [with, without] = strip.relative();
+    let inside = f64::from(most) * a / strip.table().cells() as f64;
+    (without + (with - without) * inside) / a
+}
+
+/// What one output of a matrix tells about one attribute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    /// How often the output is sent.
+    pub chance: f64,
+    /// The likeliest category.
+    pub category: usize,
+    /// How likely it then is.
+    pub posterior: f64,
+}
+
+/// What each output of a matrix tells about the attribute at a place.
+pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<Told> {
+    let (shape, size) = (matrix.shape(), matrix.sizes()[place]);
+    let others = (matrix.columns().len() / size) as f64;
+    let told = |output: usize| {
+        let mut likelihoods = vec![0.0; size];
+        for input in 0..matrix.columns().len() {
+            likelihoods[shape.code(input, place)] += matrix.probability(output, input) / others;
+        }
+        let sum: f64 = likelihoods.iter().sum();
+        let mut category = 0;
+        for other in 1..size {
+            if likelihoods[other] > likelihoods[category] {
+                category = other;
+            }
+        }
+        let posterior = if sum > 0.0 { likelihoods[category] / sum } else { 0.0 };
+        Told { chance: sum / size as f64, category, posterior }
+    };
+    (0..matrix.labels().len()).map(told).collect()
+}

@@ -1,0 +1,109 @@
+//! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the reader's light or
+//! dark mode; tables that are too wide scroll on their own.
+
+use super::marked::{attribute, escaped, isolated, name};
+use super::table::{html_table, html_table_with, row_heading};
+use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
+use crate::plot::interval;
+
+const STYLE: &str = include_str!("style.css");
+
+impl Page {
+    /// One file that needs nothing else.
+    pub fn html(&self) -> String {
+        let (title, heading) = (attribute(&self.title), name(&self.title));
+        let body: String = self.parts.iter().map(Part::html).collect();
+        let language = attribute(&self.language);
+        let turned = if self.direction == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
+        let sheet = if self.sheet { " class=\"sheet\"" } else { "" };
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"{language}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+             content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
+             <body{sheet}>\n<main>\n<h1>{heading}</h1>\n{body}</main>\n</body>\n</html>\n"
+        )
+    }
+}
+
+impl Part {
+    pub(super) fn html(&self) -> String {
+        let list = |class: &str, items: &[String]| {
+            let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escaped(item))).collect();
+            format!("<ul{class}>\n{items}</ul>\n")
+        };
+        match self {
+            Part::Heading(heading) => format!("<h2>{}</h2>\n", escaped(heading)),
+            Part::Subheading(heading) => format!("<h3>{}</h3>\n", escaped(heading)),
+            Part::Paragraph(sentence) => format!("<p>{}</p>\n", escaped(sentence)),
+            Part::List(items) => list("", items),
+            Part::Terms(terms) => {
+                let term =
+                    |(term, text): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>\n", name(term), escaped(text));
+                format!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<String>())
+            }
+            Part::Warnings(items) => list(" class=\"warnings\"", items),
+            Part::Commands(lines) => format!("<pre>{}</pre>\n", escaped(&lines.join("\n"))),
+            Part::Table { caption, header, rows } => {
+                let row = |row: &Vec<String>| {
+                    let cells = row.iter().skip(1).map(|cell| format!("<td>{}</td>", escaped(cell)));
+                    let name = row.first().map_or(String::new(), |name| row_heading(name));
+                    format!("<tr>{name}{}</tr>\n", cells.collect::<String>())
+                };
+                let header: Vec<(&str, String)> = header.iter().map(|label| ("", label.clone())).collect();
+                html_table("", caption, &header, &rows.iter().map(row).collect::<String>())
+            }
+            Part::Estimates(estimates) => estimates.html(),
+            Part::Matrix(matrix) => matrix.html(),
+            Part::Cross(cross) => cross.html(),
+            Part::Picture(picture) => picture.html(),
+            Part::Folded { summary, parts } => format!(
+                "<details>\n<summary>{}</summary>\n{}</details>\n",
+                escaped(summary),
+                parts.iter().map(Part::html).collect::<String>()
+            ),
+        }
+    }
+}
+
+impl EstimateTable {
+    fn html(&self) -> String {
+        // All intervals of a table on one scale, with zero on it.
+        let ends = self.rows.iter().flat_map(|row| [row.low, row.high]);
+        let range = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let row = |row: &EstimateRow| {
+            let names: String = row.categories.iter().map(|category| row_heading(category)).collect();
+            let [estimate, error, low, high] = row.numbers();
+            let plot = self.drawn.then(|| {
+                let title = format!("{estimate}, interval from {low} to {high}");
+                format!("<td>{}</td>", interval::drawn(row.estimate, row.low, row.high, range, &escaped(&title)))
+            });
+            let plot = plot.unwrap_or_default();
+            format!("<tr>{names}<td><b>{estimate}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n")
+        };
+        let names = self.names.iter().map(|name| ("names", name.clone()));
+        let header = names.chain(["estimate", "standard error", "low", "high"].map(|name| ("", name.to_owned())));
+        let header: Vec<(&str, String)> = header.collect();
+        let rows: String = self.rows.iter().map(row).collect();
+        let axis =
+            self.drawn.then(|| (self.names.len() + 1, format!("<td class=\"drawn\">{}</td>", interval::axis(range))));
+        html_table_with("estimates", &self.caption, &header, axis, &rows)
+    }
+}
+
+impl MatrixTable {
+    fn html(&self) -> String {
+        let columns = self.names.len().saturating_sub(1);
+        let numbers = (0..=columns).map(|n| if n == 0 { String::new() } else { n.to_string() });
+        let header: Vec<(&str, String)> = numbers.map(|label| ("", label)).collect();
+        let row = |(i, name): (usize, &String)| {
+            let cell = |(text, level): &(String, f64)| {
+                // Never so dark that the number on it, black or white, could not be read.
+                let shade = 0.6 * level.clamp(0.0, 1.0);
+                format!("<td style=\"background: rgba(0, 114, 178, {shade:.2})\">{}</td>", escaped(text))
+            };
+            let cells: String = self.cells[i].iter().map(cell).collect();
+            let empty = "<td></td>".repeat(columns - self.cells[i].len().min(columns));
+            format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {}", i + 1, isolated(name))))
+        };
+        html_table("matrix", &self.caption, &header, &self.names.iter().enumerate().map(row).collect::<String>())
+    }
+}

@@ -1,0 +1,331 @@
+//! A page of plain parts, as text and as self-contained HTML.
+
+mod marked;
+mod picture;
+mod table;
+mod cross;
+mod html;
+
+use candor_tables::visible::visible;
+use serde::{Deserialize, Serialize};
+
+pub use cross::{CrossTable, Share};
+pub use marked::isolated;
+pub(crate) use marked::{attribute, escaped, name, unmarked};
+pub use picture::Picture;
+
+use crate::words::{paragraph, table};
+
+/// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and columns are
+/// isolated by the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Page {
+    /// What it is called.
+    pub title: String,
+    /// What stands on it, in order.
+    pub parts: Vec<Part>,
+    /// The code of its language, such as `en`.
+    pub language: String,
+    /// The direction of its script.
+    pub direction: Direction,
+    /// Whether it is one sheet of paper, and set more tightly.
+    pub sheet: bool,
+}
+
+/// The direction of a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Direction {
+    /// As in English.
+    #[default]
+    #[serde(rename = "ltr")]
+    LeftToRight,
+    /// As in Arabic and Hebrew.
+    #[serde(rename = "rtl")]
+    RightToLeft,
+}
+
+/// What a page is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// A heading of a section.
+    Heading(String),
+    /// A heading within a section.
+    Subheading(String),
+    /// Sentences.
+    Paragraph(String),
+    /// Points.
+    List(Vec<String>),
+    /// Names, and what belongs to each.
+    Terms(Vec<(String, String)>),
+    /// What a reader must not overlook.
+    Warnings(Vec<String>),
+    /// Lines to be typed as they are.
+    Commands(Vec<String>),
+    /// Cells in rows and columns.
+    Table {
+        /// What is shown.
+        caption: String,
+        /// One heading per column.
+        header: Vec<String>,
+        /// The first cell of each names it.
+        rows: Vec<Vec<String>>,
+    },
+    /// Estimates with their intervals.
+    Estimates(EstimateTable),
+    /// Numbers for pairs.
+    Matrix(MatrixTable),
+    /// A table of two attributes.
+    Cross(CrossTable),
+    /// So many of a hundred.
+    Picture(Picture),
+    /// What is shown to who asks for it.
+    Folded {
+        /// What is in it.
+        summary: String,
+        /// What it is.
+        parts: Vec<Part>,
+    },
+}
+
+/// Estimates with their intervals, each drawn beside its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EstimateTable {
+    /// What is shown.
+    pub caption: String,
+    /// One for each attribute.
+    pub names: Vec<String>,
+    /// One for each cell.
+    pub rows: Vec<EstimateRow>,
+    /// Whether intervals are drawn; lists that stand beside another picture are smaller without.
+    pub drawn: bool,
+}
+
+/// A cell of an estimated table: its categories and its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EstimateRow {
+    /// One for each attribute.
+    pub categories: Vec<String>,
+    /// The share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// Numbers for pairs of things, the larger the stronger the shade.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MatrixTable {
+    /// What is shown.
+    pub caption: String,
+    /// The things, in order.
+    pub names: Vec<String>,
+    /// For each row the cells before the diagonal: what is written, and how dark it is, from 0 to 1.
+    pub cells: Vec<Vec<(String, f64)>>,
+}
+
+impl Page {
+    /// A page in English.
+    pub fn new(title: impl Into<String>, parts: Vec<Part>) -> Page {
+        let direction = Direction::LeftToRight;
+        Page { title: title.into(), parts, language: "en".to_owned(), direction, sheet: false }
+    }
+
+    /// For a terminal or a plain text file.
+    pub fn text(&self) -> String {
+        let title = visible(&self.title).replace('\n', " ");
+        let mut text = format!("{title}\n{}\n", "=".repeat(title.chars().count()));
+        for part in &self.parts {
+            text.push('\n');
+            text += &part.text();
+        }
+        text
+    }
+}
+
+impl Part {
+    fn text(&self) -> String {
+        match self {
+            Part::Heading(heading) | Part::Subheading(heading) => format!("{}\n", visible(&unmarked(heading))),
+            Part::Paragraph(sentence) => paragraph(&unmarked(sentence)),
+            Part::List(items) | Part::Warnings(items) => items.iter().map(|item| bullet(&unmarked(item))).collect(),
+            Part::Terms(terms) => {
+                terms.iter().map(|(name, text)| bullet(&format!("{name}: {}", unmarked(text)))).collect()
+            }
+            Part::Commands(lines) => lines.iter().map(|line| format!("  {}\n", visible(&unmarked(line)))).collect(),
+            Part::Table { caption, header, rows } => {
+                let header: Vec<&str> = header.iter().map(String::as_str).collect();
+                let rows: Vec<Vec<String>> =
+                    rows.iter().map(|row| row.iter().map(|cell| unmarked(cell)).collect()).collect();
+                paragraph(&unmarked(caption)) + &table(&header, &rows)
+            }
+            Part::Estimates(estimates) => {
+                let row = |row: &EstimateRow| [vec![row.categories.join(" x ")], row.numbers().to_vec()].concat();
+                let rows: Vec<Vec<String>> = estimates.rows.iter().map(row).collect();
+                let label = visible(&estimates.names.join(" x "));
+                let header = [&label, "estimate", "standard error", "low", "high"];
+                paragraph(&unmarked(&estimates.caption)) + &table(&header, &rows)
+            }
+            Part::Matrix(matrix) => {
+                let numbers: Vec<String> = (1..matrix.names.len()).map(|n| n.to_string()).collect();
+                let header: Vec<&str> = [""].into_iter().chain(numbers.iter().map(String::as_str)).collect();
+                let row = |(i, name): (usize, &String)| {
+                    let written = |j: usize| matrix.cells[i].get(j).map_or(String::new(), |(text, _)| text.clone());
+                    [format!("{} {name}", i + 1)].into_iter().chain((0..numbers.len()).map(written)).collect()
+                };
+                let rows: Vec<Vec<String>> = matrix.names.iter().enumerate().map(row).collect();
+                paragraph(&matrix.caption) + &table(&header, &rows)
+            }
+            Part::Cross(cross) => cross.text(),
+            Part::Picture(picture) => picture.text(),
+            Part::Folded { summary, parts } => {
+                paragraph(&unmarked(summary)) + &parts.iter().map(Part::text).collect::<String>()
+            }
+        }
+    }
+}
+
+impl EstimateRow {
+    fn numbers(&self) -> [String; 4] {
+        [self.estimate, self.standard_error, self.low, self.high].map(|number| format!("{number:.4}"))
+    }
+}
+
+/// A paragraph with a dash in front.
+fn bullet(item: &str) -> String {
+    let text = paragraph(item);
+    let mut lines = text.lines();
+    let first = lines.next().map_or(String::new(), |line| format!("  - {}\n", line.trim_start()));
+    first + &lines.map(|line| format!("    {}\n", line.trim_start())).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_tables::visible::{is_direction_mark, is_hidden, turns_direction};
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_same_page_twice() {
+        let page = Page::new(
+            "A <b> & \"c\"",
+            vec![
+                Part::Heading("First".to_owned()),
+                Part::Paragraph("Some words.".to_owned()),
+                Part::List(vec!["one".to_owned(), "two ".repeat(40)]),
+                Part::Table {
+                    caption: "Numbers".to_owned(),
+                    header: vec!["what".to_owned(), "n".to_owned()],
+                    rows: vec![vec!["<x>".to_owned(), "1".to_owned()]],
+                },
+            ],
+        );
+        let html = page.html();
+        assert!(
+            html.contains("<h1><bdi>A &lt;b&gt; &amp; &quot;c&quot;</bdi></h1>")
+                && html.contains("<th scope=\"row\"><bdi>&lt;x&gt;</bdi></th>")
+        );
+        assert!(!html.contains("<b>") && html.contains("lang=\"en\"") && html.contains("viewport"));
+        let text = page.text();
+        assert!(text.contains("  - one\n") && text.contains("Some words.") && text.contains("<x>"));
+        assert!(text.lines().all(|line| line.chars().count() <= 102));
+    }
+
+    /// Every kind of part, with the same text in every place for text that is not ours.
+    fn full_of(text: &str) -> Page {
+        let (own, sentence) = (text.to_owned(), format!("About {}: {text}.", isolated(text)));
+        let row =
+            EstimateRow { categories: vec![own.clone()], estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 };
+        let parts = vec![
+            Part::Heading(sentence.clone()),
+            Part::Subheading(sentence.clone()),
+            Part::Paragraph(sentence.clone()),
+            Part::List(vec![sentence.clone()]),
+            Part::Terms(vec![(own.clone(), sentence.clone())]),
+            Part::Warnings(vec![sentence.clone()]),
+            Part::Commands(vec![sentence.clone()]),
+            Part::Table { caption: sentence.clone(), header: vec![own.clone()], rows: vec![vec![sentence.clone()]] },
+            Part::Estimates(EstimateTable {
+                caption: sentence.clone(),
+                names: vec![own.clone()],
+                rows: vec![row],
+                drawn: true,
+            }),
+            Part::Matrix(MatrixTable { caption: sentence.clone(), names: vec![own.clone()], cells: vec![vec![]] }),
+            Part::Cross(CrossTable {
+                names: [own.clone(), own.clone()],
+                rows: vec![own.clone()],
+                columns: vec![own.clone()],
+                cells: vec![vec![Some(Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 })]],
+                row_totals: vec![None],
+                column_totals: vec![None],
+            }),
+            Part::Picture(Picture { marked: 7, name: sentence.clone(), key: [own.clone(), sentence.clone()] }),
+            Part::Folded { summary: sentence.clone(), parts: vec![Part::Paragraph(sentence)] },
+        ];
+        Page::new(own, parts)
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_turns_what_is_around_it(
+            text in "[a<&\"'\n\u{7}\u{5d0}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{200e}\u{200f}\u{61c}]{1,12}",
+        ) {
+            let page = full_of(&text);
+            prop_assert!(!page.text().contains(|c| c != '\n' && is_hidden(c)));
+            let html = page.html();
+            prop_assert!(!html.contains(|c| turns_direction(c) || (c.is_control() && c != '\n')));
+            let mut depth = 0;
+            for piece in html.split_inclusive('>') {
+                prop_assert!(depth > 0 || !piece.contains(is_direction_mark), "{}", piece);
+                depth += i32::from(piece.ends_with("<bdi>")) - i32::from(piece.ends_with("</bdi>"));
+                prop_assert!((0..=2).contains(&depth));
+            }
+            prop_assert_eq!(depth, 0);
+        }
+    }
+
+    #[test]
+    fn names_keep_to_themselves_in_either_direction() {
+        let html = Page::new("t", vec![Part::Paragraph(format!("a {} b", isolated("\u{5d0}\u{200f}\u{202e}")))]).html();
+        assert!(html.contains("<p>a <bdi>\u{5d0}\u{200f}\\u{202e}</bdi> b</p>"), "{html}");
+    }
+
+    #[test]
+    fn estimates_are_drawn_on_one_scale_and_matrices_written_in() {
+        let row = |category: &str, estimate: f64| EstimateRow {
+            categories: vec![category.to_owned()],
+            estimate,
+            standard_error: 0.05,
+            low: estimate - 0.1,
+            high: estimate + 0.1,
+        };
+        let estimates = EstimateTable {
+            caption: "Shares".to_owned(),
+            names: vec!["a".to_owned()],
+            rows: vec![row("", 0.05), row("<y>", 0.8)],
+            drawn: true,
+        };
+        let matrix = MatrixTable {
+            caption: "Pairs".to_owned(),
+            names: vec!["a".to_owned(), "b".to_owned()],
+            cells: vec![vec![], vec![("0.50*".to_owned(), 0.5)]],
+        };
+        let page = Page::new("t", vec![Part::Estimates(estimates), Part::Matrix(matrix)]);
+        let html = page.html();
+        for part in [
+            ">0.8</text>",
+            "<th scope=\"row\">(missing)</th><td><b>0.0500</b></td>",
+            "<title>0.8000, interval from 0.7000 to 0.9000</title>",
+            "<th scope=\"row\"><bdi>&lt;y&gt;</bdi></th>",
+            "rgba(0, 114, 178, 0.30)\">0.50*</td>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let text = page.text();
+        assert!(text.contains("0.8000          0.0500   0.7000  0.9000") && text.contains("2 b  0.50*"), "{text}");
+    }
+}

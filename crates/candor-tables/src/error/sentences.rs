@@ -1,0 +1,26 @@
+//! Parts of sentences that depend on what is known.
+
+use crate::bad_value::shown;
+
+pub(super) fn by_hand(content: &Option<String>) -> String {
+    match content {
+        Some(content) => format!("do not randomize again, but write this into it: {content}"),
+        None => "remove it, because it tells of what was there before".to_owned(),
+    }
+}
+
+pub(super) fn given_twice(file: &str, again: &str) -> String {
+    match file == again {
+        true => format!("{file} is given twice"),
+        false => format!("{again} is the same file as {file}"),
+    }
+}
+
+pub(super) fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or(String::new(), |nearest| format!("; did you mean \"{}\"?", shown(nearest)))
+}
+
+/// A table read with the wrong delimiter usually looks as if it had one column.
+pub(super) fn single_column_hint(expected: u64) -> &'static str {
+    if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
+}
