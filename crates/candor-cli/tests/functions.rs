@@ -8,6 +8,7 @@ use candor::schema::Schema;
 use candor_analysis::adjust::Options;
 use candor_analysis::dependence::Limits;
 use candor_analysis::estimate::Interval;
+use candor_analysis::regress::Family;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_design::compare::Variance;
@@ -130,12 +131,17 @@ fn before_anybody_answers() {
         respondents: None,
     };
     study.says("size plan.json --detect 0.1,0.2", &powers(plan, &options).unwrap());
-    let options =
-        EffectOptions { effects: vec![parse_effect("age=0.3").unwrap()], alpha: 0.05, power: 0.8, respondents: None };
+    let options = EffectOptions {
+        effects: vec![parse_effect("region=south=0.3").unwrap()],
+        alpha: 0.05,
+        power: 0.8,
+        respondents: None,
+    };
     let response = schema.name(schema.private()[0]);
-    let asked = regress::model(plan, &format!("{response} ~ age"), &RegressOptions::default()).unwrap();
+    let fitting = RegressOptions { family: Some(Family::Ordinal), ..RegressOptions::default() };
+    let asked = regress::model(plan, &format!("{response}~region"), &fitting).unwrap();
     let found = effects::effects(plan, &asked, &Shares::uniform(), &options).unwrap();
-    study.says(&format!("size plan.json --model {response}~age --effect age=0.3"), &found);
+    study.says(&format!("size plan.json --model {response}~region --family ordinal --effect region=south=0.3"), &found);
     let options = DeviceOptions { epsilon: Some(1.5), ..DeviceOptions::default() };
     study.says("device schema.toml --epsilon 1.5", &devices(schema, &options).unwrap());
     let counts = study.counts(&comply::tables(plan, &ComplyOptions::default()).unwrap());

@@ -35,6 +35,7 @@ fn what_is_documented_is_there() {
         ("size", "size plan.json --margin 0.1"),
         ("device", "device schema.toml --epsilon 2 --mirrored -o cards.json"),
         ("size --detect", "size plan.json --detect 0.1,0.2"),
+        ("size --model", "size plan.json --model b~a --effect a=1=0.5"),
         ("--ignoring", "size cards.json --ignoring 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),

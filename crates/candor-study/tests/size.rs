@@ -162,9 +162,9 @@ fn effects_take_respondents() {
     assert_eq!((one.method, one.effects.len(), one.shares[1].share), ("ml", 1, 0.5));
     assert!(one.notes[0].contains("nothing about smokes, region"), "{:?}", one.notes);
     assert!((0.8..0.81).contains(&one.effects[0].power));
-    // A fifth of the effect takes about 25 times as many; a rare response takes more.
+    // A fifth of the effect takes about 25 times as many, a little less as shares are less extreme; a rare response takes more.
     let small = found(&plan, "smokes ~ region", &Shares::uniform(), &["region=south=0.14"]).unwrap();
-    assert!((24.0..27.0).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
+    assert!((23.0..25.5).contains(&(small.effects[0].respondents / one.effects[0].respondents)), "{small:?}");
     let rare = Shares::read(
         plan.schema(),
         &[],

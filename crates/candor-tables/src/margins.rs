@@ -2,6 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
+use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 
 use crate::TableError;
@@ -45,14 +46,14 @@ fn rows_of(batch: &Batch) -> Result<Vec<MarginRow>, TableError> {
     let numbers = text(shares, COLUMNS[2])?;
     let numbers = cast(&numbers, &DataType::Float64).ok_or_else(|| unsupported(batch, COLUMNS[2], shares))?;
     let numbers = numbers.as_primitive::<Float64Type>();
-    let one = |(row, ((attribute, category), share)): (usize, ((Option<&str>, Option<&str>), Option<f64>))| {
+    let (attributes, categories) = (attributes.as_string::<i32>(), categories.as_string::<i32>());
+    let named = |texts: &StringArray, row: usize| if texts.is_null(row) { "" } else { texts.value(row) }.to_owned();
+    let one = |(row, share): (usize, Option<f64>)| {
         let share = share.filter(|share| (0.0..=1e15).contains(share)).ok_or_else(|| {
             let bad = bad_value(batch, row, COLUMNS[2], &written(shares, row));
             TableError::Value(bad.not("a share", "it is a share of the population, or a number of people: 0 or more"))
         })?;
-        let named = |text: Option<&str>| text.unwrap_or_default().to_owned();
-        Ok(MarginRow { attribute: named(attribute), category: named(category), share })
+        Ok(MarginRow { attribute: named(attributes, row), category: named(categories, row), share })
     };
-    let labels = attributes.as_string::<i32>().iter().zip(categories.as_string::<i32>());
-    labels.zip(numbers).enumerate().map(one).collect()
+    numbers.iter().enumerate().map(one).collect()
 }

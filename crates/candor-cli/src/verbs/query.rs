@@ -26,7 +26,7 @@ Examples:
   candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --method joint --json
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" --compare Sex
-  candor query plan.json responses.csv --where \"Income = '>50K'\" --by Region --weights weight --sampling-clusters household")]
+  candor query plan.json responses.csv --where \"Income = '>50K'\" --by Region --weights weight")]
 pub struct QueryArgs {
     /// The plan the responses were made under (JSON)
     plan: String,

@@ -28,7 +28,7 @@ Examples:
   candor size plan.json --detect 0.1 --null 0.05 --power 0.9
   candor size plan.json --ignoring 0.1 --detect 0.2
   candor size plan.json --detect 0.1,0.2 --respondents 500
-  candor size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=male=0.7\"
+  candor size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=Male=0.7\"
   candor size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --shares people.csv --respondents 5000")]
 pub struct SizeArgs {
     /// The plan (JSON); - for standard input

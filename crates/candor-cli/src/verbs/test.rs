@@ -17,7 +17,7 @@ use crate::show::{count, emit, emit_json, paragraph, plural};
 #[command(after_help = "\
 Examples:
   candor test plan.json responses.parquet --independence Education,Income
-  candor test plan.json responses.csv --independence Education,Income --by Region --weights weight --sampling-clusters household")]
+  candor test plan.json responses.csv --independence Education,Income --by Region --weights weight")]
 pub struct TestArgs {
     /// The plan the responses were made under (JSON)
     plan: String,

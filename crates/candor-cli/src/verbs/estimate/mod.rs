@@ -30,7 +30,7 @@ Examples:
   candor estimate plan.json responses.csv --tables \"Education,Income;Sex\" --format csv -o tables.csv
   candor estimate plan.json responses.csv --tables pairs --interval simultaneous --json
   candor estimate plan.json responses.csv --by Region --weights weight
-  candor estimate plan.json responses.csv --where \"Region = north\" --weights weight --strata stratum --sampling-clusters household
+  candor estimate plan.json responses.csv --where \"Region = north\" --weights weight
   candor estimate plan.json responses.csv --tables \"Income | Education, Sex\"
   candor estimate plan.json responses.csv --tables Income --compare Sex
   candor estimate plan.json responses.csv --tables Income --against earlier.parquet --against-plan first.json
