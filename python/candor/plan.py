@@ -13,7 +13,7 @@ from ._candor import OtherPlanError, ParameterError, RequirementError
 from .analysis import Analysis, TableNames, Tables
 from .counts import Counts
 from .estimates import Entered, Estimates, Randomized
-from .parameters import names, written
+from .parameters import margins, names, written
 from .progress import Bar
 from .results import Audit, Column, Design, Devices, EffectPowers, Guarantee, Page, PlanComparison, Powers, Refinement, Sizes
 from .schema import Schema

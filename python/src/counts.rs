@@ -117,7 +117,9 @@ impl Responses {
     pub fn inputs(self) -> Result<candor_tables::input::Inputs, Failure> {
         match self {
             Responses::Read(inputs) => Ok(inputs),
-            Responses::Elsewhere(_) | Responses::Counted(_) => Err(parameter("this needs the responses themselves, not their counts")),
+            Responses::Elsewhere(_) | Responses::Counted(_) => {
+                Err(parameter("this needs the responses themselves, not their counts"))
+            }
         }
     }
 }

@@ -79,7 +79,9 @@ impl SurveyWords {
 
 /// Known margins: a file, or shares by attribute and category.
 fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
-    let form = || parameter("`calibrate` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}");
+    let form = || {
+        parameter("`calibrate` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}")
+    };
     match given {
         Value::String(path) => Ok(read_margins(Inputs::new([&path], None)?)?),
         Value::Object(attributes) => {
@@ -131,7 +133,8 @@ impl AskedWords {
     /// What is asked of a schema.
     pub fn read(&self, schema: &Schema) -> Result<(Asked, NumbersAsked), Failure> {
         let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values)?;
-        let nothing = || TableList::of(Vec::new(), schema).map_err(|error| StudyError::Tables { parameter: "tables", error });
+        let nothing =
+            || TableList::of(Vec::new(), schema).map_err(|error| StudyError::Tables { parameter: "tables", error });
         let asked = match &self.tables {
             None if !wanted.is_empty() => Asked::tables(nothing()?),
             tables => {

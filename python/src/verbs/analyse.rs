@@ -294,12 +294,7 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
 const POWER: f64 = 0.8;
 const ALPHA: f64 = 0.05;
 
-fn effects_of(
-    plan: &Plan,
-    model: &str,
-    shares: Option<&Bound<'_, PyList>>,
-    mut options: Options,
-) -> PyResult<String> {
+fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut options: Options) -> PyResult<String> {
     let fitting = RegressOptions {
         family: options.chosen()?,
         references: options.or("reference", Vec::new())?,
@@ -312,7 +307,9 @@ fn effects_of(
     let effects = texts.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>().map_err(Failure::from)?;
     let asked = regress::model(&plan.0, model, &fitting).map_err(Failure::from)?;
     let shares = match shares {
-        Some(table) => Shares::read(plan.0.schema(), asked.numbers(), one_input(table, None)?).map_err(Failure::from)?,
+        Some(table) => {
+            Shares::read(plan.0.schema(), asked.numbers(), one_input(table, None)?).map_err(Failure::from)?
+        }
         None => Shares::uniform(),
     };
     let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, alpha, power, respondents });

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use candor::privacy::Requirement;
 use candor_study::audit::{self as study, AuditOptions};
 use candor_study::explain;
-use candor_study::texts::{Language, OwnTexts};
 use candor_study::shuffled::ShuffleOptions;
+use candor_study::texts::{Language, OwnTexts};
 use pyo3::prelude::*;
 
 use super::json;

@@ -53,8 +53,7 @@ impl Wave {
         }
         let (asked, wanted) = self.asked.read(schema)?;
         let lists = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
-        let tables =
-            TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+        let tables = TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
         let counts = self.survey.counts(plan, responses, &tables, self.options.needs_sets(), watch)?;
         Ok((study::estimate_asked(plan, &counts, &asked, &wanted, &self.options)?, notes(&counts)))
     }
