@@ -97,7 +97,7 @@ def test_labels_and_their_order_are_kept(people) -> None:
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "batch"])
 def test_missing_values_follow_the_schema(kind) -> None:
     frame = KINDS[kind](pandas.DataFrame({"a": ["x", None, "y"], "b": ["p", "q", "p"]}))
-    with pytest.warns(candor.Caution, match="1 values are missing"):
+    with pytest.warns(candor.Caution, match="1 value is missing"):
         schema = candor.Schema.infer(frame)
     assert schema["a"].categories == ["x", "y", ""]
     candor.design(schema, "independent", epsilon=1).randomize(frame)

@@ -63,8 +63,8 @@ CASES: list[Case] = [
     ),
     (
         "size, a coefficient",
-        lambda k: k.plan.size(model="Income ~ Sex", effect="Sex=Male=0.7", shares=k.people, power=0.9),
-        "size plan.json --model 'Income ~ Sex' --effect Sex=Male=0.7 --shares people.csv --power 0.9",
+        lambda k: k.plan.size(model="Income~Sex", effect="Sex=Male=0.7", shares=k.people, power=0.9),
+        "size plan.json --model Income~Sex --effect Sex=Male=0.7 --shares people.csv --power 0.9",
     ),
     (
         "size, power",

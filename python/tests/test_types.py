@@ -35,7 +35,7 @@ def test_results_have_the_fields_that_are_written_down(simple, people) -> None:
         simple.report(responses), simple.adjust(responses), simple.synthesize(responses, records=5),
         simple.schema.check(people), simple.columns[0], simple.schema["Sex"], simple.audit()["ldp"],
         candor.front([0.6, 0.4], method="exact", points=2), simple.compare(simple),
-        simple.size(detect=[0.1, 0.2]), simple.size(model="Income ~ Region", effect="Region=south=0.5"), simple.comply(responses), candor.device([2], epsilon=1.61).devices,
+        simple.size(detect=[0.1, 0.2]), simple.size(model="Income ~ Region", effect="Region=south=0.5", shares=people), simple.comply(responses), candor.device([2], epsilon=1.61).devices,
         simple.regress(responses, "Income ~ Region"), simple.regress(responses, "Income ~ Region").coefficients[0],
     ]  # fmt: skip
     beside = {"note", "summary", "weighted", "people", "html", "csv"}
