@@ -334,7 +334,7 @@ test('tokens: sealed for the invitation, answered without it', async () => {
   requests.length = 0;
   await page.reload();
   await page.locator('#next').waitFor();
-  for (const group of await page.getByRole('group').all()) await group.getByRole('radio').first().check();
+  for (const group of await page.locator('fieldset').all()) await group.getByRole('radio').first().check();
   await page.locator('#next').click();
   await page.locator('#send').click();
   await page.getByText('Thank you. What you saw was stored.').waitFor();
