@@ -9,8 +9,9 @@ use super::answers::Answers;
 use super::design::Values;
 use super::family::{Derivatives, Kernel};
 use super::observations::Observations;
-use super::problem::{Problem, Want};
+use super::problem::Problem;
 use super::solve::Solver;
+use super::sums::Want;
 use super::variance::score_covariance;
 use super::{CONSTANT, Layout, Method, Model, ModelRows, RegressError};
 

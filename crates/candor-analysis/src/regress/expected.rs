@@ -1,7 +1,8 @@
 //! Expected information where only the response is hidden: over everything that could have been answered.
 
 use super::answers::Answers;
-use super::problem::{Problem, mirror};
+use super::problem::Problem;
+use super::sums::mirror;
 
 /// At most so many answers of one channel are gone through.
 const MOST_ANSWERS: usize = 20_000;

@@ -1,8 +1,9 @@
 //! Maximising the likelihood, and solving the corrected score.
 
 use super::family::Kernel;
-use super::problem::{Problem, Sums, Want};
+use super::problem::Problem;
 use super::solve::Solver;
+use super::sums::{Sums, Want};
 
 /// Beyond these log odds a share is 0 or 1 for all that can be told.
 pub(super) const BOUNDARY: f64 = 15.0;

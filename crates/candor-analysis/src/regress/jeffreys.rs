@@ -3,8 +3,9 @@
 
 use super::expected::{Possible, information};
 use super::fit::{Fit, moved};
-use super::problem::{Problem, Want};
+use super::problem::Problem;
 use super::solve::Solver;
+use super::sums::Want;
 
 /// Steps at most.
 const STEPS: usize = 300;

@@ -15,6 +15,7 @@ mod rows;
 mod family;
 mod observations;
 mod hidden_predictors;
+mod sums;
 mod problem;
 mod solve;
 mod fit;

@@ -5,6 +5,7 @@ use std::thread;
 use super::family::{Derivatives, Kernel};
 use super::hidden_predictors::HiddenPredictors;
 use super::observations::{Case, Group, Observations};
+use super::sums::{Sums, Want, add_outer, mirror};
 
 /// Below so many numbers to look at one core is quicker.
 const WORTH_A_THREAD: usize = 200_000;
@@ -23,35 +24,14 @@ pub(super) struct Problem<'a> {
     pub(super) parameters: usize,
 }
 
-/// How much is to be summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(super) enum Want {
-    Value,
-    Gradient,
-    Information,
-}
-
-/// Sums over the data at some parameters.
-#[derive(Clone, Debug)]
-pub(super) struct Sums {
-    /// The log-likelihood.
-    pub(super) value: f64,
-    pub(super) gradient: Vec<f64>,
-    /// The information of the same people, if they had been asked directly.
-    pub(super) complete: Vec<f64>,
-    /// The observed information (Louis 1982).
-    pub(super) observed: Vec<f64>,
-    /// The largest log odds.
-    pub(super) largest: f64,
-}
-
 /// What is computed of one group.
 #[derive(Default)]
 pub(super) struct Local {
     /// For each combination of hidden predictors the row of the design.
     x: Vec<f64>,
-    /// The same for their own law, less its mean.
+    /// The same for their own law, in which few entries are not zero, and its mean.
     d: Vec<f64>,
+    mean: Vec<f64>,
     /// The shares of the combinations, and their logarithms.
     shares: Vec<f64>,
     log_shares: Vec<f64>,
@@ -137,11 +117,11 @@ impl<'a> Problem<'a> {
         let total: f64 = local.shares.iter().sum();
         local.shares.iter_mut().for_each(|share| *share /= total);
         local.log_shares.iter_mut().for_each(|log| *log -= largest + total.ln());
-        let mut mean = vec![0.0; q];
+        local.mean.clear();
+        local.mean.resize(q, 0.0);
         for (row, share) in local.d.chunks_exact(q).zip(&local.shares) {
-            mean.iter_mut().zip(row).for_each(|(sum, d)| *sum += share * d);
+            local.mean.iter_mut().zip(row).for_each(|(sum, d)| *sum += share * d);
         }
-        local.d.chunks_exact_mut(q).for_each(|row| row.iter_mut().zip(&mean).for_each(|(d, mean)| *d -= mean));
     }
 
     /// The indices of a response with this row of the design.
@@ -254,6 +234,7 @@ impl<'a> Problem<'a> {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         local.score.clear();
         local.score.resize(self.parameters, 0.0);
+        let mut total = 0.0;
         for hidden in 0..combinations {
             let mut all = 0.0;
             for outcome in 0..self.data.outcomes {
@@ -278,7 +259,9 @@ impl<'a> Problem<'a> {
                 let d = &local.d[hidden * law.parameters..][..law.parameters];
                 local.score[self.own..].iter_mut().zip(d).for_each(|(sum, d)| *sum += all * d);
             }
+            total += all;
         }
+        local.score[self.own..].iter_mut().zip(&local.mean).for_each(|(sum, mean)| *sum -= total * mean);
     }
 
     /// Adds the score and the information of directly asked people, of whom each truth has this weight.
@@ -303,16 +286,21 @@ impl<'a> Problem<'a> {
         }
         if let Some(law) = &self.predictors {
             let total: f64 = weights.iter().sum();
+            // The covariance: the mean of squares, less the square of the mean.
             for (row, share) in local.d.chunks_exact(law.parameters).zip(&local.shares) {
                 self.add_own_outer(&mut sums.complete, row, total * share);
             }
+            self.add_own_outer(&mut sums.complete, &local.mean, -total);
         }
     }
 
-    /// Takes the squares of the scores of all truths off the information.
+    /// Takes the squares of the scores of all truths off the information. Rows of the predictors' law enter as they are, and what their mean
+    /// changes comes last.
     fn add_squares(&self, local: &Local, weights: &[f64], observed: &mut [f64]) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         let (mut squares, mut slopes) = (vec![0.0; m * m], vec![0.0; m]);
+        // Over all truths: the sums of their scores without the mean, and of their weights.
+        let (mut sums, mut total) = (vec![0.0; self.parameters], 0.0);
         for hidden in 0..combinations {
             squares.fill(0.0);
             slopes.fill(0.0);
@@ -330,13 +318,33 @@ impl<'a> Problem<'a> {
             let Some(law) = &self.predictors else { continue };
             let d = &local.d[hidden * law.parameters..][..law.parameters];
             self.add_own_outer(observed, d, -all);
+            sums[self.own..].iter_mut().zip(d).for_each(|(sum, d)| *sum += all * d);
+            total += all;
             for (index, &start) in self.starts.iter().enumerate() {
                 let own: &[f64] = if self.kernel.of_predictors(index) { x } else { &[1.0] };
-                for (i, x) in own.iter().enumerate() {
+                for (i, x) in own.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                    sums[start + i] += slopes[index] * x;
                     let row = &mut observed[(start + i) * self.parameters + self.own..][..law.parameters];
                     row.iter_mut().zip(d).for_each(|(sum, d)| *sum -= slopes[index] * x * d);
                 }
             }
+        }
+        if self.predictors.is_some() {
+            self.add_mean(&local.mean, &sums, total, observed);
+        }
+    }
+
+    /// What changes in [`add_squares`](Problem::add_squares) because the scores of the predictors' law are less their mean.
+    fn add_mean(&self, mean: &[f64], sums: &[f64], total: f64, observed: &mut [f64]) {
+        self.add_own_outer(observed, mean, -total);
+        for (row, sum) in sums.iter().enumerate() {
+            let target = &mut observed[row * self.parameters + self.own..][..mean.len()];
+            target.iter_mut().zip(mean).for_each(|(entry, mean)| *entry += sum * mean);
+        }
+        // The other way round, in the upper half: each pair of the law's parameters is met once here and once above.
+        for (a, mean_a) in mean.iter().enumerate() {
+            let target = &mut observed[(self.own + a) * self.parameters + self.own..][..mean.len()];
+            target[a..].iter_mut().zip(&sums[self.own + a..]).for_each(|(entry, sum)| *entry += mean_a * sum);
         }
     }
 
@@ -446,39 +454,4 @@ pub(super) struct Law<'a> {
     pub(super) log: &'a [f64],
     /// By truth, then by index.
     pub(super) gradient: &'a [f64],
-}
-
-impl Sums {
-    fn new(parameters: usize) -> Sums {
-        let square = vec![0.0; parameters * parameters];
-        let gradient = vec![0.0; parameters];
-        Sums { value: 0.0, gradient, complete: square.clone(), observed: square, largest: 0.0 }
-    }
-
-    fn add(&mut self, other: &Sums) {
-        let add = |own: &mut [f64], more: &[f64]| own.iter_mut().zip(more).for_each(|(sum, x)| *sum += x);
-        self.value += other.value;
-        add(&mut self.gradient, &other.gradient);
-        add(&mut self.complete, &other.complete);
-        add(&mut self.observed, &other.observed);
-        self.largest = self.largest.max(other.largest);
-    }
-}
-
-/// Adds the outer product of a vector: the upper half only.
-fn add_outer(target: &mut [f64], vector: &[f64], weight: f64) {
-    let n = vector.len();
-    for (i, x) in vector.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-        let row = &mut target[i * n + i..(i + 1) * n];
-        row.iter_mut().zip(&vector[i..]).for_each(|(sum, y)| *sum += weight * x * y);
-    }
-}
-
-/// Copies the upper half of a matrix to the lower.
-pub(super) fn mirror(matrix: &mut [f64], n: usize) {
-    for i in 0..n {
-        for j in 0..i {
-            matrix[i * n + j] = matrix[j * n + i];
-        }
-    }
 }
