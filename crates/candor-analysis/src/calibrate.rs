@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
+use crate::adjust::{Margin, Options, rake_weights};
 use crate::tally::{Calibration, Drawn, Sample, TableTally};
 
 /// Counts of tables, by categories of public attributes.
@@ -136,8 +137,6 @@ fn calibrated_sample(
 
 /// The factor of each combination of categories, from the sums of weights.
 fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>]) -> Result<Vec<f64>, CalibrateError> {
-    let total: f64 = sums.iter().sum();
-    let mut factors = vec![1.0; sums.len()];
     for (attribute, margin) in margins.iter().enumerate() {
         let mut found = vec![0.0; margin.len()];
         combinations.iter().zip(sums).for_each(|(codes, sum)| found[usize::from(codes[attribute])] += sum);
@@ -146,24 +145,15 @@ fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>]) -> Resul
             return Err(CalibrateError::Nobody { attribute, category, responses: found[category] > 0.0 });
         }
     }
-    for _ in 0..MOST_ROUNDS {
-        let mut furthest: f64 = 0.0;
-        for (attribute, margin) in margins.iter().enumerate() {
-            let mut found = vec![0.0; margin.len()];
-            let all = || combinations.iter().zip(sums);
-            all().zip(&factors).for_each(|((codes, sum), factor)| found[usize::from(codes[attribute])] += sum * factor);
-            for (factor, codes) in factors.iter_mut().zip(combinations) {
-                let category = usize::from(codes[attribute]);
-                if found[category] > 0.0 {
-                    let step = margin[category] * total / found[category];
-                    furthest = furthest.max((step - 1.0).abs());
-                    *factor *= step;
-                }
-            }
-        }
-        if furthest < NEAR {
-            return Ok(factors);
-        }
-    }
-    Err(CalibrateError::NotConverged)
+    let margin = |(attribute, shares): (usize, &Vec<f64>)| Margin {
+        cells: combinations.iter().map(|codes| u32::from(codes[attribute])).collect(),
+        shares: shares.clone(),
+    };
+    let margins: Vec<Margin> = margins.iter().enumerate().map(margin).collect();
+    let options = Options { tolerance: NEAR, max_iterations: MOST_ROUNDS };
+    let raked = rake_weights(sums, &margins, &options).ok().filter(|raked| raked.converged);
+    let raked = raked.ok_or(CalibrateError::NotConverged)?;
+    let total: f64 = sums.iter().sum();
+    let factor = |(weight, sum): (f64, &f64)| if *sum > 0.0 { weight * total / sum } else { 1.0 };
+    Ok(raked.weights.into_iter().zip(sums).map(factor).collect())
 }

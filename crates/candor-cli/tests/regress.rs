@@ -184,7 +184,7 @@ fn respondents_for_a_coefficient() {
     let words = ["size", "plan.json", "--model", "vote ~ region", "--effect", "region=south=0.5"];
     let said = sandbox.run_words(&words).fine();
     assert!(
-        said.err.contains("--shares says nothing about vote, region") && said.out.contains("region=south"),
+        said.err.contains("nothing about vote, region is in --shares") && said.out.contains("region=south"),
         "{}",
         said.err
     );

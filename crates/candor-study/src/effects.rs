@@ -177,7 +177,7 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
         .collect();
     if !uniform.is_empty() {
         notes.push(format!(
-            "note: `shares` says nothing about {}: all categories are taken for equally frequent",
+            "note: nothing about {} is in `shares`: all categories are taken for equally frequent",
             listed(&uniform)
         ));
     }
@@ -186,7 +186,7 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let normal: Vec<&str> = predictors.filter(|name| !shares.knows_number(name)).map(String::as_str).collect();
     if !normal.is_empty() {
         notes.push(format!(
-            "note: `shares` says nothing about {}: taken for normal, so that an effect is that of one standard deviation",
+            "note: nothing about {} is in `shares`: taken for normal, so that an effect is that of one standard deviation",
             listed(&normal)
         ));
     }

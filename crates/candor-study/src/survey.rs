@@ -18,6 +18,7 @@ use candor_tables::tally::SampleColumns;
 use crate::choice::Choice;
 use crate::counts::{CountOptions, Counts, public_attributes};
 use crate::error::StudyError;
+use crate::words::count;
 
 /// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the responses.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -211,7 +212,8 @@ impl Survey {
         }
         words.extend(drawn.map(|drawn| match drawn {
             Drawn::Units(units) => {
-                let (units, strata) = (units.sample().stratum_of().len(), units.sample().strata().len());
+                let (units, strata) = (units.sample().stratum_of().len() as u64, units.sample().strata().len());
+                let units = count(units);
                 match strata {
                     1 => format!("errors by {units} sampling units"),
                     strata => format!("errors by {units} sampling units in {strata} strata"),

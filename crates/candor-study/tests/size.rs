@@ -173,7 +173,7 @@ fn effects_take_respondents() {
     let rare = found(&plan, "smokes ~ region", &rare.unwrap(), &["region=south=0.7"]).unwrap();
     assert!(
         rare.effects[0].respondents > 2.0 * one.effects[0].respondents
-            && rare.notes[0].contains("nothing about region:")
+            && rare.notes[0].contains("nothing about region is")
     );
     // A randomized predictor takes more than a public one, by the corrected score.
     let hidden = found(&plan, "smokes ~ school + age", &Shares::uniform(), &["school=much=0.7", "age=0.3"]).unwrap();

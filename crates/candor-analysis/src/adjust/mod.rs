@@ -11,6 +11,7 @@
 mod raking;
 mod records;
 
+pub(crate) use raking::rake_weights;
 pub use raking::{Margin, Options, RakeError, Raked, Unattainable, rake};
 pub use records::DistinctRecords;
 

@@ -147,9 +147,14 @@ pub enum RakeError {
 /// # Errors
 /// If there is nothing to weigh or to agree with, or a margin does not fit the records.
 pub fn rake(counts: &[u64], margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
-    check(counts, margins)?;
-    let total: f64 = counts.iter().map(|&count| count as f64).sum();
-    let mut weights: Vec<f64> = counts.iter().map(|&count| count as f64 / total).collect();
+    rake_weights(&counts.iter().map(|&count| count as f64).collect::<Vec<f64>>(), margins, options)
+}
+
+/// The same from any weights, none below 0, to begin with.
+pub(crate) fn rake_weights(begin: &[f64], margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
+    check(begin, margins)?;
+    let total: f64 = begin.iter().sum();
+    let mut weights: Vec<f64> = begin.iter().map(|weight| weight / total).collect();
     let mut tables = tables(margins);
     tables[0].sum(&weights);
     let mut progress = Progress::new(&weights);
@@ -186,8 +191,8 @@ pub fn rake(counts: &[u64], margins: &[Margin], options: &Options) -> Result<Rak
     }
 }
 
-fn check(counts: &[u64], margins: &[Margin]) -> Result<(), RakeError> {
-    if counts.iter().all(|&count| count == 0) {
+fn check(begin: &[f64], margins: &[Margin]) -> Result<(), RakeError> {
+    if begin.iter().all(|&weight| weight == 0.0) {
         return Err(RakeError::NoRecords);
     }
     if margins.is_empty() {
@@ -195,8 +200,8 @@ fn check(counts: &[u64], margins: &[Margin]) -> Result<(), RakeError> {
     }
     for (number, margin) in margins.iter().enumerate() {
         let (cells, shares) = (&margin.cells, margin.shares.len());
-        if cells.len() != counts.len() {
-            return Err(RakeError::Length { margin: number, found: cells.len(), expected: counts.len() });
+        if cells.len() != begin.len() {
+            return Err(RakeError::Length { margin: number, found: cells.len(), expected: begin.len() });
         }
         if let Some(record) = cells.iter().position(|&cell| cell as usize >= shares) {
             return Err(RakeError::Cell { margin: number, record, cell: cells[record], shares });
