@@ -14,8 +14,6 @@ pub mod table_list;
 
 pub mod tally;
 
-pub mod calibrate;
-
 pub mod estimate;
 
 pub mod comply;
@@ -31,6 +29,8 @@ pub mod difference;
 pub mod numbers;
 
 pub mod adjust;
+
+pub mod calibrate;
 
 pub mod regress;
 
