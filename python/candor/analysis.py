@@ -203,15 +203,19 @@ class Analysis:
         responses: Tables,
         *,
         output: str | os.PathLike[str] | None = None,
+        method: str | None = None,
         margins: TableNames | None = None,
         tolerance: float | None = None,
         max_iterations: int | None = None,
         safe_cells: bool | None = None,
         delimiter: str | None = None,
     ) -> Adjustment:
-        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`."""
+        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`.
+
+        ``method`` is ``"answers"``, or ``"tree"`` or ``"entropy"`` for records drawn from pair tables, which any plan tells.
+        """
         options = written(
-            margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
+            method=method, margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
             safe_cells=safe_cells, delimiter=delimiter,
         )  # fmt: skip
         to = None if output is None else os.fsdecode(output)
