@@ -46,6 +46,8 @@ class Attribute(Result):
     public: bool
     #: The edges of its bins; empty if its values are no numbers.
     edges: list[float]
+    #: The points of its grid; empty if numbers are not dithered.
+    grid: list[float]
 
 
 class Column(Result):

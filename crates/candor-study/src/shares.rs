@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use candor::schema::{Attribute, Schema, nearest};
 use candor_analysis::regress::normal_points;
 use candor_tables::TableError;
-use candor_tables::codes::codes;
+use candor_tables::codes::{Unfit, codes};
+use candor_tables::dither::fixed;
 use candor_tables::error::BadValue;
 use candor_tables::input::{Batch, Input};
 use candor_tables::model::{numbers, texts};
@@ -238,7 +239,8 @@ fn read_kinds(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares
         let batch = batch?;
         let mut unfit = None;
         let coded = all.attributes.iter().enumerate().map(|(column, &at)| {
-            codes(&batch, column, &schema.attributes()[at], |bad| unfit = unfit.take().or_else(|| Some(bad.told())))
+            let report = |bad: Unfit<'_>| unfit = unfit.take().or_else(|| Some(bad.told()));
+            codes(&batch, column, &schema.attributes()[at], &mut fixed(column as u64), report)
         });
         let coded = coded.collect::<Result<Vec<_>, _>>()?;
         if let Some(value) = unfit {
