@@ -190,5 +190,5 @@ fn respondents_for_a_coefficient() {
     );
     sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
     sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
-    sandbox.run("size plan.json --margin 0.1 --shares voters.csv").refused(2, &["--model"]);
+    sandbox.run("size plan.json --detect 0.1,0.2 --shares voters.csv").refused(2, &["cannot be used with '--shares"]);
 }
