@@ -57,24 +57,6 @@ pub fn measure(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> Option<Measure
     (inside >= SMALLEST).then_some(Measure { inside, missing, error })
 }
 
-/// [`Measure::inside`] alone, for a set that can be measured; faster.
-pub fn inside(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> f64 {
-    assert_eq!(weights.len(), ways.len(), "one weight per attribute");
-    if weights.len() <= MAX_HALVES {
-        let middle = weights.len() / 2;
-        let low = Half::new(&weights[..middle], &ways[..middle], limit);
-        return low.joint(&Half::new(&weights[middle..], &ways[middle..], limit), limit).iter().sum();
-    }
-    let mut sums = vec![0.0; limit as usize + 1];
-    sums[0] = 1.0;
-    let mut spare = sums.clone();
-    for (&ways, &weight) in ways.iter().zip(weights) {
-        one_more(&sums, ways, weight, &mut spare);
-        std::mem::swap(&mut sums, &mut spare);
-    }
-    sums.iter().sum()
-}
-
 /// What patterns are measured in: probabilities, or numbers of answers.
 pub(super) trait Number:
     Clone + Zero + One + for<'a> Mul<&'a Self, Output = Self> + for<'a> AddAssign<&'a Self>
@@ -255,7 +237,6 @@ mod tests {
             let (weights, sizes): (Vec<u64>, Vec<usize>) = attributes.into_iter().unzip();
             let ways: Vec<[f64; 2]> = sizes.iter().map(|&a| [1.0 / a as f64, (a - 1) as f64 / a as f64]).collect();
             let expected = by_patterns(&weights, limit, &ways);
-            prop_assert!((inside(&weights, limit, &ways) - expected.0).abs() < 1e-13 * expected.0);
             for found in [by_halves(&weights, limit, &ways), by_sums(&weights, limit as usize, &ways)] {
                 prop_assert!((found.0 - expected.0).abs() < 1e-13 * expected.0);
                 for (found, expected) in found.1.iter().zip(&expected.1) {
@@ -279,7 +260,6 @@ mod tests {
             let truth = count / 2f64.powi(k as i32);
             assert!((found.inside - truth).abs() <= (found.error + 1e-14) * truth, "{k} {j}");
             assert!(found.error < 1e-10);
-            assert!((inside(&vec![1; k as usize], j, &vec![[0.5, 0.5]; k as usize]) - truth).abs() < 1e-12 * truth);
         }
     }
 
