@@ -118,7 +118,7 @@ class Analysis:
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
     ) -> Answers | Groups:
-        """The share of people for whom a condition holds, by several methods side by side; among those with `given`, or the `mean` of an
+        """The share of people for whom a condition holds, with its interval (`method="all"`: by all methods side by side); among those with `given`, or the `mean` of an
         attribute among them; with `compare`, in the groups of another, side by side; with `by`, in every group."""
         source, counted = self._source(responses, counts)
         options = written(

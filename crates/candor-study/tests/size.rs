@@ -162,7 +162,7 @@ fn shares_of_categories_and_of_people() {
         "row 1, column \"attribute\": \"smoke\"",
     );
     refused(table(&[("attribute", &["smokes"]), ("category", &["yess"])], &[1.0]), "did you mean \"yes\"");
-    refused(table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[-1.0]), "\"-1\" is not a share");
+    refused(table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[-1.0]), "\"-1.0\" is not a share");
     refused(
         table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[0.0]),
         "the shares of \"smokes\" sum to nothing",

@@ -84,7 +84,7 @@ pub fn query_share(
     let responses = Responses::given(given, &mut options)?;
     let default = QueryOptions::default();
     let asked = QueryOptions {
-        methods: options.chosen()?.map_or(default.methods, |method| vec![method]),
+        methods: options.choice(default.methods)?,
         confidence: options.or("confidence", default.confidence)?,
         target: options.choice(default.target)?,
         given: options.take("given")?,
