@@ -148,7 +148,7 @@ fn chain() -> Sandbox {
     }
     sandbox.write("people.csv", people);
     sandbox.run("schema infer people.csv --public region,town -o schema.toml").fine();
-    sandbox.run("design schema.toml --method workload --tables pairs --epsilon 5 -o plan.json").fine();
+    sandbox.run("design schema.toml --method sampling --tables pairs --epsilon 5 -o plan.json").fine();
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 3").fine();
     sandbox
 }
