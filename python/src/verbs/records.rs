@@ -67,7 +67,12 @@ pub fn adjust_weights(
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
     let method: Option<String> = options.take("method")?;
-    let parts = method.as_deref().filter(|method| *method != "answers").map(Parts::of_name).transpose().map_err(Failure::from)?;
+    let parts = method
+        .as_deref()
+        .filter(|method| *method != "answers")
+        .map(Parts::of_name)
+        .transpose()
+        .map_err(Failure::from)?;
     let asked = Asked::take(&mut options)?;
     if parts.is_some() && asked.margins.is_some() {
         return Err(parameter("`margins` belongs to `method answers`").into());
