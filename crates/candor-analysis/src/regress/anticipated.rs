@@ -112,7 +112,7 @@ fn covariance(problem: &Problem<'_>, theta: &[f64], method: Method) -> Result<DM
         return inverse(&problem.likelihood(theta, Want::Information).observed);
     }
     let bread = inverse(&problem.corrected(theta, &problem.tables()).complete)?;
-    Ok(&bread * score_covariance(problem, theta, true)? * &bread)
+    Ok(&bread * score_covariance(problem, theta, None)? * &bread)
 }
 
 /// A model with its coefficients.

@@ -47,6 +47,14 @@ pub(super) struct Local {
     score: Vec<f64>,
 }
 
+impl Local {
+    /// The likelihood of each truth before anything is answered, relative to the largest.
+    fn prior(&self) -> Vec<f64> {
+        let most = self.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.log.iter().map(|log| (log - most).exp()).collect()
+    }
+}
+
 impl<'a> Problem<'a> {
     /// `with_predictors`: whether the law of hidden predictors is part of the likelihood.
     pub(super) fn new(data: &'a Observations, kernel: Kernel, with_predictors: bool) -> Problem<'a> {
@@ -416,21 +424,48 @@ impl<'a> Problem<'a> {
         let mut local = Local::default();
         for group in &self.data.groups {
             self.prepare(group, theta, &mut local);
-            let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let prior: Vec<f64> = local.log.iter().map(|log| (log - most).exp()).collect();
+            let prior = local.prior();
             for case in &self.data.cases[group.cases.clone()] {
-                local.truth.clear();
-                if corrected {
-                    local.truth.extend_from_slice(self.data.unbiased(case));
-                } else {
-                    local.truth.extend(self.data.likelihood(case).iter().zip(&prior).map(|(l, f)| l * f));
-                    let all: f64 = local.truth.iter().sum();
-                    local.truth.iter_mut().for_each(|r| *r /= all);
-                }
+                self.weigh_truths(case, corrected, &prior, &mut local);
                 self.score_of_truth(&mut local);
                 see(case, &local.score);
             }
         }
+    }
+
+    /// The sum over cases of a factor times the squares of the scores of all truths, each with its weight.
+    pub(super) fn squares_of_truths(&self, theta: &[f64], corrected: bool, factor: impl Fn(&Case) -> f64) -> Vec<f64> {
+        let (mut local, mut total) = (Local::default(), vec![0.0; self.parameters * self.parameters]);
+        for group in &self.data.groups {
+            self.prepare(group, theta, &mut local);
+            let prior = local.prior();
+            let mut weights = vec![0.0; prior.len()];
+            for case in &self.data.cases[group.cases.clone()] {
+                self.weigh_truths(case, corrected, &prior, &mut local);
+                let factor = factor(case);
+                weights.iter_mut().zip(&local.truth).for_each(|(sum, weight)| *sum += factor * weight);
+            }
+            for (truth, weight) in weights.into_iter().enumerate() {
+                local.truth.fill(0.0);
+                local.truth[truth] = 1.0;
+                self.score_of_truth(&mut local);
+                add_outer(&mut total, &local.score, weight);
+            }
+        }
+        mirror(&mut total, self.parameters);
+        total
+    }
+
+    /// How much each truth weighs for a case: its probability given the answer, or its unbiased weight.
+    fn weigh_truths(&self, case: &Case, corrected: bool, prior: &[f64], local: &mut Local) {
+        local.truth.clear();
+        if corrected {
+            local.truth.extend_from_slice(self.data.unbiased(case));
+            return;
+        }
+        local.truth.extend(self.data.likelihood(case).iter().zip(prior).map(|(l, f)| l * f));
+        let all: f64 = local.truth.iter().sum();
+        local.truth.iter_mut().for_each(|r| *r /= all);
     }
 
     /// Shows for every group the likelihoods of its truths and their slopes in the indices.

@@ -61,11 +61,12 @@ pub(super) fn statistic(
             })
         }
         Spread::Empirical { .. } => {
+            let covariance =
+                score_covariance(problem, &restricted.theta, Some(&restricted.sums).filter(|_| corrected.is_none()))?;
             let curve = match corrected {
                 Some(_) => restricted.sums.complete,
                 None => restricted.sums.observed,
             };
-            let covariance = score_covariance(problem, &restricted.theta, corrected.is_some())?;
             effective(&curve, &covariance, tested, &free).map(|variance| gradient * gradient / variance)
         }
     })
