@@ -146,6 +146,14 @@ fn a_report_shows_coefficients() {
     let words = ["report", "plan.json", "responses.csv", "--model", "vote ~ age", "-o", "report.html", "--json"];
     let said: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
     assert_eq!(said["regressions"][0]["model"], "vote ~ age");
+    // The page's regressions are of the same sample.
+    let weighted = sandbox.run_words(&[&words[..], &["--weights", "weight"]].concat()).fine().out;
+    let weighted: Value = serde_json::from_str(&weighted).unwrap();
+    let alone = json(&sandbox, "vote ~ age", "--weights weight");
+    assert_eq!(weighted["regressions"][0]["coefficients"], alone["coefficients"]);
+    assert_ne!(weighted["regressions"][0]["coefficients"], said["regressions"][0]["coefficients"]);
+    let some = sandbox.run_words(&[&words[..], &["--where", "region = north"]].concat());
+    some.refused(2, &["--where and --model do not go together"]);
     let page = sandbox.read("report.html");
     assert!(page.contains("What predicts") && page.contains("Log odds"));
     sandbox

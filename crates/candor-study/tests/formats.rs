@@ -203,7 +203,8 @@ fn regressions() {
         let asked = model(&survey.plan, text, &options).unwrap();
         let schema = responses[0].schema();
         let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
-        let rows = Rows::read(&survey.plan, &asked, Default::default(), inputs, Watch::nobody()).unwrap();
+        let everybody = candor_study::survey::Survey::new(survey.plan.schema(), &Default::default()).unwrap();
+        let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, Watch::nobody()).unwrap();
         regress(&asked, &rows, &options).unwrap()
     };
     let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };

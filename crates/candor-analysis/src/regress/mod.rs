@@ -11,6 +11,7 @@ mod model;
 mod unbiased;
 mod answers;
 mod possible;
+mod calibrated;
 mod rows;
 mod family;
 mod observations;

@@ -24,10 +24,16 @@ pub(super) fn score_covariance(
 ) -> Result<DMatrix<f64>, RegressError> {
     let (n, corrected) = (problem.parameters, likelihood.is_none());
     let [clusters, strata] = problem.data.labels;
+    let by_margins = by_margins(problem, theta, corrected);
+    // What the margins explain is certain.
+    let left = |case: &Case, score: &[f64]| {
+        let score = DVector::from_column_slice(score);
+        by_margins.get(&case.combination).map_or(score.clone(), |explained| score - explained)
+    };
     let mut total = DMatrix::zeros(n, n);
     if clusters == 0 && strata == 0 && problem.data.fpc.is_empty() {
         problem.each_score(theta, corrected, |case, score| {
-            let score = DVector::from_column_slice(score);
+            let score = left(case, score);
             total.ger(case.square, &score, &score, 1.0);
         });
         return Ok(total);
@@ -35,7 +41,7 @@ pub(super) fn score_covariance(
     let mut sums: BTreeMap<u32, Stratum> = BTreeMap::new();
     problem.each_score(theta, corrected, |case, score| {
         let stratum = sums.entry(case.stratum).or_insert_with(|| Stratum::new(n));
-        stratum.add(score, case, clusters > 0);
+        stratum.add(&DVector::from_column_slice(score), &left(case, score), case, clusters > 0);
     });
     let mut drawn: BTreeMap<u32, f64> = BTreeMap::new();
     for (number, stratum) in sums {
@@ -53,6 +59,29 @@ pub(super) fn score_covariance(
     Ok(total)
 }
 
+/// For each combination of categories with known margins what these explain of the score: by a regression with the weights before (Deville and
+/// Särndal 1992).
+fn by_margins(problem: &Problem<'_>, theta: &[f64], corrected: bool) -> BTreeMap<u32, DVector<f64>> {
+    let Some(calibration) = &problem.data.calibration else { return BTreeMap::new() };
+    let (size, n) = (calibration.size, problem.parameters);
+    let (mut gram, mut products) = (DMatrix::<f64>::zeros(size, size), DMatrix::<f64>::zeros(size, n));
+    problem.each_score(theta, corrected, |case, score| {
+        let (factor, columns) = &calibration.combinations[&case.combination];
+        let before = case.weight / factor;
+        for &a in columns {
+            columns.iter().for_each(|&b| gram[(a, b)] += before);
+            score.iter().enumerate().for_each(|(at, s)| products[(a, at)] += before * s);
+        }
+    });
+    let tolerance = 1e-10 * gram.amax();
+    let Ok(inverse) = gram.pseudo_inverse(tolerance) else { return BTreeMap::new() };
+    let slopes: DMatrix<f64> = inverse * products;
+    let explained = |columns: &Vec<usize>| {
+        columns.iter().fold(DVector::zeros(n), |sum, &column| sum + slopes.row(column).transpose())
+    };
+    calibration.combinations.iter().map(|(number, (_, columns))| (*number, explained(columns))).collect()
+}
+
 /// The sum of `f w^2 m m'`, from that of the squares of the scores of truths. Of the corrected score `m` is the score of the truth, and `m m'` is estimated without bias. Of the likelihood it is
 /// at least (as covariances go) the part that is linear in the score of the truth: `J I^-1 s(t)`, with `J` the information of the answers and
 /// `I` that of direct ones; so that errors are not too small where the model holds.
@@ -67,28 +96,32 @@ fn explained(squares: DMatrix<f64>, likelihood: Option<&Sums>) -> DMatrix<f64> {
 
 /// The sums of one stratum.
 struct Stratum {
+    /// Of `w e`, with `e` what the margins leave of the score.
     sum: DVector<f64>,
-    /// The sum of `w s` of each sampling cluster, if there are any.
+    /// The same of each sampling cluster, if there are any.
     clusters: BTreeMap<u32, DVector<f64>>,
-    /// The sum of `w^2 s s'`, and the number of responses.
+    /// The sum of `w^2 e e'`, and the number of responses.
     squares: DMatrix<f64>,
     responses: f64,
+    /// The sum of `w^2 s s'`.
+    single: DMatrix<f64>,
 }
 
 impl Stratum {
     fn new(n: usize) -> Stratum {
         let (sum, squares) = (DVector::zeros(n), DMatrix::zeros(n, n));
-        Stratum { sum, clusters: BTreeMap::new(), squares, responses: 0.0 }
+        Stratum { sum, clusters: BTreeMap::new(), single: squares.clone(), squares, responses: 0.0 }
     }
 
-    fn add(&mut self, score: &[f64], case: &Case, clustered: bool) {
-        let score = DVector::from_column_slice(score);
-        self.sum.axpy(case.weight, &score, 1.0);
+    fn add(&mut self, score: &DVector<f64>, left: &DVector<f64>, case: &Case, clustered: bool) {
+        self.sum.axpy(case.weight, left, 1.0);
         if clustered {
             let own = self.clusters.entry(case.cluster).or_insert_with(|| DVector::zeros(score.len()));
-            own.axpy(case.weight, &score, 1.0);
+            own.axpy(case.weight, left, 1.0);
+        } else {
+            self.squares.ger(case.square, left, left, 1.0);
         }
-        self.squares.ger(case.square, &score, &score, 1.0);
+        self.single.ger(case.square, score, score, 1.0);
         self.responses += case.count;
     }
 
@@ -98,10 +131,9 @@ impl Stratum {
     }
 
     /// How sums scatter from unit to unit times the share that was not drawn, and the squares of single responses times that which was.
-    fn covariance(self, drawn: f64) -> Result<DMatrix<f64>, RegressError> {
-        let clustered = !self.clusters.is_empty();
-        let units = self.units(clustered);
-        let single = &self.squares * drawn;
+    fn covariance(mut self, drawn: f64) -> Result<DMatrix<f64>, RegressError> {
+        let units = self.units(!self.clusters.is_empty());
+        let single = self.single * drawn;
         if drawn >= 1.0 {
             return Ok(single);
         }
@@ -109,10 +141,9 @@ impl Stratum {
             let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata";
             return Err(RegressError::Clusters(message.to_owned()));
         }
-        let mut between = if clustered { self.squares * 0.0 } else { self.squares };
-        self.clusters.values().for_each(|own| between.ger(1.0, own, own, 1.0));
-        between.ger(-1.0 / units, &self.sum, &self.sum, 1.0);
-        Ok(between * ((1.0 - drawn) * units / (units - 1.0)) + single)
+        self.clusters.values().for_each(|own| self.squares.ger(1.0, own, own, 1.0));
+        self.squares.ger(-1.0 / units, &self.sum, &self.sum, 1.0);
+        Ok(self.squares * ((1.0 - drawn) * units / (units - 1.0)) + single)
     }
 }
 
