@@ -205,7 +205,7 @@ impl<'a> Truth<'a> {
         let (indices, mut derivatives) = (self.indices(profile), Derivatives::default());
         let share = |outcome: usize| {
             self.kernel.derivatives(&indices, outcome, 0.0, &mut derivatives);
-            derivatives.log.exp()
+            derivatives.share
         };
         (0..self.model.categories.len()).map(share).collect()
     }

@@ -18,6 +18,7 @@ mod observations;
 mod hidden_predictors;
 mod sums;
 mod problem;
+mod scores;
 mod solve;
 mod fit;
 mod expected;

@@ -24,6 +24,10 @@ pub(super) fn score_covariance(
 ) -> Result<DMatrix<f64>, RegressError> {
     let (n, corrected) = (problem.parameters, likelihood.is_none());
     let [clusters, strata] = problem.data.labels;
+    let simple = clusters == 0 && strata == 0 && problem.data.fpc.is_empty();
+    if let Some(sums) = likelihood.filter(|_| simple && problem.data.calibration.is_none()) {
+        return Ok(DMatrix::from_column_slice(n, n, &sums.scores));
+    }
     let by_margins = by_margins(problem, theta, corrected);
     // What the margins explain is certain.
     let left = |case: &Case, score: &[f64]| {
@@ -31,7 +35,7 @@ pub(super) fn score_covariance(
         by_margins.get(&case.combination).map_or(score.clone(), |explained| score - explained)
     };
     let mut total = DMatrix::zeros(n, n);
-    if clusters == 0 && strata == 0 && problem.data.fpc.is_empty() {
+    if simple {
         problem.each_score(theta, corrected, |case, score| {
             let score = left(case, score);
             total.ger(case.square, &score, &score, 1.0);
