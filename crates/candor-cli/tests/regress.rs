@@ -197,6 +197,17 @@ fn respondents_for_a_coefficient() {
         said.err
     );
     sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
+    sandbox
+        .run("size plan.json --model vote~age --effect age=0.7")
+        .refused(1, &["--model: \"age\" is no attribute", "\"region\", \"vote\", \"school\"", "--numbers \"age\""]);
+    assert!(
+        sandbox.run("size plan.json --model vote~age --effect age=0.7 --numbers age").fine().err.contains("normal")
+    );
+    sandbox
+        .run("size plan.json --model vote~age --effect age=0.7 --numbers age,region")
+        .refused(1, &["--numbers: \"region\" is an attribute of the plan"]);
+    // What the pilot has is known.
+    sandbox.run("size plan.json --model vote~age --effect age=0.01 --shares voters.csv").fine();
     sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
     sandbox.run("size plan.json --margin 0.1 --shares voters.csv").refused(2, &["--model"]);
 }

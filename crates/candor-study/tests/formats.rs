@@ -170,7 +170,7 @@ fn devices_and_compliance() {
     is_documented("size --detect`, `--ignoring", &powers(&survey.plan, &options).unwrap(), &[]);
     let asked = candor_study::regress::model(&survey.plan, "smokes ~ region", &Default::default()).unwrap();
     let effects = vec![parse_effect("region=south=0.7").unwrap()];
-    let options = EffectOptions { effects, alpha: 0.05, power: 0.8, respondents: None };
+    let options = EffectOptions { effects, numbers: Vec::new(), alpha: 0.05, power: 0.8, respondents: None };
     let found = candor_study::effects::effects(&survey.plan, &asked, &Shares::uniform(), &options).unwrap();
     is_documented("size --model", &found, &[]);
 }

@@ -302,7 +302,7 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
     };
     let texts: Vec<String> = options.or("effect", Vec::new())?;
     let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
-    let respondents = options.take("respondents")?;
+    let (respondents, numbers) = (options.take("respondents")?, options.or("numbers", Vec::new())?);
     options.finish()?;
     let effects = texts.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>().map_err(Failure::from)?;
     let asked = regress::model(&plan.0, model, &fitting).map_err(Failure::from)?;
@@ -312,7 +312,7 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
         }
         None => Shares::uniform(),
     };
-    let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, alpha, power, respondents });
+    let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, numbers, alpha, power, respondents });
     Ok(json(&found.map_err(Failure::from)?))
 }
 
