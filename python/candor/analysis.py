@@ -147,9 +147,12 @@ class Analysis:
         standardize: bool | None = None,
         confidence: float | None = None,
         weights: str | None = None,
-        sampling_clusters: str | None = None,
         strata: str | None = None,
+        sampling_clusters: str | None = None,
         fpc: str | None = None,
+        replicates: str | None = None,
+        replicate_method: str | None = None,
+        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         says: str | None = None,
         only_if: str | None = None,
         show_naive: bool | None = None,
@@ -158,6 +161,7 @@ class Analysis:
         """A regression, corrected for the randomization of the response, of predictors, or of both.
 
         The model is written as ``"Income ~ Sex + age + Sex:age"``: of attributes of the plan and numeric columns that were kept.
+        `weights`, `strata`, `sampling_clusters`, `fpc`, `replicates` and `calibrate` say how people were drawn, as in :meth:`estimate`.
 
         >>> import candor, polars
         >>> people = polars.DataFrame({"Sex": ["f", "m"] * 500, "Ill": ["no", "no", "no", "yes", "yes"] * 200})
@@ -168,8 +172,9 @@ class Analysis:
         """
         options = written(
             family=family, method=method, reference=None if reference is None else list(reference.items()),
-            standardize=standardize, confidence=confidence, weights=weights, sampling_clusters=sampling_clusters,
-            strata=strata, fpc=fpc, says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
+            standardize=standardize, confidence=confidence, weights=weights, strata=strata,
+            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
+            calibrate=margins(calibrate), says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
             text, notes = _candor.fit_regression(self._native, self._given(responses), model, options, bar)

@@ -296,6 +296,10 @@ class Regression(Result):
     respondents: int
     #: How many of them differ in what the model sees.
     rows_: int
+    #: How respondents were drawn and weighted, in words.
+    design: str | None
+    #: What p-values are of: ``score`` tests, or ``wald`` (estimates over their errors) with replicate weights.
+    test: str
     confidence: float
     converged: bool
     #: Whether the likelihood has no finite maximum: then it was penalised.

@@ -308,6 +308,7 @@ class Plan(Analysis):
         model: str | None = None,
         effect: str | Iterable[str] | None = None,
         shares: Tables | None = None,
+        numbers: str | Iterable[str] | None = None,
         family: str | None = None,
         reference: Mapping[str, str] | None = None,
         power: float | None = None,
@@ -316,7 +317,7 @@ class Plan(Analysis):
     ) -> Sizes | Powers | EffectPowers:
         """How many respondents a margin of error takes (with `shares`, a table, also if they are as anticipated); or telling two shares apart (`detect`, or one share and `null`), finding
         people who ignore their device (`ignoring`), or finding a coefficient of a `model` (`effect="TERM=0.7"`, with the anticipated
-        `shares`, a table). With `respondents`, which power so many have.
+        `shares`, a table, and the names of `numbers` in it of which these say nothing). With `respondents`, which power so many have.
 
         >>> import candor
         >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
@@ -325,9 +326,10 @@ class Plan(Analysis):
         """
         told_apart = None if detect is None else [detect] if isinstance(detect, (int, float)) else list(detect)
         effects = None if effect is None else [effect] if isinstance(effect, str) else list(effect)
+        numeric = None if numbers is None else [numbers] if isinstance(numbers, str) else list(numbers)
         options = written(
             margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect=told_apart, null=null,
-            ignoring=ignoring, model=model, effect=effects, family=family,
+            ignoring=ignoring, model=model, effect=effects, numbers=numeric, family=family,
             reference=None if reference is None else list(reference.items()),
             power=power, alpha=alpha, respondents=respondents,
         )  # fmt: skip

@@ -136,7 +136,7 @@ fn calibrated_sample(
 }
 
 /// The factor of each combination of categories, from the sums of weights.
-fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>]) -> Result<Vec<f64>, CalibrateError> {
+pub(crate) fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>]) -> Result<Vec<f64>, CalibrateError> {
     for (attribute, margin) in margins.iter().enumerate() {
         let mut found = vec![0.0; margin.len()];
         combinations.iter().zip(sums).for_each(|(codes, sum)| found[usize::from(codes[attribute])] += sum);

@@ -6,7 +6,9 @@ use candor::plan::{Block, Plan};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
-use candor_analysis::regress::{Batch, Family, Formula, Layout, Model, ModelOptions, ModelRows, Sample, regress};
+use candor_analysis::regress::{
+    Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress,
+};
 use candor_analysis::tally::answer_codes;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -186,4 +188,62 @@ fn linear() {
         (vec![y, z], numbers)
     };
     holds("linear, corrected, 800", coverage(&plan, "outcome ~ y + z", None, &[1.0, 1.0, 0.5], false, people));
+}
+
+/// How far the errors of repeated surveys of one population of 800 people, each of whom is drawn with all of a pair, are above what they ought to
+/// be: for each coefficient the mean square of the errors over the scatter of the estimates.
+fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usize) -> Vec<f64> {
+    let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
+    let layout = Layout::new(plan, &model).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(21);
+    let hidden = plan.schema().attributes().len() == 3;
+    let everybody: Vec<[u16; 3]> = (0..800)
+        .map(|at| {
+            let (x, z) = ((rng.next_u32() % 2) as u16, (at / 2 % 2) as u16);
+            [drawn(&mut rng, &[-0.6 + 0.8 * f64::from(z) + if hidden { 0.9 * f64::from(x) } else { 0.0 }]), x, z]
+        })
+        .collect();
+    let mut moments = vec![[0.0; 3]; if hidden { 3 } else { 2 }];
+    for survey in 0..SURVEYS {
+        let mut order: Vec<usize> = (0..400).collect();
+        (0..pairs).for_each(|i| order.swap(i, i + rng.next_u32() as usize % (400 - i)));
+        let rows: Vec<[u16; 3]> =
+            order[..pairs].iter().flat_map(|&i| [everybody[2 * i], everybody[2 * i + 1]]).collect();
+        let column = |at: usize| rows.iter().map(|row| row[at]).collect::<Vec<u16>>();
+        let truths = if hidden { vec![column(0), column(1), column(2)] } else { vec![column(0), column(2)] };
+        let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(22).stream(survey as u64)).unwrap();
+        let clusters: Vec<String> = (0..rows.len()).map(|at| (at / 2).to_string()).collect();
+        let fpc = vec![400.0; rows.len()];
+        let sample = Sample { clusters: Some(&clusters), fpc: Some(&fpc), ..Sample::default() };
+        let columns = answer_codes(plan, &answers, &truths);
+        let mut own = ModelRows::new(layout.clone());
+        own.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: rows.len() });
+        let fit = regress(&model, &own, method, false).unwrap();
+        for (sum, one) in moments.iter_mut().zip(&fit.coefficients) {
+            let added = [one.estimate, one.estimate.powi(2), one.standard_error.powi(2)];
+            sum.iter_mut().zip(added).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    let n = SURVEYS as f64;
+    moments.iter().map(|[sum, square, said]| said / n / (square / n - (sum / n).powi(2))).collect()
+}
+
+/// Of everybody, and of half of them: the coins stay uncertain, and that part of the error is neither taken off nor counted twice. A variance from
+/// 400 surveys is within 36 % at one in a million; with all of it taken times `1 - f`, these would be 0 and about a half.
+#[test]
+fn finite_populations() {
+    let die = plan(2, 0, vec![(vec![0], truthful(&[(2, 1)], 4, 2))]);
+    let both = plan(2, 2, vec![(vec![0, 1], truthful(&[(2, 1), (2, 1)], 4, 2))]);
+    for pairs in [400, 200] {
+        for (name, plan, formula, method) in [
+            ("response, ml", &die, "y ~ z", None),
+            ("response, corrected", &die, "y ~ z", Some(Method::CorrectedScore)),
+            ("predictor, corrected", &both, "y ~ x + z", None),
+            ("predictor, ml", &both, "y ~ x + z", Some(Method::MaximumLikelihood)),
+        ] {
+            let ratios = of_population(plan, formula, method, pairs);
+            println!("{name}, {pairs} of 400 pairs: {ratios:.2?}");
+            assert!(ratios.iter().all(|ratio| (0.7..1.4).contains(ratio)), "{name}, {pairs}: {ratios:?}");
+        }
+    }
 }

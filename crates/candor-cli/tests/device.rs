@@ -157,3 +157,40 @@ fn designs_that_show_who_ignores_them() {
         }
     }
 }
+
+/// Sets of cells cannot be tested, and it is said; a question that cannot be answered with what people are supposed to say is tested all the same.
+#[test]
+fn what_can_be_tested() {
+    let sandbox = Sandbox::new();
+    let attribute = |name: &str, labels: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [{labels}]\n\n");
+    sandbox.write(
+        "schema.toml",
+        attribute("a", "\"x\", \"y\", \"z\"")
+            + &attribute("b", "\"no\", \"yes\"")
+            + &attribute("c", "\"u\", \"v\", \"w\""),
+    );
+    let row =
+        |i: usize| format!("{},{},{}\n", ["x", "y", "z"][i % 3], ["no", "yes"][i / 2 % 2], ["u", "v", "w"][i / 5 % 3]);
+    sandbox.write("people.csv", format!("a,b,c\n{}", (0..900).map(row).collect::<String>()));
+    sandbox.run("design schema.toml --method workload --tables pairs --epsilon 1 -o strips.json").fine();
+    assert!(sandbox.read("strips.json").contains("strip"), "answers with sets of cells");
+    sandbox.run("randomize strips.json people.csv --seed 1 -o strips.csv").fine();
+    let said = sandbox.run("comply strips.json strips.csv").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(said.matches("No test: it does not apply to answers that are sets").count(), 3, "{said}");
+    assert!(
+        json(&sandbox.run("estimate strips.json strips.csv --json").fine().out)["compliance"]
+            .as_array()
+            .is_none_or(Vec::is_empty)
+    );
+
+    sandbox.run("design schema.toml --method independent --mirrored --epsilon 3 -o cards.json").fine();
+    sandbox.run("randomize cards.json people.csv --seed 1 -o cards.csv").fine();
+    let found = json(&sandbox.run("comply cards.json cards.csv --says no --json").fine().out);
+    let questions = found["questions"].as_array().unwrap();
+    assert!(
+        questions.iter().all(|one| one["test"]["p_value"].as_f64().is_some() && one["reason"].is_null()),
+        "{found}"
+    );
+    assert_eq!(questions.iter().map(|one| one["ignoring"].is_null()).collect::<Vec<_>>(), [true, false, true]);
+    sandbox.run("comply cards.json cards.csv --says maybe").refused(1, &["--says", "\"maybe\""]);
+}

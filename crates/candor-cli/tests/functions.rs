@@ -133,6 +133,7 @@ fn before_anybody_answers() {
     study.says("size plan.json --detect 0.1,0.2", &powers(plan, &options).unwrap());
     let options = EffectOptions {
         effects: vec![parse_effect("region=south=0.3").unwrap()],
+        numbers: Vec::new(),
         alpha: 0.05,
         power: 0.8,
         respondents: None,

@@ -146,6 +146,14 @@ fn a_report_shows_coefficients() {
     let words = ["report", "plan.json", "responses.csv", "--model", "vote ~ age", "-o", "report.html", "--json"];
     let said: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
     assert_eq!(said["regressions"][0]["model"], "vote ~ age");
+    // The page's regressions are of the same sample.
+    let weighted = sandbox.run_words(&[&words[..], &["--weights", "weight"]].concat()).fine().out;
+    let weighted: Value = serde_json::from_str(&weighted).unwrap();
+    let alone = json(&sandbox, "vote ~ age", "--weights weight");
+    assert_eq!(weighted["regressions"][0]["coefficients"], alone["coefficients"]);
+    assert_ne!(weighted["regressions"][0]["coefficients"], said["regressions"][0]["coefficients"]);
+    let some = sandbox.run_words(&[&words[..], &["--where", "region = north"]].concat());
+    some.refused(2, &["--where and --model do not go together"]);
     let page = sandbox.read("report.html");
     assert!(page.contains("What predicts") && page.contains("Log odds"));
     sandbox
@@ -189,6 +197,17 @@ fn respondents_for_a_coefficient() {
         said.err
     );
     sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
+    sandbox
+        .run("size plan.json --model vote~age --effect age=0.7")
+        .refused(1, &["--model: \"age\" is no attribute", "\"region\", \"vote\", \"school\"", "--numbers \"age\""]);
+    assert!(
+        sandbox.run("size plan.json --model vote~age --effect age=0.7 --numbers age").fine().err.contains("normal")
+    );
+    sandbox
+        .run("size plan.json --model vote~age --effect age=0.7 --numbers age,region")
+        .refused(1, &["--numbers: \"region\" is an attribute of the plan"]);
+    // What the pilot has is known.
+    sandbox.run("size plan.json --model vote~age --effect age=0.01 --shares voters.csv").fine();
     sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
     sandbox.run("size plan.json --detect 0.1,0.2 --shares voters.csv").refused(2, &["cannot be used with '--shares"]);
 }

@@ -136,6 +136,63 @@ fn the_numbers_of_r() {
     }
 }
 
+/// The same of regressions.
+#[test]
+fn the_regressions_of_r() {
+    let sandbox = Sandbox::new();
+    let golden: Value =
+        serde_json::from_str(include_str!("../../candor-analysis/tests/golden/regression_sampling.json")).unwrap();
+    let replicates =
+        |name: &str| -> Vec<Vec<f64>> { golden["weights"][name].as_array().unwrap().iter().map(numbers).collect() };
+    let (people, mut kept) = people(&self::golden());
+    let mut lines: Vec<String> = people.lines().map(str::to_owned).collect();
+    for name in ["brr", "bootstrap", "jackknife"] {
+        for (column, weights) in replicates(name).iter().enumerate() {
+            kept.push(format!("{name}_{column}"));
+            lines[0] += &format!(",{name}_{column}");
+            lines[1..].iter_mut().zip(weights).for_each(|(line, weight)| *line += &format!(",{weight}"));
+        }
+    }
+    sandbox.write("people.csv", lines.join("\n") + "\n");
+    sandbox.write("schema.toml", SCHEMA);
+    sandbox.write("margins.csv", MARGINS);
+    sandbox.run("design schema.toml --epsilon 60 --max-epsilon 100 -o open.json").fine();
+    sandbox.run(&format!("randomize open.json people.csv -o open.csv --seed 1 --keep {}", kept.join(","))).fine();
+    let both = "--strata stratum --sampling-clusters cluster";
+    for (name, flags, design) in [
+        ("strata", "--strata stratum".to_owned(), "errors by strata (stratum)"),
+        ("clusters", "--sampling-clusters cluster".to_owned(), "errors by clusters (cluster)"),
+        ("both", both.to_owned(), "errors by clusters (cluster) in strata (stratum)"),
+        ("fpc", format!("{both} --fpc clusters"), "of a finite population (clusters)"),
+        ("raked", format!("{both} --calibrate margins.csv"), "calibrated to region, sex"),
+        ("raked_fpc", format!("{both} --fpc clusters --calibrate margins.csv"), "calibrated to region, sex"),
+        ("brr", "--replicates brr_* --replicate-method brr".to_owned(), "errors by 8 replicates (brr)"),
+        ("bootstrap", "--replicates bootstrap_* --replicate-method bootstrap".to_owned(), "10 replicates (bootstrap)"),
+        ("jackknife", "--replicates jackknife_* --replicate-method jackknife".to_owned(), "15 replicates (jackknife)"),
+    ] {
+        let words = ["regress", "open.json", "open.csv", "--json", "--weights", "weight", "--model", "x ~ region"];
+        let found = json(&sandbox, &words.into_iter().chain(flags.split(' ')).collect::<Vec<_>>());
+        let said = found["design"].as_str().unwrap();
+        assert!(said.starts_with("weighted by weight, ") && said.contains(design), "{name}: {said}");
+        assert_eq!(found["test"], if flags.contains("--replicates") { "wald" } else { "score" });
+        let (estimates, errors) = (numbers(&golden[name]["estimates"]), numbers(&golden[name]["errors"]));
+        for (at, one) in found["coefficients"].as_array().unwrap().iter().enumerate() {
+            let near = |field: &str, expected: f64| (one[field].as_f64().unwrap() - expected).abs() < 1e-7;
+            assert!(
+                near("estimate", estimates[at]) && near("standard_error", errors[at]),
+                "{name} {at}: {one} {errors:?}"
+            );
+        }
+    }
+    let regress = "regress open.json open.csv --model x~region --weights weight";
+    sandbox
+        .run(&format!("{regress} --replicates brr_*"))
+        .refused(2, &["--replicates and --replicate-method go together"]);
+    sandbox.run(&format!("{regress} --replicates none_* --replicate-method brr")).refused(1, &["open.csv", "none_*"]);
+    sandbox.write("margins.csv", "attribute,category,share\nregion,0,0.5\nregion,1,0.5\nregion,2,0\n");
+    sandbox.run(&format!("{regress} --calibrate margins.csv")).refused(1, &["--calibrate", "\"2\" of \"region\""]);
+}
+
 /// What is known of two groups is known of their difference: of everybody, both ways of asking agree.
 #[test]
 fn questions_and_groups() {

@@ -175,7 +175,7 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
         let Some(tally) = counts.table(&[attribute]) else { continue };
         questions.push(question(plan, attribute, (counts, tally), options, attended)?);
     }
-    if let Some(says) = options.says.filter(|_| questions.iter().all(|q| q.test.is_none() && q.ignoring.is_none()))
+    if let Some(says) = options.says
         && !plan
             .schema()
             .private()
@@ -331,13 +331,9 @@ fn tested(
         return Err(Inapplicable::NothingLeft.to_string());
     }
     let labels = answers(plan, attribute).ok_or_else(|| Inapplicable::Part.to_string())?;
-    let place = match options.says {
-        None => 0,
-        Some(says) => labels
-            .iter()
-            .position(|label| label == says)
-            .ok_or_else(|| format!("\"{says}\" is none of its answers: {}", labels.join(", ")))?,
-    };
+    // A question that cannot be answered so is tested all the same, and has no such class.
+    let asked = options.says.map(|says| labels.iter().position(|label| label == says));
+    let place = asked.flatten().unwrap_or(0);
     let said: Vec<f64> = (0..labels.len()).map(|z| f64::from(u8::from(z == place))).collect();
     let channels: Vec<_> = lottery.tags.iter().map(|tag| &tag.channel).collect();
     let fitted = fit(&channels, &counts).ok_or_else(|| Inapplicable::NoResponses.to_string())?;
@@ -356,7 +352,8 @@ fn tested(
     };
     let categories = plan.schema().attributes()[attribute].categories();
     let reach = Interval::Wald.reach(options.confidence, 1);
-    let class = ignoring(&lottery, &counts, &said).map(|found| IgnoringClass {
+    let class = ignoring(&lottery, &counts, &said).filter(|_| asked != Some(None));
+    let class = class.map(|found| IgnoringClass {
         says: labels[place].clone(),
         share: found.share,
         standard_error: found.standard_error,

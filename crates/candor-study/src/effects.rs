@@ -1,6 +1,7 @@
 //! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
 
 use candor::plan::Plan;
+use candor::schema::{Attribute, Schema, nearest};
 use candor_analysis::power::{coefficient, coefficient_power};
 use candor_analysis::regress::{Anticipated, CONSTANT, Effect, Family, Profile, anticipate};
 use serde::Serialize;
@@ -14,6 +15,8 @@ use crate::shares::{Kind, Shares};
 pub struct EffectOptions {
     /// Coefficients as they are anticipated; all others are zero, and the constants give the response its shares unless they are named.
     pub effects: Vec<Effect>,
+    /// Numeric columns of the model of which the anticipated shares say nothing. Whatever else is no attribute of the plan is refused.
+    pub numbers: Vec<String>,
     /// The level of the test.
     pub alpha: f64,
     /// With which probability each is to be found.
@@ -105,6 +108,7 @@ pub fn effects(
     check(options)?;
     let model = asked.model();
     let schema = plan.schema();
+    check_numbers(schema, model.numbers(), shares, &options.numbers)?;
     let attributes = [model.randomized(), model.public()].concat();
     let predictors = match model.family() {
         Family::Linear => &model.numbers()[..model.numbers().len() - 1],
@@ -163,6 +167,27 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
         true => Err(StudyError::Needs("`effect` 0 is no effect: no number of respondents would find it")),
         false => Ok(()),
     }
+}
+
+/// Refuses names that are neither attributes nor known to be numbers: nobody has kept a column yet that could be missed.
+fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[String]) -> Result<(), StudyError> {
+    let quoted = |name: &str| format!("\"{name}\"");
+    if let Some(name) = named.iter().find(|name| !used.contains(name)) {
+        let problem = if schema.position(name).is_ok() { "is an attribute of the plan" } else { "is not in the model" };
+        return Err(StudyError::Refused(format!("`numbers`: {} {problem}", quoted(name))));
+    }
+    let Some(name) = used.iter().find(|name| !shares.knows_number(name) && !named.contains(name)) else {
+        return Ok(());
+    };
+    let like = nearest(name, schema.attributes().iter().map(Attribute::name));
+    let like = like.map_or(String::new(), |like| format!(" (did you mean {}?)", quoted(like)));
+    let known: Vec<String> = schema.attributes().iter().map(|attribute| quoted(attribute.name())).collect();
+    Err(StudyError::Refused(format!(
+        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say so: `numbers` \"{name}\", \
+         or give its values in `shares`",
+        quoted(name),
+        known.join(", ")
+    )))
 }
 
 /// What was not said, and is taken for granted.

@@ -1,19 +1,23 @@
 //! Regression on randomized answers: coefficients, errors and tests, and what they say about people.
 
+use std::borrow::Cow;
+
 use candor::plan::Plan;
+use candor::schema::Schema;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
-    self, Average, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
+    self, Average, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows, regress_replicated,
 };
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
-use candor_tables::model::{Beside, model_rows};
+use candor_tables::model::model_rows;
 use serde::Serialize;
 
 use crate::choice::Choice;
 use crate::counts::Provenance;
 use crate::error::{StudyError, check_confidence};
+use crate::survey::Survey;
 
 /// How a model is fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,15 +103,17 @@ pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked,
     Ok(Asked { text: text.to_owned(), model, layout })
 }
 
-/// Responses as a model sees them.
+/// Responses as a model sees them, of people who were drawn in some way.
 #[derive(Clone, Debug)]
 pub struct Rows {
     rows: ModelRows,
     provenance: Provenance,
+    schema: Schema,
+    survey: Survey,
 }
 
 impl Rows {
-    /// Reads responses in tables: record batches or files. `watch` is told the records.
+    /// Reads responses in tables: record batches or files. `watch` is told the records. Groups of the survey play no part.
     ///
     /// # Errors
     /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a number, or whoever
@@ -115,12 +121,26 @@ impl Rows {
     pub fn read(
         plan: &Plan,
         asked: &Asked,
-        beside: Beside<'_>,
+        survey: &Survey,
         inputs: Inputs,
         watch: Watch<'_>,
     ) -> Result<Rows, TableError> {
-        let (rows, read) = model_rows(plan, &asked.model, &asked.layout, beside, inputs, watch)?;
-        Ok(Rows { rows, provenance: Provenance::of(read.simulation, read.unmarked) })
+        let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
+        let layout = asked.layout.clone().with_margins(plan, &attributes);
+        let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, watch)?;
+        let provenance = Provenance::of(read.simulation, read.unmarked);
+        Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
+    }
+
+    /// With weights that agree with the margins.
+    fn weighed(&self) -> Result<Cow<'_, ModelRows>, StudyError> {
+        if self.survey.margins().is_empty() {
+            return Ok(Cow::Borrowed(&self.rows));
+        }
+        let mut rows = self.rows.clone();
+        let shares: Vec<Vec<f64>> = self.survey.margins().iter().map(|(_, shares)| shares.clone()).collect();
+        rows.calibrate(&shares).map_err(|error| self.survey.not_calibrated(&self.schema, &error))?;
+        Ok(Cow::Owned(rows))
     }
 
     /// What is known of where the responses come from.
@@ -145,6 +165,10 @@ pub struct Regression {
     pub respondents: u64,
     /// How many of them differ in what the model sees.
     pub rows: usize,
+    /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
+    pub design: Option<String>,
+    /// What p-values are of: `score` tests, or `wald`, estimates over their errors (with replicate weights).
+    pub test: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
     /// Whether the search came to its end.
@@ -191,7 +215,7 @@ pub struct Coefficient {
     pub low: f64,
     /// The interval's upper end.
     pub high: f64,
-    /// The p-value of the score test that it is zero.
+    /// The p-value of the test that it is zero.
     pub p_value: Option<f64>,
     /// The odds ratio that it stands for, if it stands for one.
     pub odds_ratio: Option<f64>,
@@ -290,10 +314,17 @@ pub struct Standardized {
 /// Fits a model to responses that were read for it.
 ///
 /// # Errors
-/// If the method does not go with the model, columns tell one another, or there is no solution.
+/// If the method does not go with the model, columns tell one another, there is no solution, no weights agree with the margins, or the survey has a
+/// condition.
 pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
-    let found = regress::regress(&asked.model, &rows.rows, options.method, options.show_naive)?;
+    rows.survey.of_everybody()?;
+    let (weighed, model) = (rows.weighed()?, &asked.model);
+    let replicates = rows.survey.replicates();
+    let found = match replicates {
+        Some(how) => regress_replicated(model, &weighed, options.method, options.show_naive, how)?,
+        None => regress::regress(model, &weighed, options.method, options.show_naive)?,
+    };
     let reach = Interval::Wald.reach(options.confidence, 1);
     let notes = notes(&found, options);
     let odds = asked.model.family() != Family::Linear;
@@ -306,6 +337,8 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         method: found.method.called(),
         respondents,
         rows: found.distinct,
+        design: rows.survey.words_of_model(&rows.schema, rows.rows.replicates()),
+        test: if replicates.is_some() { "wald" } else { "score" },
         confidence: options.confidence,
         converged: found.converged,
         boundary: found.boundary,

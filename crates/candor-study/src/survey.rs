@@ -13,6 +13,7 @@ use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::margins::MarginRow;
+use candor_tables::model::Beside;
 use candor_tables::tally::SampleColumns;
 
 use crate::choice::Choice;
@@ -186,7 +187,35 @@ impl Survey {
         Ok(counts.of_survey(&self.by, kept, rows, design))
     }
 
-    fn not_calibrated(&self, schema: &Schema, error: &CalibrateError) -> StudyError {
+    /// What a regression reads beside the answers.
+    pub(crate) fn beside(&self) -> Beside<'_> {
+        let SampleColumns { strata, clusters, population, replicates } = &self.columns;
+        Beside {
+            weights: self.weights.as_deref(),
+            clusters: clusters.as_deref(),
+            strata: strata.as_deref(),
+            fpc: population.as_deref(),
+            replicates: replicates.as_ref().map(|(pattern, _)| pattern.as_str()),
+        }
+    }
+
+    /// Refuses a condition, which regressions do not take.
+    pub(crate) fn of_everybody(&self) -> Result<(), StudyError> {
+        let message = "`where` and `model` do not go together: a model is about everybody; put what the condition is about into the model";
+        self.condition.as_ref().map_or(Ok(()), |_| Err(StudyError::Needs(message)))
+    }
+
+    /// How replicate weights were made, if there are any.
+    pub(crate) fn replicates(&self) -> Option<Replicates> {
+        self.columns.replicates.as_ref().map(|(_, method)| *method)
+    }
+
+    /// Public attributes with the shares of their categories.
+    pub(crate) fn margins(&self) -> &[(usize, Vec<f64>)] {
+        &self.margins
+    }
+
+    pub(crate) fn not_calibrated(&self, schema: &Schema, error: &CalibrateError) -> StudyError {
         StudyError::Refused(match error {
             CalibrateError::Nobody { attribute, category, responses } => {
                 let attribute = &schema.attributes()[self.margins[*attribute].0];
@@ -203,14 +232,7 @@ impl Survey {
 
     /// What is to be known beside the numbers; `None` for everybody of a simple random sample.
     fn words(&self, schema: &Schema, drawn: Option<&Drawn>) -> Option<String> {
-        let mut words = Vec::new();
-        words.extend(self.condition.as_ref().map(|(text, _)| format!("where {}", text.trim())));
-        words.extend(self.weights.as_ref().map(|weights| format!("weighted by {weights}")));
-        if !self.margins.is_empty() {
-            let names: Vec<&str> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute)).collect();
-            words.push(format!("calibrated to {}", names.join(", ")));
-        }
-        words.extend(drawn.map(|drawn| match drawn {
+        let errors = drawn.map(|drawn| match drawn {
             Drawn::Units(units) => {
                 let (units, strata) = (units.sample().stratum_of().len() as u64, units.sample().strata().len());
                 let units = count(units);
@@ -222,9 +244,36 @@ impl Survey {
             Drawn::Replicates(method, tallies) => {
                 format!("errors by {} replicates ({})", tallies.len(), method.called())
             }
-        }));
-        (!words.is_empty()).then(|| words.join(", "))
+        });
+        let condition = self.condition.as_ref().map(|(text, _)| format!("where {}", text.trim()));
+        joined([condition, self.words_of_weights(schema), errors])
     }
+
+    fn words_of_weights(&self, schema: &Schema) -> Option<String> {
+        let weights = self.weights.as_ref().map(|weights| format!("weighted by {weights}"));
+        let names: Vec<&str> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute)).collect();
+        let margins = (!names.is_empty()).then(|| format!("calibrated to {}", names.join(", ")));
+        joined([weights, margins])
+    }
+
+    /// The same of a regression, which has so many columns of replicate weights.
+    pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize) -> Option<String> {
+        let SampleColumns { strata, clusters, population, .. } = &self.columns;
+        let errors = match (self.replicates(), clusters, strata) {
+            (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.called())),
+            (_, Some(clusters), Some(strata)) => Some(format!("errors by clusters ({clusters}) in strata ({strata})")),
+            (_, Some(clusters), None) => Some(format!("errors by clusters ({clusters})")),
+            (_, None, Some(strata)) => Some(format!("errors by strata ({strata})")),
+            _ => None,
+        };
+        let population = population.as_ref().map(|name| format!("of a finite population ({name})"));
+        joined([self.words_of_weights(schema), errors, population])
+    }
+}
+
+fn joined<const N: usize>(words: [Option<String>; N]) -> Option<String> {
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// A condition on public attributes only.

@@ -170,7 +170,7 @@ fn devices_and_compliance() {
     is_documented("size --detect`, `--ignoring", &powers(&survey.plan, &options).unwrap(), &[]);
     let asked = candor_study::regress::model(&survey.plan, "smokes ~ region", &Default::default()).unwrap();
     let effects = vec![parse_effect("region=south=0.7").unwrap()];
-    let options = EffectOptions { effects, alpha: 0.05, power: 0.8, respondents: None };
+    let options = EffectOptions { effects, numbers: Vec::new(), alpha: 0.05, power: 0.8, respondents: None };
     let found = candor_study::effects::effects(&survey.plan, &asked, &Shares::uniform(), &options).unwrap();
     is_documented("size --model", &found, &[]);
 }
@@ -203,7 +203,8 @@ fn regressions() {
         let asked = model(&survey.plan, text, &options).unwrap();
         let schema = responses[0].schema();
         let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
-        let rows = Rows::read(&survey.plan, &asked, Default::default(), inputs, Watch::nobody()).unwrap();
+        let everybody = candor_study::survey::Survey::new(survey.plan.schema(), &Default::default()).unwrap();
+        let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, Watch::nobody()).unwrap();
         regress(&asked, &rows, &options).unwrap()
     };
     let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };

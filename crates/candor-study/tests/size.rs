@@ -175,7 +175,8 @@ fn shares_of_categories_and_of_people() {
 fn found(plan: &candor::plan::Plan, text: &str, shares: &Shares, effect: &[&str]) -> Result<EffectPowers, StudyError> {
     let asked = model(plan, text, &RegressOptions::default())?;
     let read = effect.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>()?;
-    effects(plan, &asked, shares, &EffectOptions { effects: read, alpha: 0.05, power: 0.8, respondents: None })
+    let numbers = asked.numbers().iter().filter(|name| *name == "age").cloned().collect();
+    effects(plan, &asked, shares, &EffectOptions { effects: read, numbers, alpha: 0.05, power: 0.8, respondents: None })
 }
 
 #[test]
@@ -204,6 +205,12 @@ fn effects_take_respondents() {
     assert!(hidden.effects[0].respondents > one.effects[0].respondents && hidden.notes[1].contains("age"));
     let linear = found(&plan, "age ~ smokes", &Shares::uniform(), &["smokes=yes=0.5"]).unwrap();
     assert!(linear.family == "linear" && linear.shares.is_empty() && linear.notes[1].contains("linear"), "{linear:?}");
+    // A name that nobody knows is no number, unless somebody says so.
+    let misspelt = found(&plan, "smokes ~ regoin", &Shares::uniform(), &["regoin=0.7"]).unwrap_err().to_string();
+    assert!(misspelt.contains("\"regoin\" is no attribute of the plan (did you mean \"region\"?)"), "{misspelt}");
+    assert!(misspelt.contains("`numbers` \"regoin\""), "{misspelt}");
+    let response = found(&plan, "smoke ~ school", &Shares::uniform(), &["school=much=1"]).unwrap_err().to_string();
+    assert!(response.contains("did you mean \"smokes\"?"), "{response}");
     for (effect, part) in
         [("region=south=0", "no effect"), ("(constant)=1", "which coefficient"), ("region=east=1", "no term")]
     {

@@ -11,7 +11,9 @@ use candor_analysis::watch::Watch;
 
 use crate::TableError;
 use crate::input::{Batch, Inputs};
-use crate::responses::{Columns, Read, ResponseBatch, bad_value, read_batches_beside, unsupported, written};
+use crate::responses::{
+    Columns, Read, ResponseBatch, bad_value, matches, read_batches_beside, unsupported, weights_of, written,
+};
 use crate::types::cast;
 
 /// The largest number that is taken: its square is one, too.
@@ -36,6 +38,8 @@ pub struct Beside<'a> {
     pub strata: Option<&'a str>,
     /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn.
     pub fpc: Option<&'a str>,
+    /// What columns of replicate weights are called, with `*` for anything.
+    pub replicates: Option<&'a str>,
 }
 
 /// Reads responses once and takes equal rows together.
@@ -73,20 +77,37 @@ pub fn model_rows(
         let fpc = beside.fpc.map(|name| numbers(batch, name, POPULATIONS)).transpose()?;
         let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
         let mut found = ModelRows::new(layout.clone());
+        let replicates = beside.replicates.map_or(Ok(Vec::new()), |pattern| replicates(batch, pattern))?;
         let sample = Sample {
             clusters: clusters.as_deref(),
             strata: strata.as_deref(),
             fpc: fpc.as_deref(),
-            ..Sample::default()
+            replicates: &replicates,
         };
         let numbers = &values;
         found.add(&regress::Batch { columns: &codes, numbers, weights: weights.as_deref(), sample, rows });
-        Ok(found)
+        Ok((batch.file.clone(), found))
     };
     let mut all = ModelRows::new(layout.clone());
-    let columns = Columns { named: &named, matching: None };
-    let read = read_batches_beside(plan, inputs, beside.weights, columns, watch, map, |rows| all.merge(&rows))?;
-    Ok((all, read))
+    let columns = Columns { named: &named, matching: beside.replicates };
+    let mut wrong = None;
+    let read = read_batches_beside(plan, inputs, beside.weights, columns, watch, map, |(file, rows)| {
+        let (known, found) = (all.replicates(), rows.replicates());
+        match beside.replicates {
+            Some(pattern) if found < 2 || (known > 0 && known != found) => {
+                wrong.get_or_insert(TableError::Replicates { file, pattern: pattern.to_owned(), found });
+            }
+            _ => all.merge(&rows),
+        }
+    })?;
+    wrong.map_or(Ok((all, read)), Err)
+}
+
+/// The columns of replicate weights.
+fn replicates(batch: &Batch, pattern: &str) -> Result<Vec<Vec<f64>>, TableError> {
+    let fields = batch.columns.schema();
+    let matching = fields.fields().iter().enumerate().filter(|(_, field)| matches(pattern, field.name()));
+    matching.map(|(at, field)| weights_of(batch, at, field.name())).collect()
 }
 
 pub(crate) fn column<'a>(batch: &'a Batch, name: &str) -> &'a ArrayRef {

@@ -19,7 +19,6 @@ use candor_study::shares::Shares;
 use candor_study::texts::{Language, OwnTexts};
 use candor_study::{StudyError, test};
 use candor_tables::distinct::distinct_responses;
-use candor_tables::model::Beside;
 use candor_tables::truth::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -259,9 +258,10 @@ pub fn report_page(
         let tables = report::tables(&plan.0, &asked, &wanted)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
         let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };
+        let drawn = survey.survey(plan.0.schema())?;
         for (model, inputs) in models.iter().zip(again) {
             let asked = regress::model(&plan.0, model, &fitting)?;
-            let rows = Rows::read(&plan.0, &asked, Beside::default(), inputs, watch)?;
+            let rows = Rows::read(&plan.0, &asked, &drawn, inputs, watch)?;
             about.regressions.push(regress::regress(&asked, &rows, &fitting)?);
         }
         let report = report::report(&plan.0, &asked, &wanted, &counts, &about)?;
@@ -310,7 +310,7 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
     };
     let texts: Vec<String> = options.or("effect", Vec::new())?;
     let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
-    let respondents = options.take("respondents")?;
+    let (respondents, numbers) = (options.take("respondents")?, options.or("numbers", Vec::new())?);
     options.finish()?;
     let effects = texts.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>().map_err(Failure::from)?;
     let asked = regress::model(&plan.0, model, &fitting).map_err(Failure::from)?;
@@ -320,7 +320,7 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
         }
         None => Shares::uniform(),
     };
-    let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, alpha, power, respondents });
+    let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, numbers, alpha, power, respondents });
     Ok(json(&found.map_err(Failure::from)?))
 }
 

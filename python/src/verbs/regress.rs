@@ -2,7 +2,6 @@
 
 use candor_analysis::regress::IgnoringOptions;
 use candor_study::regress::{self, RegressOptions, Rows};
-use candor_tables::model::Beside;
 use pyo3::prelude::*;
 
 use super::json;
@@ -10,6 +9,7 @@ use crate::counts::Responses;
 use crate::errors::{Failure, parameter};
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::survey::SurveyWords;
 use crate::work::run;
 
 /// A fitted model, and what should be known of the responses it is from.
@@ -25,15 +25,11 @@ pub fn fit_regression(
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
     let asked = regress_options(&mut options)?;
-    let (weights, clusters): (Option<String>, Option<String>) =
-        (options.take("weights")?, options.take("sampling_clusters")?);
-    let (strata, fpc): (Option<String>, Option<String>) = (options.take("strata")?, options.take("fpc")?);
+    let survey = SurveyWords::take(&mut options, None)?.survey(plan.0.schema())?;
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
     run(py, progress, |watch| {
-        let (clusters, strata) = (clusters.as_deref(), strata.as_deref());
-        let beside = Beside { weights: weights.as_deref(), clusters, strata, fpc: fpc.as_deref() };
-        let rows = Rows::read(&plan.0, &model, beside, responses.inputs()?, watch)?;
+        let rows = Rows::read(&plan.0, &model, &survey, responses.inputs()?, watch)?;
         let told = rows.provenance().notes(str::to_owned);
         Ok((json(&regress::regress(&model, &rows, &asked)?), told))
     })

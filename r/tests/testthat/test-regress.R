@@ -34,3 +34,22 @@ test_that("names and references are the command's", {
     expect_error(candor_regress(Admit ~ Age, plan, responses), "Age", class = "candor_error")
     expect_error(candor_regress(Admit ~ log(Dept), plan, responses), class = "candor_error")
 })
+
+test_that("how people were drawn is an argument", {
+    plan <- candor_design(schema, epsilon = 25)
+    people$heavy <- 1 + seq_len(nrow(people)) %% 3
+    people$house <- seq_len(nrow(people)) %/% 4
+    people$houses <- 2000
+    for (unit in 0:3) people[[paste0("rep_", unit)]] <- people$heavy * ifelse(people$house %% 4 == unit, 0, 4 / 3)
+    responses <- simulated(plan, people, keep = c("heavy", "house", "houses", paste0("rep_", 0:3)))
+    fit <- function(...) quietly(candor_regress(Admit ~ Gender, plan, responses, weights = "heavy", ...))
+    plain <- fit()
+    clustered <- fit(sampling_clusters = "house", fpc = "houses")
+    again <- fit(replicates = "rep_*", replicate_method = "jackknife")
+    expect_equal(clustered$estimate, plain$estimate)
+    expect_equal(again$estimate, plain$estimate)
+    expect_false(any(again$standard_error == plain$standard_error))
+    expect_lt(clustered$standard_error[2], fit(sampling_clusters = "house")$standard_error[2])
+    expect_output(print(again), "errors by 4 replicates")
+    expect_error(fit(replicates = "rep_*"), "go together", class = "candor_error")
+})

@@ -32,7 +32,10 @@ pub struct Lottery {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Inapplicable {
     /// Answers are sets.
-    #[error("answers are sets of categories or cells, of which there are too many kinds for this test")]
+    #[error(
+        "it does not apply to answers that are sets of categories, or of cells of a table: there are too many kinds of them; answers that are \
+         single categories can be tested, best with mirrored cards"
+    )]
     Sets,
     /// An attribute is public.
     #[error("\"{0}\" is public: nobody uses a device to answer it")]

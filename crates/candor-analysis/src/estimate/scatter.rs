@@ -2,14 +2,18 @@
 //!
 //! A weighted estimate is the mean of what responses add to each cell. Its variance under a design needs no model of them: with `t` the sum, over
 //! the responses of a sampling unit, of their weights times what they add less the mean, over the sum of all weights, it is
-//! `sum over strata of (1 - f) m / (m - 1) sum over their m units of (t - mean of t)^2`, with `f` the share of the stratum's units
-//! that were drawn. Units of whom nobody belongs to the group that is estimated have `t = 0`. Where weights are calibrated, `t` is less what the
-//! known margins explain of it (Deville and Särndal 1992). The noise of the randomization scatters these sums like everything else, so it is in it, whatever
-//! the channels.
+//! `sum over strata of m / (m - 1) sum over their m units of (t - mean of t)^2`. The noise of the randomization scatters these sums like
+//! everything else, so it is in it, whatever the channels. Of a stratum of which a share `f` was drawn, this is taken times `1 - f`, and
+//! `f` times the noise alone is added: that is there even if everybody was asked. Units of whom nobody belongs to the group that is estimated have `t = 0`. Where weights are calibrated, `t` is less what the
+//! known margins explain of it (Deville and Särndal 1992).
+//!
+//! The noise of one response: given the truth, what it adds less the mean, `y`, is expected to be `w / W (e - share)`, with `e` 1 in the true
+//! cell and 0 elsewhere. So its variance is that of `y y' - (w / W)^2 (diag(e) - e share' - share e' + share share')`, where an unbiased
+//! estimate of `e`, the response's own, does as well as `e`.
 
 use std::collections::BTreeMap;
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::tally::{Drawn, TableTally, UnitCounts, UnitGroup, Units};
@@ -17,29 +21,58 @@ use crate::tally::{Drawn, TableTally, UnitCounts, UnitGroup, Units};
 /// The most numbers that are held: units times cells.
 const MOST_NUMBERS: usize = 1 << 26;
 
-/// A covariance of all cells, as the sum of the outer products of these with themselves.
-pub(crate) struct Scatter(Vec<Vec<f64>>);
+/// A covariance of all cells: the sum of the outer products of the columns with themselves, less what is no noise in them.
+pub(crate) struct Scatter {
+    columns: Vec<Vec<f64>>,
+    truths: Option<Truths>,
+}
+
+/// The sum over responses of `f (w / W)^2 (diag(e) - e share' - share e' + share share')`.
+struct Truths {
+    /// The sum of `f (w / W)^2 e`.
+    cells: Vec<f64>,
+    /// The sum of `f (w / W)^2`.
+    total: f64,
+    shares: Vec<f64>,
+}
 
 impl Scatter {
     /// The variance of `sum_c g_c share_c`.
     pub(crate) fn variance(&self, coefficients: &[f64]) -> f64 {
         let dot = |column: &Vec<f64>| column.iter().zip(coefficients).map(|(a, b)| a * b).sum::<f64>();
-        self.0.iter().map(|column| dot(column).powi(2)).sum()
+        let all: f64 = self.columns.iter().map(|column| dot(column).powi(2)).sum();
+        let Some(Truths { cells, total, shares }) = &self.truths else { return all };
+        let squares: f64 = cells.iter().zip(coefficients).map(|(cell, g)| cell * g * g).sum();
+        let mean = dot(shares);
+        (all - squares + 2.0 * dot(cells) * mean - total * mean * mean).max(0.0)
     }
 
     /// The variance of each cell.
     pub(crate) fn variances(&self, cells: usize) -> Vec<f64> {
-        self.0.iter().fold(vec![0.0; cells], |mut sum, column| {
+        let mut sum = vec![0.0; cells];
+        for column in &self.columns {
             sum.iter_mut().zip(column).for_each(|(sum, value)| *sum += value * value);
-            sum
-        })
+        }
+        if let Some(Truths { cells, total, shares }) = &self.truths {
+            for (sum, (cell, share)) in sum.iter_mut().zip(cells.iter().zip(shares)) {
+                *sum = (*sum - cell * (1.0 - 2.0 * share) - total * share * share).max(0.0);
+            }
+        }
+        sum
     }
 
     /// The covariance of all cells.
     pub(crate) fn dense(&self, cells: usize) -> DMatrix<f64> {
-        let columns: Vec<f64> = self.0.iter().flatten().copied().collect();
-        let columns = DMatrix::from_vec(cells, self.0.len(), columns);
-        &columns * columns.transpose()
+        let columns: Vec<f64> = self.columns.iter().flatten().copied().collect();
+        let columns = DMatrix::from_vec(cells, self.columns.len(), columns);
+        let mut covariance = &columns * columns.transpose();
+        if let Some(Truths { cells, total, shares }) = &self.truths {
+            let (cells, shares) = (DVector::from_column_slice(cells), DVector::from_column_slice(shares));
+            covariance -= DMatrix::from_diagonal(&cells);
+            covariance += &cells * shares.transpose() + &shares * cells.transpose();
+            covariance -= &shares * shares.transpose() * *total;
+        }
+        covariance
     }
 }
 
@@ -59,7 +92,8 @@ impl TableEstimator<'_> {
                     let shares = self.shares(replicate).map_err(|_| EstimateError::EmptyReplicate)?;
                     Ok(shares.iter().zip(&estimate).map(|(a, b)| factor * (a - b)).collect())
                 };
-                Ok(Some(Scatter(tallies.iter().map(one).collect::<Result<_, EstimateError>>()?)))
+                let columns = tallies.iter().map(one).collect::<Result<_, EstimateError>>()?;
+                Ok(Some(Scatter { columns, truths: None }))
             }
         }
     }
@@ -76,18 +110,19 @@ impl TableEstimator<'_> {
         let sample = units.sample();
         let explained = sample.calibration().is_some();
         let held = if explained { sample.stratum_of().len() } else { units.counts().len() };
+        let held = held + noisy(units).map(|(_, counts)| counts.groups.len()).sum::<usize>();
         if held.saturating_mul(self.cells()) > MOST_NUMBERS {
             return Err(EstimateError::TooManyUnits { units: held, cells: self.cells() });
         }
-        let mut sums = self.sums_of_units(tally, units)?;
+        let influences = Influences::new(self, tally)?;
+        let mut sums = self.sums_of_units(&influences, units);
         let mut strata: Vec<Vec<Vec<f64>>> = vec![Vec::new(); sample.strata().len()];
         for (unit, &stratum) in sample.stratum_of().iter().enumerate() {
             strata[stratum as usize].extend(sums.remove(&(unit as u32)));
         }
         let mut columns = Vec::with_capacity(held + strata.len());
         for (stratum, sums) in sample.strata().iter().zip(strata) {
-            let m = stratum.units as f64;
-            let left = stratum.population.map_or(1.0, |population| 1.0 - m / population).max(0.0);
+            let (m, left) = (stratum.units as f64, 1.0 - stratum.drawn());
             if stratum.units < 2 || left <= 0.0 || sums.is_empty() {
                 continue;
             }
@@ -100,15 +135,35 @@ impl TableEstimator<'_> {
             columns.extend(sums.into_iter().map(deviation).collect::<Vec<Vec<f64>>>());
             columns.push(mean.iter().map(|mean| others * mean).collect());
         }
-        Ok(Scatter(columns))
+        let truths = self.add_noise(&influences, units, &mut columns);
+        Ok(Scatter { columns, truths })
+    }
+
+    /// Adds the noise of the responses of strata of which a share `f` was drawn, times `f`: columns, and what of them is none.
+    fn add_noise(&self, influences: &Influences<'_>, units: &Units, columns: &mut Vec<Vec<f64>>) -> Option<Truths> {
+        let all: f64 = influences.groups.values().map(|group| group.total).sum();
+        let mut mean = vec![0.0; self.cells()];
+        influences.groups.values().for_each(|group| add(&mut mean, &group.mean, 1.0));
+        let (mut cells, mut total) = (vec![0.0; self.cells()], 0.0);
+        for (drawn, counts) in noisy(units) {
+            for response in &counts.groups {
+                let Some((own, mut beyond)) = influences.of_group(response) else { continue };
+                // What it adds is `w / W` times its unbiased estimate of its truth.
+                let share = response.total / all;
+                add(&mut cells, &own, drawn * share);
+                total += drawn * share * share;
+                beyond.iter_mut().for_each(|value| *value *= drawn.sqrt());
+                columns.push(self.to_order(beyond));
+            }
+        }
+        (total > 0.0).then(|| Truths { cells: self.to_order(cells), total, shares: self.to_order(mean) })
     }
 
     /// What each unit adds to the estimate, by its number; of those that add nothing some are left out.
-    fn sums_of_units(&self, tally: &TableTally, units: &Units) -> Result<BTreeMap<u32, Vec<f64>>, EstimateError> {
-        let influences = Influences::new(self, tally)?;
+    fn sums_of_units(&self, influences: &Influences<'_>, units: &Units) -> BTreeMap<u32, Vec<f64>> {
         let mut sums: BTreeMap<u32, Vec<f64>> =
             units.counts().iter().map(|(unit, counts)| (*unit, influences.of(counts))).collect();
-        let Some(calibration) = units.sample().calibration() else { return Ok(sums) };
+        let Some(calibration) = units.sample().calibration() else { return sums };
         // The regression of what responses add on the margins, by the weights before.
         let mut products = DMatrix::zeros(calibration.inverse.nrows(), self.cells());
         for (combination, before) in &units.before {
@@ -126,8 +181,19 @@ impl TableEstimator<'_> {
                 }
             }
         }
-        Ok(sums)
+        sums
     }
+}
+
+/// The counts of units of strata of which a share is known to be drawn, with that share.
+fn noisy(units: &Units) -> impl Iterator<Item = (f64, &UnitCounts)> {
+    let sample = units.sample();
+    let share = |unit: u32| sample.strata()[sample.stratum_of()[unit as usize] as usize].drawn();
+    units.counts().iter().map(move |(unit, counts)| (share(*unit), counts)).filter(|(drawn, _)| *drawn > 0.0)
+}
+
+fn add(sum: &mut [f64], values: &[f64], factor: f64) {
+    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
 /// What some of all responses add to an estimate beyond their part of its mean: over parts that make up all, these sum to zero, and what is
@@ -163,15 +229,19 @@ impl<'e> Influences<'e> {
     /// Of these responses, in the order of the table.
     fn of(&self, counts: &UnitCounts) -> Vec<f64> {
         let mut sum = vec![0.0; self.estimator.cells()];
-        for UnitGroup { key, total, counts } in &counts.groups {
-            let Some(group) = self.groups.get(&key[..]) else { continue };
-            let mut dense = vec![0.0; group.answers];
-            counts.iter().for_each(|(cell, count)| dense[*cell as usize] += count);
-            let share = total / group.total;
-            let less = |(sum, (own, mean)): (&mut f64, (f64, &f64))| *sum += own - share * mean;
-            sum.iter_mut().zip(group.by(self.estimator, &dense).into_iter().zip(&group.mean)).for_each(less);
-        }
+        counts.groups.iter().filter_map(|some| self.of_group(some)).for_each(|(_, beyond)| add(&mut sum, &beyond, 1.0));
         self.estimator.to_order(sum)
+    }
+
+    /// What responses with the same tags add, and how much of that is beyond their part of the mean; `None` if they are not among all.
+    fn of_group(&self, some: &UnitGroup) -> Option<(Vec<f64>, Vec<f64>)> {
+        let group = self.groups.get(&some.key[..])?;
+        let mut dense = vec![0.0; group.answers];
+        some.counts.iter().for_each(|(cell, count)| dense[*cell as usize] += count);
+        let own = group.by(self.estimator, &dense);
+        let mut beyond = own.clone();
+        add(&mut beyond, &group.mean, -some.total / group.total);
+        Some((own, beyond))
     }
 }
 

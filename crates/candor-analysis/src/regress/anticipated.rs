@@ -112,7 +112,7 @@ fn covariance(problem: &Problem<'_>, theta: &[f64], method: Method) -> Result<DM
         return inverse(&problem.likelihood(theta, Want::Information).observed);
     }
     let bread = inverse(&problem.corrected(theta, &problem.tables()).complete)?;
-    Ok(&bread * score_covariance(problem, theta, true)? * &bread)
+    Ok(&bread * score_covariance(problem, theta, None)? * &bread)
 }
 
 /// A model with its coefficients.
@@ -205,7 +205,7 @@ impl<'a> Truth<'a> {
         let (indices, mut derivatives) = (self.indices(profile), Derivatives::default());
         let share = |outcome: usize| {
             self.kernel.derivatives(&indices, outcome, 0.0, &mut derivatives);
-            derivatives.log.exp()
+            derivatives.share
         };
         (0..self.model.categories.len()).map(share).collect()
     }

@@ -27,8 +27,9 @@ pub struct Average {
 pub(super) struct Averages<'a> {
     problem: &'a Problem<'a>,
     theta: &'a [f64],
-    /// For each group the weight of each combination of hidden predictors.
+    /// For each group the weight of each combination of hidden predictors, and their sum.
     weights: Vec<f64>,
+    total: f64,
     covariance: &'a DMatrix<f64>,
     categories: &'a [String],
 }
@@ -55,7 +56,8 @@ impl<'a> Averages<'a> {
                 weights.extend((0..combinations).map(sum));
             }
         }
-        Averages { problem, theta, weights, covariance, categories }
+        let total = weights.iter().sum();
+        Averages { problem, theta, weights, total, covariance, categories }
     }
 
     /// The average predicted share of each category, or the average predicted number.
@@ -102,44 +104,65 @@ impl<'a> Averages<'a> {
     }
 
     /// The mean prediction if everybody's values were changed so.
-    fn means(&self, change: impl Fn(&mut [usize], &mut [u16], &mut [f64])) -> Means {
+    fn means(&self, change: impl Fn(&mut [usize], &mut [u16], &mut [f64]) + Sync) -> Means {
+        let (problem, data) = (self.problem, self.problem.data);
+        let nothing = || -> Means { vec![(0.0, vec![0.0; problem.own]); data.outcomes] };
+        let part = |groups: &mut dyn Iterator<Item = (usize, &Group)>| {
+            let mut means = nothing();
+            groups.for_each(|(number, group)| self.add_group(number, group, &change, &mut means));
+            means
+        };
+        let mut total = nothing();
+        problem.over_groups(self.weights.len() * problem.own, part, |means| {
+            for ((sum, slopes), (mean, own)) in total.iter_mut().zip(means) {
+                *sum += mean;
+                slopes.iter_mut().zip(own).for_each(|(sum, slope)| *sum += slope);
+            }
+        });
+        total
+    }
+
+    fn add_group(
+        &self,
+        number: usize,
+        group: &Group,
+        change: impl Fn(&mut [usize], &mut [u16], &mut [f64]),
+        means: &mut Means,
+    ) {
         let (problem, data) = (self.problem, self.problem.data);
         let (m, p, combinations) = (problem.kernel.indices(), data.design.len(), data.hidden.len());
-        let mut means: Means = vec![(0.0, vec![0.0; problem.own]); data.outcomes];
         let (mut x, mut indices, mut derivatives) = (vec![0.0; p], vec![0.0; m], Derivatives::default());
-        let total: f64 = self.weights.iter().sum();
-        for (group, weights) in data.groups.iter().zip(self.weights.chunks_exact(combinations)) {
-            for (codes, weight) in data.hidden.iter().zip(weights) {
-                let (mut hidden, mut public, mut numbers) =
-                    (codes.clone(), group.public.clone(), group.numbers.clone());
-                change(&mut hidden, &mut public, &mut numbers);
-                data.design.fill(Values { hidden: &hidden, public: &public, numbers: &numbers }, &mut x);
-                problem.indices(&x, self.theta, &mut indices);
-                for (outcome, (mean, gradient)) in means.iter_mut().enumerate() {
-                    let slopes = self.predicted(&indices, outcome, &mut derivatives);
-                    *mean += weight / total * slopes;
-                    for (index, &start) in problem.starts.iter().enumerate() {
-                        let slope = weight / total * derivatives.gradient[index];
-                        match problem.kernel.of_predictors(index) {
-                            true => gradient[start..].iter_mut().zip(&x).for_each(|(sum, x)| *sum += slope * x),
-                            false => gradient[start] += slope,
-                        }
+        let (mut hidden, mut public, mut numbers) = (Vec::new(), group.public.clone(), group.numbers.clone());
+        for (codes, weight) in data.hidden.iter().zip(&self.weights[number * combinations..]) {
+            hidden.clone_from(codes);
+            public.clone_from(&group.public);
+            numbers.clone_from(&group.numbers);
+            change(&mut hidden, &mut public, &mut numbers);
+            data.design.fill(Values { hidden: &hidden, public: &public, numbers: &numbers }, &mut x);
+            problem.indices(&x, self.theta, &mut indices);
+            problem.kernel.prepare(&indices, &mut derivatives);
+            for (outcome, (mean, gradient)) in means.iter_mut().enumerate() {
+                *mean += weight / self.total * self.predicted(&indices, outcome, &mut derivatives);
+                for (index, &start) in problem.starts.iter().enumerate() {
+                    let slope = weight / self.total * derivatives.gradient[index];
+                    match problem.kernel.of_predictors(index) {
+                        true => gradient[start..].iter_mut().zip(&x).for_each(|(sum, x)| *sum += slope * x),
+                        false => gradient[start] += slope,
                     }
                 }
             }
         }
-        means
     }
 
-    /// The predicted share of a category, or the number; its slopes in the indices are left in `derivatives`.
+    /// The predicted share of a category, or the number, at indices that are prepared; its slopes in them are left in `derivatives`.
     fn predicted(&self, indices: &[f64], outcome: usize, derivatives: &mut Derivatives) -> f64 {
-        self.problem.kernel.derivatives(indices, outcome, 0.0, derivatives);
+        self.problem.kernel.derivatives_of(indices, outcome, 0.0, derivatives);
         if self.categories.is_empty() {
             derivatives.gradient.fill(0.0);
             derivatives.gradient[0] = 1.0;
             return indices[0];
         }
-        let share = derivatives.log.exp();
+        let share = derivatives.share;
         derivatives.gradient.iter_mut().for_each(|slope| *slope *= share);
         share
     }

@@ -15,12 +15,20 @@ pub(super) enum Kernel {
     Normal,
 }
 
-/// The logarithm of a likelihood, its gradient and its matrix of second derivatives in the indices.
+/// A likelihood, its logarithm, and the gradient and the matrix of second derivatives of that in the indices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Derivatives {
+    /// Whether the logarithm of a share is wanted; that of a density always is.
+    pub(super) logs: bool,
     pub(super) log: f64,
+    /// The share of a category; none of a number.
+    pub(super) share: f64,
     pub(super) gradient: Vec<f64>,
     pub(super) hessian: Vec<f64>,
+    /// What all categories have in common: their shares, and the logarithm of the reference's.
+    shares: Vec<f64>,
+    reference: f64,
+    log_reference: f64,
 }
 
 impl Kernel {
@@ -62,6 +70,25 @@ impl Kernel {
 
     /// The likelihood of a response (a category, or the number `y`).
     pub(super) fn derivatives(self, indices: &[f64], outcome: usize, y: f64, out: &mut Derivatives) {
+        self.prepare(indices, out);
+        self.derivatives_of(indices, outcome, y, out);
+    }
+
+    /// What the responses at these indices have in common.
+    pub(super) fn prepare(self, indices: &[f64], out: &mut Derivatives) {
+        if let Kernel::Logit { .. } = self {
+            let largest = indices.iter().copied().fold(0.0, f64::max);
+            out.shares.clear();
+            out.shares.extend(indices.iter().map(|eta| (eta - largest).exp()));
+            let total = (-largest).exp() + out.shares.iter().sum::<f64>();
+            out.shares.iter_mut().for_each(|share| *share /= total);
+            out.reference = (-largest).exp() / total;
+            out.log_reference = if out.logs { -largest - total.ln() } else { 0.0 };
+        }
+    }
+
+    /// The likelihood of a response (a category, or the number `y`) at indices that are [prepared](Kernel::prepare).
+    pub(super) fn derivatives_of(self, indices: &[f64], outcome: usize, y: f64, out: &mut Derivatives) {
         let m = indices.len();
         out.gradient.clear();
         out.gradient.resize(m, 0.0);
@@ -88,22 +115,18 @@ impl Kernel {
 
 fn logit(indices: &[f64], reference: usize, outcome: usize, out: &mut Derivatives) {
     let m = indices.len();
-    let largest = indices.iter().copied().fold(0.0, f64::max);
-    let total = (-largest).exp() + indices.iter().map(|eta| (eta - largest).exp()).sum::<f64>();
     let category = |index: usize| index + usize::from(index >= reference);
-    out.log = -largest - total.ln();
-    // First the probabilities, of which everything is made.
-    out.gradient.iter_mut().zip(indices).for_each(|(p, eta)| *p = (eta - largest).exp() / total);
-    for j in 0..m {
-        for k in 0..m {
-            let p = if j == k { out.gradient[j] } else { 0.0 };
-            out.hessian[j * m + k] = out.gradient[j] * out.gradient[k] - p;
-        }
-    }
-    for (j, &eta) in indices.iter().enumerate() {
+    let Derivatives { log, share: own_share, gradient, hessian, shares, reference: rest, log_reference, .. } = out;
+    (*log, *own_share) = (*log_reference, *rest);
+    for (j, (&eta, &share)) in indices.iter().zip(&*shares).enumerate() {
         let own = category(j) == outcome;
-        out.gradient[j] = f64::from(u8::from(own)) - out.gradient[j];
-        out.log += if own { eta } else { 0.0 };
+        gradient[j] = f64::from(u8::from(own)) - share;
+        if own {
+            (*log, *own_share) = (*log_reference + eta, share);
+        }
+        for (k, other) in shares.iter().enumerate() {
+            hessian[j * m + k] = share * other - if j == k { share } else { 0.0 };
+        }
     }
 }
 
@@ -114,11 +137,12 @@ fn ordinal(indices: &[f64], categories: usize, outcome: usize, out: &mut Derivat
     let upper = (outcome + 1 < categories).then(|| indices[outcome] - eta);
     let lower = (outcome > 0).then(|| indices[outcome - 1] - eta);
     let p = between(lower, upper);
-    out.log = p.ln();
+    out.share = p.max(0.0);
     if p <= 0.0 {
         out.log = f64::NEG_INFINITY;
         return;
     }
+    out.log = if out.logs { p.ln() } else { 0.0 };
     let density = |at: Option<f64>| {
         at.map_or((0.0, 0.0), |at| {
             let (above, below) = (logistic(at), logistic(-at));
@@ -172,8 +196,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(kernel: Kernel, indices: &[f64], outcome: usize, y: f64) {
-        let (mut at, mut up, mut down) = (Derivatives::default(), Derivatives::default(), Derivatives::default());
+        let [mut at, mut up, mut down] = [(); 3].map(|()| Derivatives { logs: true, ..Derivatives::default() });
         kernel.derivatives(indices, outcome, y, &mut at);
+        let number = matches!(kernel, Kernel::LeastSquares | Kernel::Normal);
+        assert!(number || (at.log.exp() - at.share).abs() < 1e-12);
         let (m, step) = (indices.len(), 1e-5);
         for j in 0..m {
             let moved = |by: f64| -> Vec<f64> {
@@ -201,10 +227,11 @@ mod tests {
             prop_assume!(thresholds.windows(2).all(|pair| pair[1] - pair[0] > 0.1));
             thresholds.push(y);
             check(Kernel::Ordinal { categories: 4 }, &thresholds, outcome, 0.0);
-            let mut derivatives = Derivatives::default();
+            let mut derivatives = Derivatives { logs: true, ..Derivatives::default() };
             let total: f64 = (0..4).map(|outcome| {
                 Kernel::Ordinal { categories: 4 }.derivatives(&thresholds, outcome, 0.0, &mut derivatives);
-                derivatives.log.exp()
+                assert!((derivatives.log.exp() - derivatives.share).abs() < 1e-12);
+                derivatives.share
             }).sum();
             prop_assert!((total - 1.0).abs() < 1e-12);
         }

@@ -17,6 +17,13 @@ const EM_STEPS: usize = 3;
 /// A step this small, in standard errors squared, is the last.
 const CONVERGED: f64 = 1e-14;
 
+/// The same of a fit whose likelihood alone is asked for: it is off by half of this.
+const NEAR: f64 = 1e-7;
+
+/// The same, for each response, of a fit that a score is taken at. The others are taken out of that score, so that it is off by the root of this,
+/// relative to it, as its variance is.
+const NEAR_SCORE: f64 = 1e-14;
+
 /// A step changes no parameter by more, in units of its column.
 const LONGEST: f64 = 5.0;
 
@@ -38,15 +45,20 @@ pub(super) struct Fit {
 
 /// Maximises the likelihood over the parameters `free`, all others as they are in `start`; some steps of EM come first.
 pub(super) fn maximise(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
-    climb_from(problem, start, free, EM_STEPS)
+    climb_from(problem, start, free, EM_STEPS, CONVERGED)
 }
 
-/// The same from a start that is near.
+/// The same from a start that is near, and near the maximum only.
 pub(super) fn maximise_near(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
-    climb_from(problem, start, free, 0)
+    climb_from(problem, start, free, 0, NEAR)
 }
 
-fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: usize) -> Fit {
+/// The same as near as a score test needs.
+pub(super) fn maximise_for_score(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
+    climb_from(problem, start, free, 0, NEAR_SCORE * problem.data.total)
+}
+
+fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: usize, enough: f64) -> Fit {
     let n = problem.parameters;
     let units = units(problem);
     let mut theta = start.to_vec();
@@ -60,7 +72,9 @@ fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: us
         };
         let mut step = solver.solve(&gradient);
         let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
-        if exact && gain.abs() < CONVERGED {
+        // Where a share runs to 0 or 1 steps become small far from the end.
+        let enough = if sums.largest > 0.5 * BOUNDARY { CONVERGED } else { enough };
+        if exact && gain.abs() < enough {
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: true };
         }
         cap(&mut step, free, &units);
@@ -129,6 +143,15 @@ fn cap(step: &mut [f64], free: &[usize], units: &[f64]) {
 /// With a hidden response only and logits it is the gradient of a concave function; otherwise the solution that Newton's steps reach from the
 /// start is taken, and its derivative must be positive definite there.
 pub(super) fn solve_corrected(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
+    solve_from(problem, tables, start, free, CONVERGED)
+}
+
+/// The same as near as a score test needs.
+pub(super) fn solve_for_score(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
+    solve_from(problem, tables, start, free, NEAR_SCORE * problem.data.total)
+}
+
+fn solve_from(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize], enough: f64) -> Option<Fit> {
     let n = problem.parameters;
     let units = units(problem);
     let mut theta = start.to_vec();
@@ -138,7 +161,7 @@ pub(super) fn solve_corrected(problem: &Problem<'_>, tables: &[f64], start: &[f6
         let solver = Solver::new(&sums.complete, n, free)?;
         let mut step = solver.solve(&gradient);
         let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
-        if gain.abs() < CONVERGED {
+        if gain.abs() < enough {
             let boundary = sums.largest > BOUNDARY;
             return (!boundary).then_some(Fit { theta, sums, converged: true, boundary });
         }

@@ -78,30 +78,61 @@ impl HiddenPredictors {
     }
 
     /// The columns of each combination of hidden categories in a group: its log odds are their sum with the parameters as weights.
-    pub(super) fn fill(&self, data: &Observations, group: &Group, rows: &mut [f64]) {
-        rows.fill(0.0);
-        for (combination, row) in rows.chunks_exact_mut(self.parameters).enumerate() {
+    pub(super) fn fill(&self, data: &Observations, group: &Group, rows: &mut SparseRows) {
+        rows.clear();
+        for (combination, codes) in data.hidden.iter().enumerate() {
             match &self.form {
                 Form::Saturated(found) if combination > 0 => {
-                    row[(combination - 1) * found.len() + found[&group.public]] = 1.0;
+                    rows.push((combination - 1) * found.len() + found[&group.public], 1.0);
                 }
-                Form::Saturated(_) => {}
-                Form::Ignoring => row[0] = combination as f64,
+                Form::Ignoring if combination > 0 => rows.push(0, combination as f64),
+                Form::Saturated(_) | Form::Ignoring => {}
                 Form::Additive { sizes, columns } => {
                     if combination > 0 {
-                        row[combination - 1] = 1.0;
+                        rows.push(combination - 1, 1.0);
                     }
                     let mut start = self.combinations - 1;
-                    for (&code, size) in data.hidden[combination].iter().zip(sizes) {
+                    for (&code, size) in codes.iter().zip(sizes) {
                         if code > 0 {
-                            let own = &mut row[start + (code - 1) * columns.len()..][..columns.len()];
-                            own.iter_mut().zip(columns).for_each(|(entry, column)| *entry = value(group, *column));
+                            let first = start + (code - 1) * columns.len();
+                            columns.iter().zip(first..).for_each(|(column, at)| rows.push(at, value(group, *column)));
                         }
                         start += (size - 1) * columns.len();
                     }
                 }
             }
+            rows.end();
         }
+    }
+}
+
+/// Rows in which few entries are not zero: these, with their places in rising order.
+#[derive(Default)]
+pub(super) struct SparseRows {
+    entries: Vec<(usize, f64)>,
+    ends: Vec<usize>,
+}
+
+impl SparseRows {
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, place: usize, value: f64) {
+        if value != 0.0 {
+            self.entries.push((place, value));
+        }
+    }
+
+    fn end(&mut self) {
+        self.ends.push(self.entries.len());
+    }
+
+    /// The entries of a row.
+    pub(super) fn row(&self, number: usize) -> &[(usize, f64)] {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.entries[start..self.ends[number]]
     }
 }
 

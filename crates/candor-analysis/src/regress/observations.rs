@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::calibrated::Calibration;
 use super::design::{Design, Values};
 use super::model::Ignoring;
 use super::rows::{ModelRows, Row};
@@ -42,6 +43,8 @@ pub(super) struct Observations {
     pub(super) labels: [usize; 2],
     /// How many sampling units each stratum has, or which share of them was drawn.
     pub(super) fpc: BTreeMap<u32, f64>,
+    /// How weights were made to agree with margins.
+    pub(super) calibration: Option<Calibration>,
     /// Mean and standard deviation by which numeric predictors were standardized.
     pub(super) standardized: Vec<(f64, f64)>,
 }
@@ -67,6 +70,8 @@ pub(super) struct Case {
     pub(super) count: f64,
     pub(super) cluster: u32,
     pub(super) stratum: u32,
+    /// The combination of categories with known margins.
+    pub(super) combination: u32,
 }
 
 /// The rows by what is known of them, in the order in which they were first seen.
@@ -93,9 +98,9 @@ impl<'a> Sorted<'a> {
                 sorted.known.push((row.known, Vec::new()));
                 sorted.known.len() - 1
             });
-            let Row { weight, square, count, cluster, stratum, .. } = row;
-            let (weight, square) = (weight * scale, square * scale * scale);
-            sorted.known[place].1.push(Case { answer, weight, square, count: count as f64, cluster, stratum });
+            let Row { cluster, stratum, combination, .. } = row;
+            let (weight, square, count) = (row.weight * scale, row.square * scale * scale, row.count as f64);
+            sorted.known[place].1.push(Case { answer, weight, square, count, cluster, stratum, combination });
         }
         sorted
     }
@@ -142,6 +147,7 @@ impl Observations {
             total: rows.responses() as f64,
             labels: rows.labels(),
             fpc: rows.fpc().clone(),
+            calibration: rows.calibration().cloned(),
             standardized: Vec::new(),
         };
         for (codes, own) in &known {

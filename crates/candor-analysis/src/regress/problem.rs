@@ -3,8 +3,8 @@
 use std::thread;
 
 use super::family::{Derivatives, Kernel};
-use super::hidden_predictors::HiddenPredictors;
-use super::observations::{Case, Group, Observations};
+use super::hidden_predictors::{HiddenPredictors, SparseRows};
+use super::observations::{Group, Observations};
 use super::sums::{Sums, Want, add_outer, mirror};
 
 /// Below so many numbers to look at one core is quicker.
@@ -29,8 +29,8 @@ pub(super) struct Problem<'a> {
 pub(super) struct Local {
     /// For each combination of hidden predictors the row of the design.
     x: Vec<f64>,
-    /// The same for their own law, in which few entries are not zero, and its mean.
-    d: Vec<f64>,
+    /// The same for their own law, and its mean.
+    d: SparseRows,
     mean: Vec<f64>,
     /// The shares of the combinations, and their logarithms.
     shares: Vec<f64>,
@@ -39,12 +39,25 @@ pub(super) struct Local {
     log: Vec<f64>,
     gradient: Vec<f64>,
     hessian: Vec<f64>,
+    /// The likelihood of each truth before anything is answered, and the logarithm of what it is relative to.
+    pub(super) prior: Vec<f64>,
+    scale: f64,
     largest: f64,
     derivatives: Derivatives,
     /// Sums over the group's responses of the probability of each truth.
     pub(super) posterior: Vec<f64>,
-    truth: Vec<f64>,
-    score: Vec<f64>,
+    /// How much each truth weighs, and the score with these weights.
+    pub(super) truth: Vec<f64>,
+    pub(super) score: Vec<f64>,
+}
+
+impl Local {
+    /// With the logarithms of likelihoods.
+    fn with_logs() -> Local {
+        let mut local = Local::default();
+        local.derivatives.logs = true;
+        local
+    }
 }
 
 impl<'a> Problem<'a> {
@@ -84,19 +97,28 @@ impl<'a> Problem<'a> {
         }
         self.prepare_predictors(group, theta, local);
         local.log.resize(data.cells(), 0.0);
+        local.prior.resize(data.cells(), 0.0);
         local.gradient.resize(data.cells() * m, 0.0);
         local.hessian.resize(data.cells() * m * m, 0.0);
         let mut indices = vec![0.0; m];
         for hidden in 0..combinations {
             self.indices(&local.x[hidden * p..][..p], theta, &mut indices);
             local.largest = local.largest.max(self.size(&indices));
+            self.kernel.prepare(&indices, &mut local.derivatives);
             for outcome in 0..data.outcomes {
                 let truth = outcome * combinations + hidden;
-                self.kernel.derivatives(&indices, outcome, group.y, &mut local.derivatives);
+                self.kernel.derivatives_of(&indices, outcome, group.y, &mut local.derivatives);
                 local.log[truth] = local.derivatives.log + local.log_shares[hidden];
+                local.prior[truth] = local.derivatives.share * local.shares[hidden];
                 local.gradient[truth * m..][..m].copy_from_slice(&local.derivatives.gradient);
                 local.hessian[truth * m * m..][..m * m].copy_from_slice(&local.derivatives.hessian);
             }
+        }
+        local.scale = 0.0;
+        if matches!(self.kernel, Kernel::LeastSquares | Kernel::Normal) {
+            let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            local.prior.iter_mut().zip(&local.log).for_each(|(prior, log)| *prior = (log - most).exp());
+            local.scale = most;
         }
     }
 
@@ -107,20 +129,21 @@ impl<'a> Problem<'a> {
         local.log_shares.clear();
         local.log_shares.resize(combinations, 0.0);
         let Some(law) = &self.predictors else { return };
-        let q = law.parameters;
-        local.d.resize(combinations * q, 0.0);
         law.fill(self.data, group, &mut local.d);
-        let odds = |row: &[f64]| row.iter().zip(&theta[self.own..]).map(|(d, t)| d * t).sum::<f64>();
-        local.log_shares.iter_mut().zip(local.d.chunks_exact(q)).for_each(|(share, row)| *share = odds(row));
+        let own = &theta[self.own..];
+        for (hidden, share) in local.log_shares.iter_mut().enumerate() {
+            *share = local.d.row(hidden).iter().map(|(at, d)| d * own[*at]).sum();
+        }
         let largest = local.log_shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         local.shares.iter_mut().zip(&local.log_shares).for_each(|(share, log)| *share = (log - largest).exp());
         let total: f64 = local.shares.iter().sum();
         local.shares.iter_mut().for_each(|share| *share /= total);
-        local.log_shares.iter_mut().for_each(|log| *log -= largest + total.ln());
+        let whole = largest + total.ln();
+        local.log_shares.iter_mut().for_each(|log| *log -= whole);
         local.mean.clear();
-        local.mean.resize(q, 0.0);
-        for (row, share) in local.d.chunks_exact(q).zip(&local.shares) {
-            local.mean.iter_mut().zip(row).for_each(|(sum, d)| *sum += share * d);
+        local.mean.resize(law.parameters, 0.0);
+        for (hidden, share) in local.shares.iter().enumerate() {
+            local.d.row(hidden).iter().for_each(|(at, d)| local.mean[*at] += share * d);
         }
     }
 
@@ -147,7 +170,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Sums over all groups, on all cores if they are many.
-    fn over_groups<T: Send>(
+    pub(super) fn over_groups<T: Send>(
         &self,
         work: usize,
         sum: impl Fn(&mut dyn Iterator<Item = (usize, &Group)>) -> T + Sync,
@@ -189,8 +212,10 @@ impl<'a> Problem<'a> {
         self.over_groups(self.data.cases.len() * per_case, part, |sums| total.add(&sums));
         total.value += self.data.log_scale;
         if want == Want::Information {
-            total.observed.iter_mut().zip(&total.complete).for_each(|(lost, complete)| *lost += complete);
+            let parts = total.complete.iter().zip(&total.scores);
+            total.observed.iter_mut().zip(parts).for_each(|(lost, (complete, score))| *lost += complete + score);
             mirror(&mut total.observed, self.parameters);
+            mirror(&mut total.scores, self.parameters);
             mirror(&mut total.complete, self.parameters);
         }
         total
@@ -198,39 +223,51 @@ impl<'a> Problem<'a> {
 
     fn add_group(&self, group: &Group, theta: &[f64], want: Want, local: &mut Local, sums: &mut Sums) {
         self.prepare(group, theta, local);
-        let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let prior: Vec<f64> = local.log.iter().map(|log| (log - most).exp()).collect();
         local.posterior.clear();
         local.posterior.resize(self.data.cells(), 0.0);
         for case in &self.data.cases[group.cases.clone()] {
             let likelihood = self.data.likelihood(case);
-            let all: f64 = likelihood.iter().zip(&prior).map(|(l, f)| l * f).sum();
-            sums.value += case.weight * (all.ln() + most);
+            let all: f64 = likelihood.iter().zip(&local.prior).map(|(l, f)| l * f).sum();
+            sums.value += case.weight * (all.ln() + local.scale);
             if want == Want::Value {
                 continue;
             }
             local.truth.clear();
-            local.truth.extend(likelihood.iter().zip(&prior).map(|(l, f)| l * f / all));
+            local.truth.extend(likelihood.iter().zip(&local.prior).map(|(l, f)| l * f / all));
             for (sum, r) in local.posterior.iter_mut().zip(&local.truth) {
                 *sum += case.weight * r;
             }
             if want == Want::Information {
                 self.score_of_truth(local);
-                add_outer(&mut sums.observed, &local.score, case.weight);
+                sums.gradient.iter_mut().zip(&local.score).for_each(|(sum, s)| *sum += case.weight * s);
+                add_outer(&mut sums.scores, &local.score, case.square);
+                if case.square != case.weight {
+                    add_outer(&mut sums.observed, &local.score, case.weight - case.square);
+                }
             }
         }
-        if want > Want::Value {
-            let posterior = std::mem::take(&mut local.posterior);
-            self.add_complete(local, &posterior, want, sums);
-            if want == Want::Information {
+        let posterior = std::mem::take(&mut local.posterior);
+        match want {
+            Want::Value => {}
+            Want::Gradient => self.add_gradient(local, &posterior, sums),
+            Want::Information => {
+                self.add_complete(local, &posterior, sums);
                 self.add_squares(local, &posterior, &mut sums.observed);
             }
-            local.posterior = posterior;
         }
+        local.posterior = posterior;
+    }
+
+    /// Adds the score of directly asked people, of whom each truth has this weight.
+    fn add_gradient(&self, local: &mut Local, weights: &[f64], sums: &mut Sums) {
+        local.truth.clear();
+        local.truth.extend_from_slice(weights);
+        self.score_of_truth(local);
+        sums.gradient.iter_mut().zip(&local.score).for_each(|(sum, s)| *sum += s);
     }
 
     /// The expected score where each truth has the weight that `local.truth` says.
-    fn score_of_truth(&self, local: &mut Local) {
+    pub(super) fn score_of_truth(&self, local: &mut Local) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         local.score.clear();
         local.score.resize(self.parameters, 0.0);
@@ -255,25 +292,17 @@ impl<'a> Problem<'a> {
                     }
                 }
             }
-            if let Some(law) = &self.predictors {
-                let d = &local.d[hidden * law.parameters..][..law.parameters];
-                local.score[self.own..].iter_mut().zip(d).for_each(|(sum, d)| *sum += all * d);
+            if self.predictors.is_some() {
+                local.d.row(hidden).iter().for_each(|(at, d)| local.score[self.own + at] += all * d);
             }
             total += all;
         }
         local.score[self.own..].iter_mut().zip(&local.mean).for_each(|(sum, mean)| *sum -= total * mean);
     }
 
-    /// Adds the score and the information of directly asked people, of whom each truth has this weight.
-    fn add_complete(&self, local: &mut Local, weights: &[f64], want: Want, sums: &mut Sums) {
+    /// Adds their information.
+    fn add_complete(&self, local: &Local, weights: &[f64], sums: &mut Sums) {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
-        local.truth.clear();
-        local.truth.extend_from_slice(weights);
-        self.score_of_truth(local);
-        sums.gradient.iter_mut().zip(&local.score).for_each(|(sum, s)| *sum += s);
-        if want < Want::Information {
-            return;
-        }
         let mut curve = vec![0.0; m * m];
         for hidden in 0..combinations {
             curve.fill(0.0);
@@ -284,11 +313,11 @@ impl<'a> Problem<'a> {
             }
             self.add_in_indices(&mut sums.complete, &curve, &local.x[hidden * p..][..p]);
         }
-        if let Some(law) = &self.predictors {
+        if self.predictors.is_some() {
             let total: f64 = weights.iter().sum();
             // The covariance: the mean of squares, less the square of the mean.
-            for (row, share) in local.d.chunks_exact(law.parameters).zip(&local.shares) {
-                self.add_own_outer(&mut sums.complete, row, total * share);
+            for (hidden, share) in local.shares.iter().enumerate() {
+                self.add_own_squares(&mut sums.complete, local.d.row(hidden), total * share);
             }
             self.add_own_outer(&mut sums.complete, &local.mean, -total);
         }
@@ -315,17 +344,20 @@ impl<'a> Problem<'a> {
                 }
             }
             self.add_in_indices(observed, &squares, x);
-            let Some(law) = &self.predictors else { continue };
-            let d = &local.d[hidden * law.parameters..][..law.parameters];
-            self.add_own_outer(observed, d, -all);
-            sums[self.own..].iter_mut().zip(d).for_each(|(sum, d)| *sum += all * d);
+            if self.predictors.is_none() {
+                continue;
+            }
+            let d = local.d.row(hidden);
+            self.add_own_squares(observed, d, -all);
+            d.iter().for_each(|(at, d)| sums[self.own + at] += all * d);
             total += all;
             for (index, &start) in self.starts.iter().enumerate() {
                 let own: &[f64] = if self.kernel.of_predictors(index) { x } else { &[1.0] };
                 for (i, x) in own.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                    sums[start + i] += slopes[index] * x;
-                    let row = &mut observed[(start + i) * self.parameters + self.own..][..law.parameters];
-                    row.iter_mut().zip(d).for_each(|(sum, d)| *sum -= slopes[index] * x * d);
+                    let slope = slopes[index] * x;
+                    sums[start + i] += slope;
+                    let row = &mut observed[(start + i) * self.parameters + self.own..];
+                    d.iter().for_each(|(at, d)| row[*at] -= slope * d);
                 }
             }
         }
@@ -358,7 +390,7 @@ impl<'a> Problem<'a> {
                 if factor == 0.0 {
                     continue;
                 }
-                for (a, xa) in columns(j).iter().enumerate() {
+                for (a, xa) in columns(j).iter().enumerate().filter(|(_, xa)| **xa != 0.0) {
                     let from = if j == k { a } else { 0 };
                     let row = &mut target[(self.starts[j] + a) * self.parameters + self.starts[k]..];
                     for (sum, xb) in row[from..].iter_mut().zip(&columns(k)[from..]) {
@@ -369,7 +401,15 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Adds the outer product of a vector of the hidden predictors' parameters: the upper half only.
+    /// Adds the outer product of a row of the hidden predictors' law: the upper half only.
+    fn add_own_squares(&self, target: &mut [f64], row: &[(usize, f64)], weight: f64) {
+        for (first, (a, da)) in row.iter().enumerate() {
+            let target = &mut target[(self.own + a) * self.parameters + self.own..];
+            row[first..].iter().for_each(|(b, db)| target[*b] += weight * da * db);
+        }
+    }
+
+    /// The same of all parameters of that law.
     fn add_own_outer(&self, target: &mut [f64], d: &[f64], weight: f64) {
         for (a, da) in d.iter().enumerate().filter(|(_, da)| **da != 0.0) {
             let row = &mut target[(self.own + a) * self.parameters + self.own..][..d.len()];
@@ -394,13 +434,14 @@ impl<'a> Problem<'a> {
         let cells = self.data.cells();
         let mut total = Sums::new(self.parameters);
         let part = |groups: &mut dyn Iterator<Item = (usize, &Group)>| {
-            let (mut sums, mut local) = (Sums::new(self.parameters), Local::default());
+            let (mut sums, mut local) = (Sums::new(self.parameters), Local::with_logs());
             for (number, group) in groups {
                 let table = &tables[number * cells..][..cells];
                 self.prepare(group, theta, &mut local);
                 let logs = local.log.iter().zip(table).filter(|(_, weight)| **weight != 0.0);
                 sums.value += logs.map(|(log, weight)| log * weight).sum::<f64>();
-                self.add_complete(&mut local, table, Want::Information, &mut sums);
+                self.add_gradient(&mut local, table, &mut sums);
+                self.add_complete(&local, table, &mut sums);
             }
             sums.largest = local.largest;
             sums
@@ -411,31 +452,9 @@ impl<'a> Problem<'a> {
         total
     }
 
-    /// Shows the score of every case, of the likelihood or the corrected one.
-    pub(super) fn each_score(&self, theta: &[f64], corrected: bool, mut see: impl FnMut(&Case, &[f64])) {
-        let mut local = Local::default();
-        for group in &self.data.groups {
-            self.prepare(group, theta, &mut local);
-            let most = local.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let prior: Vec<f64> = local.log.iter().map(|log| (log - most).exp()).collect();
-            for case in &self.data.cases[group.cases.clone()] {
-                local.truth.clear();
-                if corrected {
-                    local.truth.extend_from_slice(self.data.unbiased(case));
-                } else {
-                    local.truth.extend(self.data.likelihood(case).iter().zip(&prior).map(|(l, f)| l * f));
-                    let all: f64 = local.truth.iter().sum();
-                    local.truth.iter_mut().for_each(|r| *r /= all);
-                }
-                self.score_of_truth(&mut local);
-                see(case, &local.score);
-            }
-        }
-    }
-
     /// Shows for every group the likelihoods of its truths and their slopes in the indices.
     pub(super) fn each_law(&self, theta: &[f64], mut see: impl FnMut(&Group, &Law<'_>)) {
-        let mut local = Local::default();
+        let mut local = Local::with_logs();
         for group in &self.data.groups {
             self.prepare(group, theta, &mut local);
             let Local { x, shares, log, gradient, .. } = &local;

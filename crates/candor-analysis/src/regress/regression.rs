@@ -199,7 +199,7 @@ fn corrected(data: &Observations, kernel: Kernel, model: &Model) -> Result<Regre
 fn corrected_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>, RegressError> {
     let free: Vec<usize> = (0..problem.parameters).collect();
     let bread = Solver::new(&fit.sums.complete, problem.parameters, &free).ok_or(RegressError::NoSolution)?.inverse();
-    Ok(&bread * score_covariance(problem, &fit.theta, true)? * &bread)
+    Ok(&bread * score_covariance(problem, &fit.theta, None)? * &bread)
 }
 
 fn likelihood(
@@ -289,7 +289,7 @@ fn covariance(
     };
     let bread = Solver::new(&bread, problem.parameters, &free).ok_or(RegressError::Boundary)?.inverse();
     Ok(match sampled {
-        true => &bread * score_covariance(problem, &fit.theta, false)? * &bread,
+        true => &bread * score_covariance(problem, &fit.theta, Some(&fit.sums))? * &bread,
         false => bread,
     })
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use candor::plan::Plan;
 
 use super::answers::Answers;
+use super::calibrated::{Calibration, Margins};
 use super::{Model, RegressError};
 use crate::adjust::DistinctRecords;
+use crate::calibrate::CalibrateError;
 use crate::tally::Codes;
 
 /// Codes that hold a number.
@@ -14,6 +16,9 @@ const NUMBER: usize = 4;
 
 /// Codes that hold the place of a label.
 const LABEL: usize = 2;
+
+/// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with known margins.
+const LABELS: usize = 3;
 
 /// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many there are to draw from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,6 +63,8 @@ pub struct ModelRows {
     fpc: BTreeMap<u32, f64>,
     /// For each column of replicate weights the sum of each different row.
     replicates: Vec<Vec<f64>>,
+    /// How weights were made to agree with margins.
+    calibration: Option<Calibration>,
 }
 
 /// What a model needs of a plan's responses.
@@ -66,6 +73,7 @@ pub struct Layout {
     pub(super) answers: Answers,
     public: Vec<usize>,
     numbers: usize,
+    margins: Margins,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -98,11 +106,19 @@ impl Layout {
         };
         let answers = Answers::new(plan, model)?;
         answers.check(plan, model)?;
-        Ok(Layout { answers, public: model.public.iter().map(column).collect(), numbers: model.numbers.len() })
+        let (public, numbers) = (model.public.iter().map(column).collect(), model.numbers.len());
+        Ok(Layout { answers, public, numbers, margins: Margins::new(plan, &[]) })
+    }
+
+    /// The same where weights are to [agree](ModelRows::calibrate) with known margins of these attributes, which are public.
+    #[must_use]
+    pub fn with_margins(mut self, plan: &Plan, attributes: &[usize]) -> Layout {
+        self.margins = Margins::new(plan, attributes);
+        self
     }
 
     fn width(&self) -> usize {
-        self.answers.width + self.public.len() + NUMBER * self.numbers + 2 * LABEL
+        self.answers.width + self.public.len() + NUMBER * self.numbers + LABELS * LABEL
     }
 }
 
@@ -117,6 +133,7 @@ pub(super) struct Row<'a> {
     pub(super) count: u64,
     pub(super) cluster: u32,
     pub(super) stratum: u32,
+    pub(super) combination: u32,
 }
 
 impl ModelRows {
@@ -124,8 +141,9 @@ impl ModelRows {
     pub fn new(layout: Layout) -> ModelRows {
         let records = DistinctRecords::new(layout.width());
         let (weights, squares) = (Vec::new(), Vec::new());
-        let (labels, fpc, replicates) = Default::default();
-        ModelRows { layout, records, weights, squares, responses: 0, weighted: false, labels, fpc, replicates }
+        let (labels, fpc, replicates, calibration) = Default::default();
+        let (responses, weighted) = (0, false);
+        ModelRows { layout, records, weights, squares, responses, weighted, labels, fpc, replicates, calibration }
     }
 
     /// The number of responses.
@@ -175,11 +193,11 @@ impl ModelRows {
             rest = &mut rest[NUMBER * self.layout.numbers..];
             let names = [batch.sample.clusters, batch.sample.strata];
             for ((own, names), labels) in rest.chunks_exact_mut(LABEL).zip(names).zip(&mut self.labels) {
-                let place = names.map_or(0, |names| labels.place(&names[row]));
-                own.copy_from_slice(&[place as u16, (place >> 16) as u16]);
+                put_label(own, names.map_or(0, |names| labels.place(&names[row])));
             }
+            put_label(&mut rest[2 * LABEL..], self.layout.margins.combination(batch.columns, row));
             if let Some(fpc) = batch.sample.fpc {
-                let stratum = label(&record[self.layout.width() - LABEL..]);
+                let stratum = label(&rest[LABEL..]);
                 self.put_fpc(stratum, fpc[row]);
             }
             let weight = batch.weights.map_or(1.0, |weights| weights[row]);
@@ -200,8 +218,30 @@ impl ModelRows {
     pub(super) fn replicate(&self, column: usize) -> ModelRows {
         let weights = self.replicates[column].clone();
         let squares = weights.iter().map(|weight| weight * weight).collect();
-        let (labels, fpc, replicates) = Default::default();
-        ModelRows { weights, squares, weighted: true, labels, fpc, replicates, ..self.clone() }
+        let (labels, fpc, replicates, calibration) = Default::default();
+        ModelRows { weights, squares, weighted: true, labels, fpc, replicates, calibration, ..self.clone() }
+    }
+
+    /// Multiplies weights, and replicate weights, by one factor for each category of the [attributes](Layout::with_margins) with known margins,
+    /// such that each category has its share.
+    ///
+    /// # Errors
+    /// If no weights do.
+    pub fn calibrate(&mut self, shares: &[Vec<f64>]) -> Result<(), CalibrateError> {
+        let combinations: Vec<u32> = self.rows().map(|row| row.combination).collect();
+        let margins = &self.layout.margins;
+        for weights in &mut self.replicates {
+            margins.calibrate(&combinations, weights, shares)?.scale(&combinations, weights, 1);
+        }
+        let calibration = margins.calibrate(&combinations, &self.weights, shares)?;
+        calibration.scale(&combinations, &mut self.weights, 1);
+        calibration.scale(&combinations, &mut self.squares, 2);
+        (self.weighted, self.calibration) = (true, Some(calibration));
+        Ok(())
+    }
+
+    pub(super) fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
     }
 
     /// How many columns of replicate weights there are.
@@ -243,7 +283,7 @@ impl ModelRows {
 
     /// Adds the rows of another part of the data.
     pub fn merge(&mut self, other: &ModelRows) {
-        let start = self.layout.width() - 2 * LABEL;
+        let start = self.layout.width() - LABELS * LABEL;
         let mut places = [Vec::new(), Vec::new()];
         for ((places, own), theirs) in places.iter_mut().zip(&mut self.labels).zip(&other.labels) {
             places.extend(theirs.names.iter().map(|name| own.place(name)));
@@ -253,7 +293,7 @@ impl ModelRows {
             record.copy_from_slice(other.records.record(number));
             for (own, places) in record[start..].chunks_exact_mut(LABEL).zip(&places) {
                 if let Some(place) = places.get(label(own) as usize) {
-                    own.copy_from_slice(&[*place as u16, (*place >> 16) as u16]);
+                    put_label(own, *place);
                 }
             }
             let sums = [other.weights[number], other.squares[number]];
@@ -271,10 +311,10 @@ impl ModelRows {
     pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.records.len()).map(|number| {
             let (answers, rest) = self.records.record(number).split_at(self.layout.answers.width);
-            let (known, labels) = rest.split_at(rest.len() - 2 * LABEL);
+            let (known, labels) = rest.split_at(rest.len() - LABELS * LABEL);
             let (weight, square, count) = (self.weights[number], self.squares[number], self.records.counts()[number]);
-            let [cluster, stratum] = [label(&labels[..LABEL]), label(&labels[LABEL..])];
-            Row { answers, known, weight, square, count, cluster, stratum }
+            let [cluster, stratum, combination] = std::array::from_fn(|at| label(&labels[at * LABEL..]));
+            Row { answers, known, weight, square, count, cluster, stratum, combination }
         })
     }
 
@@ -292,6 +332,10 @@ impl ModelRows {
 fn codes_of(number: f64) -> [u16; NUMBER] {
     let bits = (number + 0.0).to_bits();
     std::array::from_fn(|i| (bits >> (16 * i)) as u16)
+}
+
+fn put_label(codes: &mut [u16], place: u32) {
+    codes[..LABEL].copy_from_slice(&[place as u16, (place >> 16) as u16]);
 }
 
 fn label(codes: &[u16]) -> u32 {

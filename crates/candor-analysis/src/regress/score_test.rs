@@ -1,10 +1,10 @@
 //! Rao's score tests: is a coefficient zero? They take the fit without it only, and hold their level where Wald's do not.
 
-use nalgebra::DMatrix;
+use nalgebra::DVector;
 
 use super::RegressError;
 use super::expected::{Possible, information};
-use super::fit::{Fit, maximise, maximise_near, solve_corrected};
+use super::fit::{Fit, maximise, maximise_for_score, solve_for_score};
 use super::problem::Problem;
 use super::solve::Solver;
 use super::variance::score_covariance;
@@ -36,9 +36,9 @@ pub(super) fn statistic(
         Spread::Expected(_) => None,
     };
     let restricted = match corrected {
-        Some(tables) => solve_corrected(problem, tables, &start, &free),
+        Some(tables) => solve_for_score(problem, tables, &start, &free),
         None => {
-            let near = maximise_near(problem, &start, &free);
+            let near = maximise_for_score(problem, &start, &free);
             let anew = || {
                 let mut start = full.theta.clone();
                 start[tested] = 0.0;
@@ -48,8 +48,11 @@ pub(super) fn statistic(
             Some(fit).filter(|fit| fit.converged || fit.boundary)
         }
     };
-    let Some(restricted) = restricted else { return Ok(None) };
-    let gradient = restricted.sums.gradient[tested];
+    let Some(mut restricted) = restricted else { return Ok(None) };
+    if restricted.boundary {
+        // Others run away with the share: there is no maximum that they could be a little off.
+        free.iter().for_each(|&i| restricted.sums.gradient[i] = 0.0);
+    }
     let all: Vec<usize> = (0..n).collect();
     Ok(match spread {
         Spread::Expected(possible) => {
@@ -57,18 +60,27 @@ pub(super) fn statistic(
             Solver::new(&information, n, &all).map(|solver| {
                 let mut unit = vec![0.0; n];
                 unit[tested] = 1.0;
-                gradient * gradient * solver.solve(&unit)[tested]
+                let weights = solver.solve(&unit);
+                dot(&weights, &restricted.sums.gradient).powi(2) / weights[tested]
             })
         }
         Spread::Empirical { .. } => {
+            let likelihood = Some(&restricted.sums).filter(|_| corrected.is_none());
+            let covariance = score_covariance(problem, &restricted.theta, likelihood)?;
             let curve = match corrected {
-                Some(_) => restricted.sums.complete,
-                None => restricted.sums.observed,
+                Some(_) => &restricted.sums.complete,
+                None => &restricted.sums.observed,
             };
-            let covariance = score_covariance(problem, &restricted.theta, corrected.is_some())?;
-            effective(&curve, &covariance, tested, &free).map(|variance| gradient * gradient / variance)
+            effective(curve, n, tested, &free).and_then(|weights| {
+                let variance = weights.dot(&(covariance * &weights));
+                (variance > 0.0).then(|| dot(weights.as_slice(), &restricted.sums.gradient).powi(2) / variance)
+            })
         }
     })
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// About where the maximum without a parameter is: the others follow it to zero, as far as the information at the full fit tells.
@@ -82,13 +94,12 @@ fn without(full: &Fit, n: usize, tested: usize, free: &[usize]) -> Vec<f64> {
     start
 }
 
-/// The variance of the score of one parameter, less what the others take up.
-fn effective(curve: &[f64], covariance: &DMatrix<f64>, tested: usize, free: &[usize]) -> Option<f64> {
-    let n = covariance.nrows();
+/// The score of one parameter less what the others take up of it, as weights of all scores: it does not change if the others are a little off.
+fn effective(curve: &[f64], n: usize, tested: usize, free: &[usize]) -> Option<DVector<f64>> {
     let column: Vec<f64> = free.iter().map(|&i| curve[i * n + tested]).collect();
     let taken = if free.is_empty() { Vec::new() } else { Solver::new(curve, n, free)?.solve(&column) };
-    let mut weights = nalgebra::DVector::zeros(n);
+    let mut weights = DVector::zeros(n);
     weights[tested] = 1.0;
     free.iter().zip(taken).for_each(|(&i, x)| weights[i] = -x);
-    Some((weights.transpose() * covariance * &weights)[(0, 0)]).filter(|variance| *variance > 0.0)
+    Some(weights)
 }

@@ -18,6 +18,8 @@ pub(super) struct Sums {
     pub(super) complete: Vec<f64>,
     /// The observed information (Louis 1982).
     pub(super) observed: Vec<f64>,
+    /// The sum of the squares of all scores, by squared weights.
+    pub(super) scores: Vec<f64>,
     /// The largest log odds.
     pub(super) largest: f64,
 }
@@ -26,7 +28,8 @@ impl Sums {
     pub(super) fn new(parameters: usize) -> Sums {
         let square = vec![0.0; parameters * parameters];
         let gradient = vec![0.0; parameters];
-        Sums { value: 0.0, gradient, complete: square.clone(), observed: square, largest: 0.0 }
+        let [complete, observed, scores] = std::array::from_fn(|_| square.clone());
+        Sums { value: 0.0, gradient, complete, observed, scores, largest: 0.0 }
     }
 
     pub(super) fn add(&mut self, other: &Sums) {
@@ -35,6 +38,7 @@ impl Sums {
         add(&mut self.gradient, &other.gradient);
         add(&mut self.complete, &other.complete);
         add(&mut self.observed, &other.observed);
+        add(&mut self.scores, &other.scores);
         self.largest = self.largest.max(other.largest);
     }
 }

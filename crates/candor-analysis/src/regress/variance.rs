@@ -7,23 +7,37 @@ use nalgebra::{DMatrix, DVector};
 use super::RegressError;
 use super::observations::Case;
 use super::problem::Problem;
+use super::solve::Solver;
+use super::sums::Sums;
 
 /// The covariance of the total score: `sum w^2 s s'`; with sampling clusters, the sums of `w s` within clusters in place of single responses,
-/// centred within strata, times `k/(k-1)`, and, where a share `f` of all units was drawn, times `1 - f`.
+/// centred within strata, times `k/(k-1)`. Where a share `f` of all units was drawn it is taken times `1 - f`, and `f` times the noise of the
+/// randomization is added: `sum w^2 (s s' - m m')`, with `m` what the score is expected to be given the truth.
+/// `likelihood`: the sums of the likelihood; without them it is about the corrected score.
 ///
 /// # Errors
 /// If a stratum has one cluster only, or more than there are.
 pub(super) fn score_covariance(
     problem: &Problem<'_>,
     theta: &[f64],
-    corrected: bool,
+    likelihood: Option<&Sums>,
 ) -> Result<DMatrix<f64>, RegressError> {
-    let n = problem.parameters;
+    let (n, corrected) = (problem.parameters, likelihood.is_none());
     let [clusters, strata] = problem.data.labels;
+    let simple = clusters == 0 && strata == 0 && problem.data.fpc.is_empty();
+    if let Some(sums) = likelihood.filter(|_| simple && problem.data.calibration.is_none()) {
+        return Ok(DMatrix::from_column_slice(n, n, &sums.scores));
+    }
+    let by_margins = by_margins(problem, theta, corrected);
+    // What the margins explain is certain.
+    let left = |case: &Case, score: &[f64]| {
+        let score = DVector::from_column_slice(score);
+        by_margins.get(&case.combination).map_or(score.clone(), |explained| score - explained)
+    };
     let mut total = DMatrix::zeros(n, n);
-    if clusters == 0 && strata == 0 && problem.data.fpc.is_empty() {
+    if simple {
         problem.each_score(theta, corrected, |case, score| {
-            let score = DVector::from_column_slice(score);
+            let score = left(case, score);
             total.ger(case.square, &score, &score, 1.0);
         });
         return Ok(total);
@@ -31,73 +45,125 @@ pub(super) fn score_covariance(
     let mut sums: BTreeMap<u32, Stratum> = BTreeMap::new();
     problem.each_score(theta, corrected, |case, score| {
         let stratum = sums.entry(case.stratum).or_insert_with(|| Stratum::new(n));
-        stratum.add(score, case, clusters > 0);
+        stratum.add(&DVector::from_column_slice(score), &left(case, score), case, clusters > 0);
     });
+    let mut drawn: BTreeMap<u32, f64> = BTreeMap::new();
     for (number, stratum) in sums {
-        total += stratum.covariance(problem.data.fpc.get(&number).copied())?;
+        let share = match problem.data.fpc.get(&number) {
+            Some(&fpc) => share_drawn(fpc, stratum.units(clusters > 0))?,
+            None => 0.0,
+        };
+        total += stratum.covariance(share)?;
+        drawn.insert(number, share);
+    }
+    if drawn.values().any(|share| *share > 0.0) {
+        let squares = problem.squares_of_truths(theta, corrected, |case| drawn[&case.stratum] * case.square);
+        total -= explained(DMatrix::from_vec(n, n, squares), likelihood);
     }
     Ok(total)
 }
 
+/// For each combination of categories with known margins what these explain of the score: by a regression with the weights before (Deville and
+/// Särndal 1992).
+fn by_margins(problem: &Problem<'_>, theta: &[f64], corrected: bool) -> BTreeMap<u32, DVector<f64>> {
+    let Some(calibration) = &problem.data.calibration else { return BTreeMap::new() };
+    let (size, n) = (calibration.size, problem.parameters);
+    let (mut gram, mut products) = (DMatrix::<f64>::zeros(size, size), DMatrix::<f64>::zeros(size, n));
+    problem.each_score(theta, corrected, |case, score| {
+        let (factor, columns) = &calibration.combinations[&case.combination];
+        let before = case.weight / factor;
+        for &a in columns {
+            columns.iter().for_each(|&b| gram[(a, b)] += before);
+            score.iter().enumerate().for_each(|(at, s)| products[(a, at)] += before * s);
+        }
+    });
+    let tolerance = 1e-10 * gram.amax();
+    let Ok(inverse) = gram.pseudo_inverse(tolerance) else { return BTreeMap::new() };
+    let slopes: DMatrix<f64> = inverse * products;
+    let explained = |columns: &Vec<usize>| {
+        columns.iter().fold(DVector::zeros(n), |sum, &column| sum + slopes.row(column).transpose())
+    };
+    calibration.combinations.iter().map(|(number, (_, columns))| (*number, explained(columns))).collect()
+}
+
+/// The sum of `f w^2 m m'`, from that of the squares of the scores of truths. Of the corrected score `m` is the score of the truth, and `m m'` is estimated without bias. Of the likelihood it is
+/// at least (as covariances go) the part that is linear in the score of the truth: `J I^-1 s(t)`, with `J` the information of the answers and
+/// `I` that of direct ones; so that errors are not too small where the model holds.
+fn explained(squares: DMatrix<f64>, likelihood: Option<&Sums>) -> DMatrix<f64> {
+    let Some(sums) = likelihood else { return squares };
+    let n = squares.nrows();
+    let all: Vec<usize> = (0..n).collect();
+    let Some(direct) = Solver::new(&sums.complete, n, &all) else { return DMatrix::zeros(n, n) };
+    let kept = DMatrix::from_column_slice(n, n, &sums.observed) * direct.inverse();
+    &kept * squares * kept.transpose()
+}
+
 /// The sums of one stratum.
 struct Stratum {
+    /// Of `w e`, with `e` what the margins leave of the score.
     sum: DVector<f64>,
-    /// The sum of `w s` of each sampling cluster, if there are any.
+    /// The same of each sampling cluster, if there are any.
     clusters: BTreeMap<u32, DVector<f64>>,
-    /// The sum of `w^2 s s'`, and the number of responses, if each is a cluster of its own.
+    /// The sum of `w^2 e e'`, and the number of responses.
     squares: DMatrix<f64>,
-    units: f64,
+    responses: f64,
+    /// The sum of `w^2 s s'`.
+    single: DMatrix<f64>,
 }
 
 impl Stratum {
     fn new(n: usize) -> Stratum {
         let (sum, squares) = (DVector::zeros(n), DMatrix::zeros(n, n));
-        Stratum { sum, clusters: BTreeMap::new(), squares, units: 0.0 }
+        Stratum { sum, clusters: BTreeMap::new(), single: squares.clone(), squares, responses: 0.0 }
     }
 
-    fn add(&mut self, score: &[f64], case: &Case, clustered: bool) {
-        let score = DVector::from_column_slice(score);
-        self.sum.axpy(case.weight, &score, 1.0);
+    fn add(&mut self, score: &DVector<f64>, left: &DVector<f64>, case: &Case, clustered: bool) {
+        self.sum.axpy(case.weight, left, 1.0);
         if clustered {
             let own = self.clusters.entry(case.cluster).or_insert_with(|| DVector::zeros(score.len()));
-            own.axpy(case.weight, &score, 1.0);
+            own.axpy(case.weight, left, 1.0);
         } else {
-            self.squares.ger(case.square, &score, &score, 1.0);
-            self.units += case.count;
+            self.squares.ger(case.square, left, left, 1.0);
         }
+        self.single.ger(case.square, score, score, 1.0);
+        self.responses += case.count;
     }
 
-    fn covariance(mut self, fpc: Option<f64>) -> Result<DMatrix<f64>, RegressError> {
-        for own in self.clusters.values() {
-            self.squares.ger(1.0, own, own, 1.0);
-            self.units += 1.0;
+    /// How many units were drawn: clusters, or single people.
+    fn units(&self, clustered: bool) -> f64 {
+        if clustered { self.clusters.len() as f64 } else { self.responses }
+    }
+
+    /// How sums scatter from unit to unit times the share that was not drawn, and the squares of single responses times that which was.
+    fn covariance(mut self, drawn: f64) -> Result<DMatrix<f64>, RegressError> {
+        let units = self.units(!self.clusters.is_empty());
+        let single = self.single * drawn;
+        if drawn >= 1.0 {
+            return Ok(single);
         }
-        let left = fpc.map_or(Ok(1.0), |fpc| not_drawn(fpc, self.units))?;
-        if left == 0.0 {
-            return Ok(self.squares * 0.0);
-        }
-        if self.units < 2.0 {
+        if units < 2.0 {
             let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata";
             return Err(RegressError::Clusters(message.to_owned()));
         }
-        self.squares.ger(-1.0 / self.units, &self.sum, &self.sum, 1.0);
-        Ok(self.squares * (left * self.units / (self.units - 1.0)))
+        self.clusters.values().for_each(|own| self.squares.ger(1.0, own, own, 1.0));
+        self.squares.ger(-1.0 / units, &self.sum, &self.sum, 1.0);
+        Ok(self.squares * ((1.0 - drawn) * units / (units - 1.0)) + single)
     }
 }
 
-/// The share of a stratum's units that were not drawn; up to 1, `fpc` is the share that was, else how many there are.
-fn not_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
+/// The share of a stratum's units that were drawn; up to 1, `fpc` says it, else how many there are.
+fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
     let refused = |message: String| Err(RegressError::Population(message));
     match fpc {
         fpc if fpc.is_nan() => {
             refused("it says different things of one stratum; it is the same for all its people".to_owned())
         }
         fpc if fpc <= 0.0 => refused(format!("it is {fpc}; a population has more than nobody")),
-        fpc if fpc <= 1.0 => Ok(1.0 - fpc),
+        fpc if fpc <= 1.0 => Ok(fpc),
         fpc if fpc < units - 1e-9 => {
             refused(format!("a stratum has {units} sampling units, but its population only {fpc}"))
         }
-        fpc => Ok((1.0 - units / fpc).max(0.0)),
+        fpc => Ok((units / fpc).min(1.0)),
     }
 }
 

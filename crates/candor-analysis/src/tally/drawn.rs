@@ -61,6 +61,13 @@ pub struct Stratum {
     pub population: Option<f64>,
 }
 
+impl Stratum {
+    /// The share of its units that were drawn; 0 if it is not known how many it has.
+    pub(crate) fn drawn(&self) -> f64 {
+        self.population.map_or(0.0, |population| (self.units as f64 / population).min(1.0))
+    }
+}
+
 /// What calibrated weights take out of errors: all that the known margins explain.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Calibration {
@@ -172,7 +179,7 @@ impl Units {
     /// The same units with other weights, in a sample that is calibrated.
     pub(crate) fn calibrated(&self, sample: Arc<Sample>, combination: usize, factor: f64) -> Units {
         let mut before = UnitCounts::default();
-        self.counts.values().for_each(|unit| before.merge(unit.clone()));
+        self.counts.values().for_each(|unit| before.merge(UnitCounts { singly: false, ..unit.clone() }));
         let counts = self.counts.iter().map(|(unit, counts)| (*unit, counts.scaled(factor))).collect();
         Units { sample, counts, before: vec![(combination, before)] }
     }
@@ -199,9 +206,11 @@ impl Units {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnitCounts {
     pub(crate) groups: Vec<UnitGroup>,
+    /// Whether every response is a group of its own.
+    pub(crate) singly: bool,
 }
 
-/// Those with the same tags.
+/// Those with the same tags, or one response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnitGroup {
     pub(crate) key: Vec<u16>,
@@ -222,11 +231,15 @@ impl UnitCounts {
             total: factor * group.total,
             counts: group.counts.iter().map(|(cell, count)| (*cell, factor * count)).collect(),
         };
-        UnitCounts { groups: self.groups.iter().map(group).collect() }
+        UnitCounts { groups: self.groups.iter().map(group).collect(), singly: self.singly }
     }
 
-    /// Adds the counts of other responses.
+    /// Adds the counts of other responses; those that are held singly stay so.
     pub fn merge(&mut self, other: UnitCounts) {
+        self.singly |= other.singly;
+        if self.singly {
+            return self.groups.extend(other.groups);
+        }
         for group in other.groups {
             match self.groups.iter_mut().find(|own| own.key == group.key) {
                 Some(own) => {
@@ -254,13 +267,14 @@ impl UnitGroup {
     }
 }
 
-/// Counts a batch of responses by units: `unit` is that of each row, `None` for one that is not counted. The columns are as
-/// [`TableTally::add`] takes them.
+/// Counts a batch of responses by units: `unit` is that of each row, `None` for one that is not counted. With `singly` every response is
+/// held by itself, as strata of finite populations need it. The columns are as [`TableTally::add`] takes them.
 pub fn count_units(
     plan: &Plan,
     layout: &CountLayout,
     columns: &[Codes<'_>],
     rows_are: Rows<'_>,
+    singly: bool,
     unit: impl Fn(usize) -> Option<u32>,
 ) -> BTreeMap<u32, UnitCounts> {
     let sources = Sources::new(layout, plan, columns);
@@ -279,8 +293,10 @@ pub fn count_units(
                 true => hits.splice(.., [0]).for_each(drop),
                 false => places.cells(row, &mut hits, &mut next),
             }
-            let groups = &mut units.entry(unit).or_default().groups;
-            if groups.last().is_none_or(|group| group.key != key) {
+            let counts = units.entry(unit).or_default();
+            counts.singly = singly;
+            let groups = &mut counts.groups;
+            if singly || groups.last().is_none_or(|group| group.key != key) {
                 groups.push(UnitGroup { key: key.clone(), total: 0.0, counts: Vec::new() });
             }
             if let Some(group) = groups.last_mut() {

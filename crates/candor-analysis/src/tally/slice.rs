@@ -66,6 +66,6 @@ impl TableTally {
             let total = counts.iter().map(|(_, count)| count).sum::<f64>() / layout.cells_of_one(plan, &group.key).0;
             (total > 0.0).then(|| UnitGroup { key: group.key.clone(), total, counts })
         };
-        UnitCounts { groups: counts.groups.iter().filter_map(one).collect() }
+        UnitCounts { groups: counts.groups.iter().filter_map(one).collect(), singly: counts.singly }
     }
 }

@@ -6,10 +6,10 @@ use candor_analysis::regress::{Family, IgnoringOptions, Method};
 use candor_study::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
 use candor_study::words::{p_is, p_value};
 use candor_tables::input::Inputs;
-use candor_tables::model::Beside;
 use clap::{Args, ValueEnum};
 
 use super::estimate::parse_confidence;
+use super::survey::DesignArgs;
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
@@ -49,18 +49,8 @@ pub struct RegressArgs {
     /// Confidence of the intervals
     #[arg(long, default_value_t = RegressOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// A column of survey weights, passed on by randomize --keep
-    #[arg(long, value_name = "COLUMN")]
-    weights: Option<String>,
-    /// A column of sampling clusters: people of one cluster were drawn together
-    #[arg(long, value_name = "COLUMN")]
-    sampling_clusters: Option<String>,
-    /// A column of strata, within which clusters (or people) were drawn
-    #[arg(long, value_name = "COLUMN")]
-    strata: Option<String>,
-    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn
-    #[arg(long, value_name = "COLUMN")]
-    fpc: Option<String>,
+    #[command(flatten)]
+    design: DesignArgs,
     /// Tell people apart who ignore the device and say CATEGORY; takes a response behind a lottery of channels
     #[arg(long, value_name = "CATEGORY")]
     says: Option<String>,
@@ -120,14 +110,9 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let options = options(&args);
     let asked = model(&plan, &args.model, &options)?;
-    let beside = Beside {
-        weights: args.weights.as_deref(),
-        clusters: args.sampling_clusters.as_deref(),
-        strata: args.strata.as_deref(),
-        fpc: args.fpc.as_deref(),
-    };
+    let survey = args.design.survey(&plan)?;
     let inputs = Inputs::new(&args.responses, args.delimiter)?;
-    let rows = watched(|watch| Rows::read(&plan, &asked, beside, inputs, watch))?;
+    let rows = watched(|watch| Rows::read(&plan, &asked, &survey, inputs, watch))?;
     tell_provenance(rows.provenance());
     let found = regress(&asked, &rows, &options)?;
     match args.json {
@@ -162,12 +147,16 @@ fn describe(found: &Regression) -> String {
         "jeffreys" => "penalised likelihood (Jeffreys)",
         _ => "corrected score",
     };
+    let tests = if found.test == "wald" { "estimates over their errors" } else { "score tests" };
     let mut text = format!(
-        "{}\n{} responses, {} regression by {method}, {percent} % intervals, p-values of score tests\n",
+        "{}\n{} responses, {} regression by {method}, {percent} % intervals, p-values of {tests}\n",
         found.model,
         count(found.respondents),
         found.family
     );
+    if let Some(design) = &found.design {
+        let _ = writeln!(text, "{design}");
+    }
     // Thresholds have categories of their own.
     let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
     for own in found.coefficients.chunk_by(together) {

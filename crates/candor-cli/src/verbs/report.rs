@@ -5,8 +5,8 @@ use candor_study::estimate::EstimateOptions;
 use candor_study::page::isolated;
 use candor_study::regress::{RegressOptions, Regression, Rows, model, regress};
 use candor_study::report::{ReportOptions, file_name, report, tables};
+use candor_study::survey::Survey;
 use candor_tables::input::Inputs;
-use candor_tables::model::Beside;
 use candor_tables::output::{self, Target};
 use clap::Args;
 
@@ -77,7 +77,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
     // One pass: the tables asked for, and what the dependences need.
     let counts = count(&plan, &survey, sources, &tables(&plan, &asked, &wanted)?, false)?;
-    let regressions = regressions(&plan, &args)?;
+    let regressions = regressions(&plan, &survey, &args)?;
     let (title, commands) = (args.title.clone(), how_to_repeat(&args));
     let language = read_language(None, args.texts.as_deref(), &plan)?;
     let options = ReportOptions { confidence: args.confidence, title, commands, regressions, language };
@@ -95,12 +95,12 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
 }
 
 /// Fits each model, from the same responses read again.
-fn regressions(plan: &Plan, args: &ReportArgs) -> Result<Vec<Regression>, Failure> {
+fn regressions(plan: &Plan, survey: &Survey, args: &ReportArgs) -> Result<Vec<Regression>, Failure> {
     let options = RegressOptions { confidence: args.confidence, ..RegressOptions::default() };
     let fit = |text: &String| {
         let asked = model(plan, text, &options)?;
         let inputs = Inputs::new(&args.responses, args.delimiter)?;
-        let rows = watched(|watch| Rows::read(plan, &asked, Beside::default(), inputs, watch))?;
+        let rows = watched(|watch| Rows::read(plan, &asked, survey, inputs, watch))?;
         Ok(regress(&asked, &rows, &options)?)
     };
     args.model.iter().map(fit).collect()

@@ -2,6 +2,7 @@
 
 use candor::plan::Plan;
 use candor_analysis::estimate::Interval;
+use candor_analysis::names;
 use candor_analysis::regress::Effect;
 use candor_analysis::table_list::TableList;
 use candor_study::effects::{self, EffectOptions, EffectPower};
@@ -30,7 +31,8 @@ Examples:
   candor size plan.json --ignoring 0.1 --detect 0.2
   candor size plan.json --detect 0.1,0.2 --respondents 500
   candor size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=Male=0.7\"
-  candor size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --shares people.csv --respondents 5000")]
+  candor size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --shares people.csv --respondents 5000
+  candor size plan.json --model \"Income ~ Sex + age\" --effect \"age=0.2\" --numbers age")]
 pub struct SizeArgs {
     /// The plan (JSON); - for standard input
     plan: String,
@@ -55,6 +57,9 @@ pub struct SizeArgs {
     /// Shares that are anticipated, for --margin and --model (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["detect", "ignoring"])]
     shares: Option<String>,
+    /// Numeric columns of the model that will be kept, and of which --shares says nothing: taken for normal
+    #[arg(long, value_name = "NAME,..", requires = "model")]
+    numbers: Option<String>,
     /// The kind of response of the model [default: what the schema says of it]
     #[arg(long, value_enum, requires = "model")]
     family: Option<FamilyArg>,
@@ -156,7 +161,9 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
         None => Shares::uniform(),
     };
     let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
-    let options = EffectOptions { effects: args.effect.clone(), alpha, power, respondents };
+    let numbers = args.numbers.as_deref().map_or(Ok(Vec::new()), names::list);
+    let numbers = numbers.map_err(|error| Failure::about("--numbers", error))?;
+    let options = EffectOptions { effects: args.effect.clone(), numbers, alpha, power, respondents };
     let found = effects::effects(plan, &asked, &shares, &options)?;
     if args.json {
         return emit_json(&found);

@@ -21,6 +21,13 @@ pub struct SurveyArgs {
     /// Public attributes by which to estimate separately
     #[arg(long, value_name = "NAME,..")]
     by: Option<String>,
+    #[command(flatten)]
+    design: DesignArgs,
+}
+
+/// How respondents were drawn.
+#[derive(Args)]
+pub struct DesignArgs {
     /// A column of survey weights, passed on by randomize --keep, as those of the next flags are
     #[arg(long, value_name = "COLUMN")]
     weights: Option<String>,
@@ -59,15 +66,36 @@ impl SurveyArgs {
     pub fn survey(&self, plan: &Plan, condition: Option<&str>) -> Result<Survey, Failure> {
         let by =
             self.by.as_deref().map_or(Ok(Vec::new()), names::list).map_err(|error| Failure::about("--by", error))?;
+        let condition = condition.map(str::to_owned);
+        Ok(Survey::new(plan.schema(), &SurveyOptions { by, condition, ..self.design.options()? })?)
+    }
+
+    /// The flags as somebody would type them, files without their folders.
+    pub fn flags(&self) -> Vec<String> {
+        let by = self.by.as_ref().map(|by| shell::flag("--by", by));
+        by.into_iter().chain(self.design.flags()).collect()
+    }
+
+    /// Whether nothing is said.
+    pub fn is_plain(&self) -> bool {
+        self.flags().is_empty()
+    }
+}
+
+impl DesignArgs {
+    /// What is asked for, of everybody.
+    pub fn survey(&self, plan: &Plan) -> Result<Survey, Failure> {
+        Ok(Survey::new(plan.schema(), &self.options()?)?)
+    }
+
+    fn options(&self) -> Result<SurveyOptions, Failure> {
         let method = |method: ReplicatesArg| match method {
             ReplicatesArg::Jackknife => Replicates::Jackknife,
             ReplicatesArg::Brr => Replicates::Balanced,
             ReplicatesArg::Bootstrap => Replicates::Bootstrap,
         };
         let calibrate = self.calibrate.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
-        let options = SurveyOptions {
-            by,
-            condition: condition.map(str::to_owned),
+        Ok(SurveyOptions {
             weights: self.weights.clone(),
             strata: self.strata.clone(),
             sampling_clusters: self.sampling_clusters.clone(),
@@ -75,19 +103,15 @@ impl SurveyArgs {
             replicates: self.replicates.clone(),
             replicate_method: self.replicate_method.map(method),
             calibrate: calibrate.transpose()?.unwrap_or_default(),
-        };
-        Ok(Survey::new(plan.schema(), &options)?)
+            ..SurveyOptions::default()
+        })
     }
-}
 
-impl SurveyArgs {
-    /// The flags as somebody would type them, files without their folders.
-    pub fn flags(&self) -> Vec<String> {
+    fn flags(&self) -> Vec<String> {
         let method = self.replicate_method.and_then(|method| method.to_possible_value());
         let method = method.map(|method| method.get_name().to_owned());
         let calibrate = self.calibrate.as_deref().map(file_name);
         let flags = [
-            ("--by", &self.by),
             ("--weights", &self.weights),
             ("--strata", &self.strata),
             ("--sampling-clusters", &self.sampling_clusters),
@@ -97,11 +121,6 @@ impl SurveyArgs {
             ("--calibrate", &calibrate),
         ];
         flags.into_iter().filter_map(|(name, value)| Some(shell::flag(name, value.as_ref()?))).collect()
-    }
-
-    /// Whether nothing is said.
-    pub fn is_plain(&self) -> bool {
-        self.flags().is_empty()
     }
 }
 

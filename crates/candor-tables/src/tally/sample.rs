@@ -134,7 +134,8 @@ fn counted(
     let rows_are = weights.map_or(Rows::Single, Rows::Weighted);
     let of_group = |group: usize| -> CountsOfUnits {
         let unit = |row: usize| (keyed.group(row) as usize == group).then(|| unit_of[row]);
-        layouts.iter().map(|layout| count_units(job.plan, layout, &keyed.codes, rows_are, unit)).collect()
+        let singly = columns.population.is_some();
+        layouts.iter().map(|layout| count_units(job.plan, layout, &keyed.codes, rows_are, singly, unit)).collect()
     };
     let of_units = keyed.groups.iter().enumerate().map(|(number, key)| (key.clone(), of_group(number))).collect();
     Ok(Counted { file, groups, rows, units, of_units, replicates: Vec::new() })

@@ -1,0 +1,54 @@
+//! Scores, response by response: what errors are made of.
+
+use super::observations::Case;
+use super::problem::{Local, Problem};
+use super::sums::{add_outer, mirror};
+
+impl Problem<'_> {
+    /// Shows the score of every case, of the likelihood or the corrected one.
+    pub(super) fn each_score(&self, theta: &[f64], corrected: bool, mut see: impl FnMut(&Case, &[f64])) {
+        let mut local = Local::default();
+        for group in &self.data.groups {
+            self.prepare(group, theta, &mut local);
+            for case in &self.data.cases[group.cases.clone()] {
+                self.weigh_truths(case, corrected, &mut local);
+                self.score_of_truth(&mut local);
+                see(case, &local.score);
+            }
+        }
+    }
+
+    /// The sum over cases of a factor times the squares of the scores of all truths, each with its weight.
+    pub(super) fn squares_of_truths(&self, theta: &[f64], corrected: bool, factor: impl Fn(&Case) -> f64) -> Vec<f64> {
+        let (mut local, mut total) = (Local::default(), vec![0.0; self.parameters * self.parameters]);
+        for group in &self.data.groups {
+            self.prepare(group, theta, &mut local);
+            let mut weights = vec![0.0; self.data.cells()];
+            for case in &self.data.cases[group.cases.clone()] {
+                self.weigh_truths(case, corrected, &mut local);
+                let factor = factor(case);
+                weights.iter_mut().zip(&local.truth).for_each(|(sum, weight)| *sum += factor * weight);
+            }
+            for (truth, weight) in weights.into_iter().enumerate() {
+                local.truth.fill(0.0);
+                local.truth[truth] = 1.0;
+                self.score_of_truth(&mut local);
+                add_outer(&mut total, &local.score, weight);
+            }
+        }
+        mirror(&mut total, self.parameters);
+        total
+    }
+
+    /// How much each truth weighs for a case: its probability given the answer, or its unbiased weight.
+    fn weigh_truths(&self, case: &Case, corrected: bool, local: &mut Local) {
+        local.truth.clear();
+        if corrected {
+            local.truth.extend_from_slice(self.data.unbiased(case));
+            return;
+        }
+        local.truth.extend(self.data.likelihood(case).iter().zip(&local.prior).map(|(l, f)| l * f));
+        let all: f64 = local.truth.iter().sum();
+        local.truth.iter_mut().for_each(|r| *r /= all);
+    }
+}
