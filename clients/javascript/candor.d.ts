@@ -8,6 +8,7 @@ export interface Attribute {
   readonly public?: boolean;
   /** Where bins end; empty if the attribute is not binned. */
   readonly edges: readonly number[];
+  readonly grid: readonly number[];
   readonly categories: readonly string[];
 }
 
@@ -34,7 +35,7 @@ export interface Plan {
 /** Fills an array with fresh random bytes. */
 export type Source = (bytes: Uint8Array) => unknown;
 
-/** True answers by the names of attributes. Numbers are binned where an attribute has edges; null is a missing value. */
+/** True answers by the names of attributes. Numbers are binned where an attribute has edges, and rounded at random to a neighbouring point where it has a grid; null is a missing value. */
 export type TrueRecord = { readonly [attribute: string]: string | number | boolean | null };
 
 /** What may be sent: the plan's fingerprint and the columns of the response, in order. */
@@ -54,7 +55,7 @@ export interface Store {
 
 export function readPlan(source: string | object): Promise<Plan>;
 export function fingerprint(plan: object): Promise<string>;
-export function codes(plan: Plan, record: TrueRecord): number[];
+export function codes(plan: Plan, record: TrueRecord, source?: Source): number[];
 export function answer(plan: Plan, record: TrueRecord, source?: Source): Response;
 export function answerOnce(plan: Plan, record: TrueRecord, options?: { storage?: Store; scope?: string }): { id: string; response: Response };
 export function drawBlocks(plan: Plan, record: readonly number[], source?: Source): BlockAnswers[];

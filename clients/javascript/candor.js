@@ -37,7 +37,7 @@ export async function readPlan(source) {
   if (plan.version !== 1 && plan.version !== 2) wrong(`version ${plan.version} of the plan is unknown; this client reads 1 and 2`);
   const found = await fingerprint(plan);
   if (plan.fingerprint !== found) wrong(`the plan was changed: it states ${plan.fingerprint}, but its contents have ${found}`);
-  const attributes = plan.schema.attributes.map((attribute) => ({ ...attribute, edges: attribute.edges?.map(Number) ?? [] }));
+  const attributes = plan.schema.attributes.map((attribute) => ({ ...attribute, edges: attribute.edges?.map(Number) ?? [], grid: attribute.grid?.map(Number) ?? [] }));
   const position = (name) => {
     const at = attributes.findIndex((attribute) => attribute.name === name);
     return at < 0 ? wrong(`a block names the attribute "${name}", which the schema has not`) : at;
@@ -371,24 +371,32 @@ export function drawBlocks(plan, record, source = fresh) {
 
 // ---- Records and responses
 
-/** The category numbers of a record given by attribute names. Numbers are binned where the attribute has edges. */
-export function codes(plan, record) {
+/** The category numbers of a record given by attribute names. Numbers are binned where the attribute has edges, and rounded at random to a neighbouring point where it has a grid. */
+export function codes(plan, record, source = fresh) {
   return plan.attributes.map((attribute) => {
     const parts = attribute.name in record ? [attribute.name] : attribute.name.split('*');
     const names = parts.some((part) => part === '') ? [attribute.name] : parts;
     const value = names.map((name) => (name in record ? `${record[name] ?? ''}` : wrong(`the answer to "${name}" is missing`))).join('*');
-    const code = codeOf(attribute, value);
+    const code = codeOf(attribute, value, source);
     return code < 0 ? wrong(`the answer to "${attribute.name}" is none of its categories`) : code;
   });
 }
 
-function codeOf({ edges, categories }, value) {
-  const number = value.trim();
-  if (edges.length && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number) && Number.isFinite(Number(number))) {
-    return edges.filter((edge) => edge <= Number(number)).length;
-  }
+function codeOf({ edges, grid, categories }, value, source) {
+  const text = value.trim();
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  if (edges.length && Number.isFinite(number)) return edges.filter((edge) => edge <= number).length;
+  if (grid.length && number >= grid[0] && number <= grid.at(-1)) return dithered(grid, number, source);
   const code = categories.indexOf(value);
-  return edges.length && code <= edges.length ? -1 : code;
+  return code < (edges.length ? edges.length + 1 : grid.length) ? -1 : code;
+}
+
+/** One of the two points of a grid around a number, such that its expectation is the number. */
+function dithered(grid, number, source) {
+  const low = grid.filter((point) => point <= number).length - 1;
+  if (grid[low] === number) return low;
+  const chance = (number / 2 - grid[low] / 2) / (grid[low + 1] / 2 - grid[low] / 2);
+  return chance > 0 && below(1n << 53n, source) < BigInt(Math.floor(chance * 2 ** 53)) ? low + 1 : low;
 }
 
 /** The response of a record whose answers are drawn: what is sent, in the order of its columns. */
@@ -415,7 +423,7 @@ function cellLabel(plan, block, { attributes, sizes }, cell) {
 
 /** Answers under a plan: the record stays here, the response may be sent. Each call draws anew and adds its epsilon. */
 export function answer(plan, record, source = fresh) {
-  const numbers = codes(plan, record);
+  const numbers = codes(plan, record, source);
   return written(plan, numbers, drawBlocks(plan, numbers, source));
 }
 

@@ -118,7 +118,7 @@ class Analysis:
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
     ) -> Answers | Groups:
-        """The share of people for whom a condition holds, by several methods side by side; among those with `given`, or the `mean` of an
+        """The share of people for whom a condition holds, with its interval (`method="all"`: by all methods side by side); among those with `given`, or the `mean` of an
         attribute among them; with `compare`, in the groups of another, side by side; with `by`, in every group."""
         source, counted = self._source(responses, counts)
         options = written(
@@ -208,15 +208,19 @@ class Analysis:
         responses: Tables,
         *,
         output: str | os.PathLike[str] | None = None,
+        method: str | None = None,
         margins: TableNames | None = None,
         tolerance: float | None = None,
         max_iterations: int | None = None,
         safe_cells: bool | None = None,
         delimiter: str | None = None,
     ) -> Adjustment:
-        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`."""
+        """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`.
+
+        ``method`` is ``"answers"``, or ``"tree"`` or ``"entropy"`` for records drawn from pair tables, which any plan tells.
+        """
         options = written(
-            margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
+            method=method, margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
             safe_cells=safe_cells, delimiter=delimiter,
         )  # fmt: skip
         to = None if output is None else os.fsdecode(output)

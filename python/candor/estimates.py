@@ -356,6 +356,8 @@ class Regression(Result):
 class Adjustment(Result):
     """Weights, and how they were found."""
 
+    #: Which records have them: ``answers``, or those of ``tree`` or ``entropy``.
+    method: str
     respondents: int
     #: How many different answer records there are.
     records: int
@@ -381,6 +383,13 @@ class Synthesis(Result):
     respondents: int
     method: str
     converged: bool | None
+    #: The dependences of pairs that the records keep, each with `attributes` and `information`.
+    links: list[Any]
+    #: Those that they do not keep, but for what the others imply.
+    left_out: list[Any]
+    #: Pairs of which the responses tell nothing.
+    untold: list[list[str]]
+    largest_margin_error: float | None
     seed: int | None
     fingerprint: str
     seconds: float | None

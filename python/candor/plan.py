@@ -315,7 +315,7 @@ class Plan(Analysis):
         alpha: float | None = None,
         respondents: float | None = None,
     ) -> Sizes | Powers | EffectPowers:
-        """How many respondents a margin of error takes; or telling two shares apart (`detect`, or one share and `null`), finding
+        """How many respondents a margin of error takes (with `shares`, a table, also if they are as anticipated); or telling two shares apart (`detect`, or one share and `null`), finding
         people who ignore their device (`ignoring`), or finding a coefficient of a `model` (`effect="TERM=0.7"`, with the anticipated
         `shares`, a table, and the names of `numbers` in it of which these say nothing). With `respondents`, which power so many have.
 

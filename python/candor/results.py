@@ -46,6 +46,8 @@ class Attribute(Result):
     public: bool
     #: The edges of its bins; empty if its values are no numbers.
     edges: list[float]
+    #: The points of its grid; empty if numbers are not dithered.
+    grid: list[float]
 
 
 class Column(Result):
@@ -274,6 +276,8 @@ class Comparison(Result):
     methods: list[Any]
     #: The one with the least error; None if none can answer, or they promise different things.
     recommended: str | None
+    #: What the other randomized attributes cost each: `attribute`, `error` of its tables, and `alone`, if no other were randomized.
+    attributes: list[Any]
 
     def __getitem__(self, method: str) -> Any:
         for one in self.methods:

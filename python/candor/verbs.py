@@ -111,6 +111,7 @@ def compare(
     *,
     epsilon: float | None = None,
     tables: TableNames | None = None,
+    for_: str | None = None,
     clusters: ClusterNames | None = None,
     added_variance: float | None = None,
     l: int | None = None,  # noqa: E741
@@ -121,6 +122,7 @@ def compare(
 ) -> Comparison:
     """The methods side by side: at the same record `epsilon`, or for one attribute at the same `added_variance` (or that of `l`).
 
+    With `for_`, such as ``"mean:Age"``, grids for the mean of an attribute are compared at `epsilon`.
     With `simulate`, a table of true records is randomized under every plan, and estimates are compared with the truth.
 
     >>> compare([3, 2], epsilon=2, tables="marginals").recommended in [one.name for one in methods()]
@@ -134,6 +136,11 @@ def compare(
         return Comparison.loads(text)
     if added_variance is not None or l is not None:
         raise ParameterError("either `epsilon`, or `added_variance`, or `l`")
+    if for_ is not None:
+        if tables is not None or clusters is not None or simulate is not None:
+            raise ParameterError("`for_` goes with neither `tables` nor `clusters` nor `simulate`")
+        asked = written(epsilon=epsilon, respondents=respondents)
+        return Comparison.loads(_candor.compare_for(_schema(schema)._native, for_, asked))
     options = written(
         epsilon=epsilon, tables=tables, clusters=None if clusters is None else _clusters(clusters),
         respondents=respondents, repeats=repeats, seed=seed,

@@ -41,6 +41,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::schema::check_schema, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare::compare_methods, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare::compare_variance, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::compare::compare_for, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::design, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::matrix_cells, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::methods, module)?)?;

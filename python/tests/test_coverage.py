@@ -60,7 +60,7 @@ OTHERWISE = {
 }
 
 #: Names that Python has for itself.
-RENAMED = {"from": "from_"}
+RENAMED = {"from": "from_", "for": "for_"}
 
 
 def verbs() -> list[str]:

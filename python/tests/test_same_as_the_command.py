@@ -130,6 +130,11 @@ CASES: list[Case] = [
         "query plan.json responses.parquet --where |Income = '>50K' and Sex = 'Female'",
     ),
     (
+        "query, by all methods",
+        lambda k: k.plan.query(k.responses, "Income = '>50K' and Sex = 'Female'", method="all"),
+        "query plan.json responses.parquet --method all --where |Income = '>50K' and Sex = 'Female'",
+    ),
+    (
         "regress",
         lambda k: k.plan.regress(k.responses, "Income ~ Region"),
         "regress plan.json responses.parquet --model |Income ~ Region",

@@ -5,14 +5,14 @@
 #' @param plan,responses As in [candor_estimate()].
 #' @param where The condition, as the command reads it: `"Income = '>50K' and Sex = Female"`, with `=`, `!=`, `in (..)`,
 #'   `not in (..)`, of ordinal attributes `<`, `<=`, `>`, `>=`, joined by `and`, `or`, `not` and parentheses.
-#' @param ... Further options of the command: `method = "joint"`, `confidence = 0.9`, `target = "table"`.
+#' @param ... Further options of the command: `method = "all"`, `confidence = 0.9`, `target = "table"`.
 #' @return A data frame of class `candor_query`, one row per way to estimate: `method`, `estimate`, `standard_error`, `low`, `high`,
 #'   and `reason` where there is no estimate.
 #' @examples
 #' people <- as.data.frame(Titanic)
 #' people <- people[rep(seq_len(nrow(people)), people$Freq), c("Class", "Sex", "Survived")]
 #' plan <- candor_design(candor_schema(people), "joint", epsilon = 3)
-#' candor_query(plan, candor_randomize(plan, people), "Sex = Female and Survived = Yes", method = "joint")
+#' candor_query(plan, candor_randomize(plan, people), "Sex = Female and Survived = Yes")
 #' @export
 candor_query <- function(plan, responses, where, ...) {
     folder <- scratch()

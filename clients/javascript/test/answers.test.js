@@ -45,6 +45,23 @@ test('numbers are binned as the command does, labels are exact', async () => {
   assert.throws(() => codes(plan, { Age: 3, a: 'x' }), /"b" is missing/);
 });
 
+test('numbers between points of a grid are rounded at random, as the vectors say', async () => {
+  const onGrid = (grid) => made([attribute('x', grid.map((_, at) => `point ${at}`).concat(''), { grid })], [alone(['x'], kept([grid.length + 1]))], 2);
+  for (const { grid, value, bytes, code } of load('./dither.json')) {
+    const left = bytes.match(/../g)?.map((byte) => parseInt(byte, 16)) ?? [];
+    const drawn = codes(await onGrid(grid), { x: value }, (out) => out.set(left.splice(0, out.length)));
+    assert.deepEqual([drawn, left], [[code], []], `${value} ${bytes}`);
+  }
+  const plan = await onGrid(['0', '25', '100']);
+  assert.deepEqual(codes(plan, { x: null }), [3]);
+  for (const bad of ['-1', '100.5', 'few', 'point 1']) assert.throws(() => codes(plan, { x: bad }), CandorError);
+  const n = 20000;
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += [0, 25, 100][codes(plan, { x: 70 })[0]];
+  // The standard deviation of one is 36.7; five of the mean are 1.3: a false alarm below one in a million.
+  assert.ok(Math.abs(sum / n - 70) < 1.3, `${sum / n}`);
+});
+
 test('a strip answers with cells: hit and miss by hand', async () => {
   const attributes = [attribute('a', ['p', 'q']), attribute('b', ['x', 'y', 'z']), attribute('c', ['0', '1'])];
   const strip = { strip: { attributes: [0, 1], categories: [2, 3], cells: 2, hit: 1, all: 1 } };

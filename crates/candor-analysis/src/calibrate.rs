@@ -151,7 +151,7 @@ pub(crate) fn rake(combinations: &[&Vec<u16>], sums: &[f64], margins: &[Vec<f64>
     };
     let margins: Vec<Margin> = margins.iter().enumerate().map(margin).collect();
     let options = Options { tolerance: NEAR, max_iterations: MOST_ROUNDS };
-    let raked = rake_weights(sums, &margins, &options).ok().filter(|raked| raked.converged);
+    let raked = rake_weights(sums.to_vec(), &margins, &options).ok().filter(|raked| raked.converged);
     let raked = raked.ok_or(CalibrateError::NotConverged)?;
     let total: f64 = sums.iter().sum();
     let factor = |(weight, sum): (f64, &f64)| if *sum > 0.0 { weight * total / sum } else { 1.0 };

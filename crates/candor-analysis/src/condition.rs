@@ -5,7 +5,7 @@
 //! parentheses (a missing value, the category `""`, is neither below nor above anything); `not` binds strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes,
 //! `"` or `'`, which are doubled inside.
 
-use candor::schema::{Kind, Schema};
+use candor::schema::{Kind, Schema, nearest};
 
 /// A condition on some attributes of a record.
 ///
@@ -256,7 +256,7 @@ impl Parser<'_> {
         let described = &self.schema.attributes()[attribute];
         let (at, label) = self.text("a category (in quotes, if it holds signs or spaces)")?;
         described.code_of_label(&label).map(usize::from).ok_or_else(|| {
-            let hint = match described.nearest_category(&label) {
+            let hint = match nearest(&label, described.categories().iter().map(String::as_str)) {
                 Some(nearest) => format!("did you mean \"{nearest}\"?"),
                 None if described.categories().len() <= 12 => {
                     let labels: Vec<String> = described.categories().iter().map(|label| format!("'{label}'")).collect();

@@ -34,8 +34,6 @@ pub mod calibrate;
 
 pub mod regress;
 
-pub mod synthesize;
-
 pub mod query;
 
 pub mod conditional;
@@ -43,5 +41,7 @@ pub mod conditional;
 pub mod secure_sum;
 
 pub mod dependence;
+
+pub mod synthesize;
 
 pub mod shuffled;

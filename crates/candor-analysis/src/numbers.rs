@@ -62,16 +62,18 @@ pub enum ValuesError {
 }
 
 impl Values {
-    /// What the categories of an attribute stand for: labels that are numbers for themselves, `""` for none, bins for `said`.
+    /// What the categories of an attribute stand for: points of a grid for themselves, labels that are numbers likewise, `""` for none, bins for `said`.
     ///
     /// # Errors
     /// If something else is a label, or bins have no middle.
     pub fn of(attribute: &Attribute) -> Result<Values, ValuesError> {
         let name = || attribute.name().to_owned();
-        if attribute.is_binned() {
-            let edges: Vec<f64> = attribute.edges().collect();
-            let (first, last) = (edges[0], edges[edges.len() - 1]);
-            return Err(ValuesError::OpenBins { name: name(), first, last, bins: edges.len() + 1 });
+        if let (Some(first), Some(last)) = (attribute.edges().next(), attribute.edges().last()) {
+            return Err(ValuesError::OpenBins { name: name(), first, last, bins: attribute.numbers() });
+        }
+        if attribute.grid().len() > 0 {
+            let points = attribute.grid().map(Some).chain(std::iter::repeat(None));
+            return Values(points.take(attribute.categories().len()).collect()).checked(attribute);
         }
         let number = |label: &String| match label.trim().parse::<f64>() {
             _ if label.is_empty() => Ok(None),
@@ -86,7 +88,7 @@ impl Values {
     /// # Errors
     /// If they are not as many, or not finite.
     pub fn said(attribute: &Attribute, numbers: &[f64]) -> Result<Values, ValuesError> {
-        let bins = if attribute.is_binned() { attribute.edges().len() + 1 } else { usize::MAX };
+        let bins = if attribute.numbers() > 0 { attribute.numbers() } else { usize::MAX };
         let takes = |(at, label): (usize, &String)| at < bins && !label.is_empty();
         let taking: Vec<bool> = attribute.categories().iter().enumerate().map(takes).collect();
         let expected = taking.iter().filter(|takes| **takes).count();

@@ -76,7 +76,9 @@ impl From<StudyError> for Failure {
             }
             StudyError::Adjust(
                 AdjustError::Lottery | AdjustError::Sets(_) | AdjustError::Crossed(_) | AdjustError::OtherAnswers(_),
-            ) => Failure::Input(format!("{told} (see candor estimate)")),
+            ) => {
+                Failure::Input(format!("{told} (see candor estimate, or candor synthesize --method tree for records)"))
+            }
             _ => Failure::Input(told),
         }
     }

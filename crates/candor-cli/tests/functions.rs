@@ -30,7 +30,7 @@ use candor_study::front::{FrontOptions, front};
 use candor_study::learn::{from_truth, pair_tables};
 use candor_study::numbers::NumbersAsked;
 use candor_study::power::{Finding, PowerOptions, powers};
-use candor_study::query::{QueryMethod, QueryOptions, Question, query};
+use candor_study::query::{QueryOptions, Question, query};
 use candor_study::randomize::{RandomizeOptions, randomize};
 use candor_study::refine::{RefineOptions, refine};
 use candor_study::regress::{self, RegressOptions};
@@ -191,7 +191,7 @@ fn after_everybody_answered() {
     let pair = [1, 2];
     let counts = study.counts(&independence::tables(&study.schema, pair).unwrap());
     study.says("test plan.json responses.csv --independence smokes,age", &test(plan, pair, &counts, 0.95).unwrap());
-    let options = QueryOptions { methods: vec![QueryMethod::Joint], ..QueryOptions::default() };
+    let options = QueryOptions::default();
     let question = Question::new(plan, "smokes=yes", options).unwrap();
     let answers = query(&question, &study.counts(&question.tables().unwrap()), None);
     study.says("query plan.json responses.csv --where smokes=yes --method joint", &answers);

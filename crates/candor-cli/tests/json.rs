@@ -27,6 +27,7 @@ fn what_is_documented_is_there() {
     let mut text = String::from("a,b,c\n");
     (0..900).for_each(|i| text += &format!("{},{},{}\n", i % 3, i % 3 / 2, i / 7 % 2));
     sandbox.write("people.csv", text);
+    sandbox.write("grid.toml", "[[attribute]]\nname = \"Age\"\ngrid = [0, 100]\ncategories = [\"0\", \"100\"]\n");
     // Those that a later one needs come first.
     let commands = [
         ("schema infer", "schema infer people.csv -o schema.toml"),
@@ -38,6 +39,7 @@ fn what_is_documented_is_there() {
         ("size --model", "size plan.json --model b~a --effect a=1=0.5"),
         ("--ignoring", "size cards.json --ignoring 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
+        ("compare --for", "compare grid.toml --epsilon 2 --for mean:Age"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),
         ("--l", "compare --categories 20 --l 5"),
         ("audit", "audit plan.json --respondents 5000 --tables marginals"),

@@ -209,5 +209,5 @@ fn respondents_for_a_coefficient() {
     // What the pilot has is known.
     sandbox.run("size plan.json --model vote~age --effect age=0.01 --shares voters.csv").fine();
     sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
-    sandbox.run("size plan.json --margin 0.1 --shares voters.csv").refused(2, &["--model"]);
+    sandbox.run("size plan.json --detect 0.1,0.2 --shares voters.csv").refused(2, &["cannot be used with '--shares"]);
 }

@@ -146,17 +146,19 @@ const asked = (name) => `“${words().questions[name]?.text ?? name}”`;
 const label = (name, category) => words().questions[name]?.answers?.[category] ?? (category === '' ? say('skip') : category);
 
 /** The controls of a question, and a function that reads them; nothing on the page is a form, so nothing can be submitted. */
-function question({ name, edges, categories }, number) {
+function question({ name, edges, grid, categories }, number) {
+  const numbers = edges.length ? edges.length + 1 : grid.length;
   const { text, help } = words().questions[name];
-  const wrong = element('p', { class: 'wrong', id: `wrong${number}`, hidden: true, role: 'alert' }, say(edges.length ? 'number' : 'choose'));
-  const choices = edges.length ? categories.slice(edges.length + 1) : categories;
+  const wrong = element('p', { class: 'wrong', id: `wrong${number}`, hidden: true, role: 'alert' }, say(numbers ? 'number' : 'choose'));
+  const choices = categories.slice(numbers);
   const inputs = choices.map((category) => element('input', { type: 'radio', name: `choice${number}`, autocomplete: 'off' }));
-  const box = edges.length ? element('input', { type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': text, 'aria-describedby': `wrong${number}` }) : null;
+  const box = numbers ? element('input', { type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': text, 'aria-describedby': `wrong${number}` }) : null;
   box?.addEventListener('input', () => inputs.forEach((input) => { input.checked = false; }));
   const read = () => {
     const at = inputs.findIndex((input) => input.checked);
     const value = at >= 0 ? choices[at] : box?.value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2');
-    const fine = at >= 0 || (value !== undefined && value !== '' && Number.isFinite(Number(value)));
+    const inside = Number.isFinite(Number(value)) && !(Number(value) < grid[0] || Number(value) > grid.at(-1));
+    const fine = at >= 0 || (value !== undefined && value !== '' && inside);
     wrong.hidden = fine;
     if (!fine) (box ?? inputs[0]).focus();
     return fine ? value : undefined;

@@ -17,6 +17,7 @@ pub mod device;
 pub mod minimax;
 pub mod l_diversity;
 pub mod matrix;
+pub mod mean;
 pub mod front;
 pub mod joint;
 pub mod clusters;

@@ -26,7 +26,7 @@ pub fn predicted_error(
 
 /// Squared standard errors of cells.
 #[derive(Default)]
-pub(super) struct Squares {
+pub(crate) struct Squares {
     /// Over all cells.
     pub sum: f64,
     cells: usize,

@@ -4,10 +4,12 @@ use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
 use candor_design::DesignError;
 use candor_design::compare::{
-    Candidate, Goal, Made, Simulation, Skipped, answer, compare, recommended, simulated_errors,
+    Candidate, Goal, Made, Simulation, Skipped, alone, answer, compare, recommended, simulated_errors,
 };
+use candor_design::independent::independent;
 use candor_design::predict::predicted_error;
 use candor_design::request::{Method, design};
 use proptest::prelude::*;
@@ -185,4 +187,38 @@ fn simulations_agree_with_predictions() {
     assert!(simulated / predicted > 1.2);
     let wrong = Simulation { truths: &half[..2], repeats: 1, source: &source };
     assert!(simulated_errors(plan, &[&marginals], &wrong).is_err());
+}
+
+/// A binary question that alone is randomized is best asked by plain randomized response, whose errors another design predicts.
+#[test]
+fn what_the_others_cost() {
+    let schema = Schema::of_sizes(&[2, 3, 4, 2]).unwrap();
+    for (epsilon, tables) in [(0.5, "pairs"), (2.0, "pairs"), (2.0, "marginals"), (2.0, "a1,a2;a3")] {
+        let goal = goal(epsilon, tables);
+        let candidates = compare(&schema, &goal).unwrap();
+        let best = recommended(&candidates).unwrap();
+        let found = alone(&schema, &goal, best, Watch::nobody()).unwrap();
+        let asked = TableList::parse(tables, &schema).unwrap();
+        let in_a_table = |a: &usize| asked.lists().iter().any(|table| table.contains(a));
+        assert_eq!(
+            found.iter().map(|one| one.attribute).collect::<Vec<_>>(),
+            (0..4).filter(in_a_table).collect::<Vec<_>>()
+        );
+        for one in &found {
+            assert!(one.alone < 0.8 * one.among_all, "{one:?}");
+        }
+        let with: Vec<Vec<usize>> = asked.lists().iter().filter(|table| table.contains(&0)).cloned().collect();
+        let made = best.made.as_ref().unwrap();
+        let among_all = predicted_error(&made.plan, &with, goal.respondents, Target::Population).unwrap();
+        assert!((found[0].among_all / among_all - 1.0).abs() < 1e-12);
+        let others = schema.attributes().iter().enumerate();
+        let open = others.map(|(i, other)| if i == 0 { other.clone() } else { other.clone().public() }).collect();
+        let plain = independent(&Schema::new(open).unwrap(), &[epsilon]).unwrap();
+        let by_itself = predicted_error(&plain, &with, goal.respondents, Target::Population).unwrap();
+        assert!((found[0].alone / by_itself - 1.0).abs() < 1e-6, "{} {by_itself}", found[0].alone);
+    }
+    let one = Schema::of_sizes(&[3]).unwrap();
+    let goal = goal(1.0, "marginals");
+    let candidates = compare(&one, &goal).unwrap();
+    assert_eq!(alone(&one, &goal, recommended(&candidates).unwrap(), Watch::nobody()).unwrap(), []);
 }

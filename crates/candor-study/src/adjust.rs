@@ -12,6 +12,8 @@ use crate::words::plural;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Adjustment {
+    /// Which records have the weights: `answers`, or records drawn by the `tree` or the `entropy` of pair tables.
+    pub method: &'static str,
     /// The number of responses.
     pub respondents: u64,
     /// The number of different answer records; each has one weight.
@@ -79,13 +81,25 @@ pub fn adjust(
     check_options(options)?;
     check_records(plan, records)?;
     let adjusted = adjust::adjust(plan, records, margins, options)?;
+    Ok(adjustment(plan, "answers", records, adjusted.raked, &adjusted.tables, options))
+}
+
+/// What raking to these tables found, by name.
+pub(crate) fn adjustment(
+    plan: &Plan,
+    method: &'static str,
+    records: &DistinctRecords,
+    raked: Raked,
+    tables: &[Vec<usize>],
+    options: &Options,
+) -> Adjustment {
     let name = |&attribute: &usize| plan.schema().name(attribute).to_owned();
-    let raked = adjusted.raked;
     let unattainable = |missing: &adjust::Unattainable| Unattainable {
-        cell: cell(plan, &adjusted.tables[missing.margin], missing.cell),
+        cell: cell(plan, &tables[missing.margin], missing.cell),
         share: missing.share,
     };
-    Ok(Adjustment {
+    Adjustment {
+        method,
         respondents: records.total(),
         records: records.len(),
         iterations: raked.iterations,
@@ -94,16 +108,16 @@ pub fn adjust(
         largest_margin_error: raked.largest_margin_error,
         largest_weight_change: raked.largest_weight_change,
         distance: raked.distance,
-        margins: adjusted.tables.iter().map(|table| table.iter().map(name).collect()).collect(),
+        margins: tables.iter().map(|table| table.iter().map(name).collect()).collect(),
         unattainable: raked.unattainable.iter().map(unattainable).collect(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         simulation: None,
         seconds: None,
         weights: raked.weights,
-    })
+    }
 }
 
-fn check_options(options: &Options) -> Result<(), StudyError> {
+pub(crate) fn check_options(options: &Options) -> Result<(), StudyError> {
     match (1e-12..1.0).contains(&options.tolerance) && options.max_iterations > 0 {
         true => Ok(()),
         false => Err(StudyError::Needs(

@@ -11,8 +11,8 @@ use candor_analysis::estimate::{EstimateError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_analysis::watch::Watch;
-use candor_design::compare::{AtVariance, Candidate, Goal, Made, Simulation, Skipped, Variance, at_variance};
-use candor_design::compare::{compare_watched, recommended, simulated_errors};
+use candor_design::compare::{Alone, AtVariance, Candidate, Goal, Made, Simulation, Skipped, Variance, at_variance};
+use candor_design::compare::{alone, compare_watched, recommended, simulated_errors};
 use candor_design::predict::predicted_error;
 use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
 use serde::Serialize;
@@ -72,6 +72,8 @@ pub struct Comparison {
     pub methods: Vec<ComparedMethod>,
     /// The one with the least error; `None` if none can answer.
     pub recommended: Option<&'static str>,
+    /// What the other randomized attributes cost each of them under the recommended method; none if there is but one.
+    pub attributes: Vec<ComparedAttribute>,
     /// What the lists of tables are called whose errors are shown: one-way, two-way and, if they are others, those asked for. Not in JSON.
     #[serde(skip)]
     pub lists: Vec<String>,
@@ -81,6 +83,18 @@ pub struct Comparison {
     /// How many records were simulated. Not in JSON.
     #[serde(skip)]
     pub simulated: Option<usize>,
+}
+
+/// The tables asked for that have one attribute in them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ComparedAttribute {
+    /// The attribute.
+    pub attribute: String,
+    /// The root mean square standard error over all cells of its tables, by the recommended method.
+    pub error: f64,
+    /// The same if no other attribute were randomized, by the best method for that.
+    pub alone: f64,
 }
 
 /// One method of a comparison.
@@ -196,13 +210,18 @@ pub fn compare(
     };
     let method = |candidate: &Candidate| Ok(compared(candidate, &lists, simulated(candidate)?));
     let name = |&attribute: &usize| schema.name(attribute).to_owned();
+    let best = recommended(&candidates);
+    let attributes = best.map_or(Ok(Vec::new()), |best| alone(schema, &goal, best, watch))?;
+    let attribute =
+        |one: &Alone| ComparedAttribute { attribute: name(&one.attribute), error: one.among_all, alone: one.alone };
     let several = clusters.iter().flatten().filter(|cluster| cluster.len() > 1);
     Ok(Comparison {
         epsilon,
         respondents,
         tables: asked.to_owned(),
         methods: candidates.iter().map(method).collect::<Result<_, StudyError>>()?,
-        recommended: recommended(&candidates).map(|candidate| candidate.name),
+        recommended: best.map(|candidate| candidate.name),
+        attributes: attributes.iter().map(attribute).collect(),
         together: several.map(|cluster| cluster.iter().map(name).collect()).collect(),
         simulated: options.simulate.map(|_| records),
         lists: lists.into_iter().map(|list| list.name).collect(),

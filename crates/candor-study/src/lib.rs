@@ -32,6 +32,8 @@ pub mod design;
 
 pub mod compare;
 
+pub mod mean;
+
 pub mod shuffled;
 
 pub mod composition;

@@ -3,7 +3,8 @@
 use candor::schema::Attribute;
 use candor_design::front::prior::Prior;
 use candor_tables::TableError;
-use candor_tables::codes::codes;
+use candor_tables::codes::{Unfit, codes};
+use candor_tables::dither::fixed;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::Input;
 
@@ -65,8 +66,9 @@ pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute,
 pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableError> {
     let mut counts = vec![0.0; attribute.categories().len()];
     let mut bad = None;
-    for batch in input.batches(&[attribute.name().to_owned()])? {
-        for code in codes(&batch?, 0, attribute, |unfit| bad = bad.take().or_else(|| Some(unfit.told())))? {
+    for (batch, number) in input.batches(&[attribute.name().to_owned()])?.zip(0..) {
+        let report = |unfit: Unfit<'_>| bad = bad.take().or_else(|| Some(unfit.told()));
+        for code in codes(&batch?, 0, attribute, &mut fixed(number), report)? {
             counts[usize::from(code)] += 1.0;
         }
     }

@@ -1,4 +1,5 @@
-//! For how many people does a condition hold, of everybody or among some; what is the mean of a number among them? By several methods, side by side.
+//! For how many people does a condition hold, of everybody or among some; what is the mean of a number among them? By one method, or by
+//! several side by side.
 
 use candor::plan::Plan;
 use candor_analysis::adjust::{DistinctRecords, Options, check_plan};
@@ -32,17 +33,40 @@ pub enum QueryMethod {
     Adjusted,
 }
 
-impl Choice for QueryMethod {
+/// The methods that are to answer: one, or all of them side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryMethods(&'static [QueryMethod]);
+
+impl QueryMethods {
+    /// The unbiased one, with its interval.
+    pub const JOINT: QueryMethods = QueryMethods(&[QueryMethod::Joint]);
+    /// All of them; of those, the ones that go with the other options.
+    pub const ALL: QueryMethods =
+        QueryMethods(&[QueryMethod::Joint, QueryMethod::Clusters, QueryMethod::Independent, QueryMethod::Adjusted]);
+}
+
+impl Choice for QueryMethods {
     const PARAMETER: &'static str = "method";
-    const ALL: &'static [(&'static str, QueryMethod)] = &[
-        ("joint", QueryMethod::Joint),
-        ("clusters", QueryMethod::Clusters),
-        ("independent", QueryMethod::Independent),
-        ("adjusted", QueryMethod::Adjusted),
+    const ALL: &'static [(&'static str, QueryMethods)] = &[
+        ("joint", QueryMethods::JOINT),
+        ("clusters", QueryMethods(&[QueryMethod::Clusters])),
+        ("independent", QueryMethods(&[QueryMethod::Independent])),
+        ("adjusted", QueryMethods(&[QueryMethod::Adjusted])),
+        ("all", QueryMethods::ALL),
     ];
 }
 
 impl QueryMethod {
+    /// What it is called.
+    fn called(self) -> &'static str {
+        match self {
+            QueryMethod::Joint => "joint",
+            QueryMethod::Clusters => "clusters",
+            QueryMethod::Independent => "independent",
+            QueryMethod::Adjusted => "adjusted",
+        }
+    }
+
     /// What it takes for independent; `None` if it does not multiply tables.
     fn assume(self) -> Option<Assume> {
         match self {
@@ -57,8 +81,8 @@ impl QueryMethod {
 /// How to answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryOptions {
-    /// By which methods; of all, those that go with the other options.
-    pub methods: Vec<QueryMethod>,
+    /// By which methods; the unbiased one by default.
+    pub methods: QueryMethods,
     /// With which confidence, above 0 and below 1.
     pub confidence: f64,
     /// Whose share.
@@ -75,7 +99,7 @@ pub struct QueryOptions {
 
 impl Default for QueryOptions {
     fn default() -> QueryOptions {
-        let methods = QueryMethod::ALL.iter().map(|(_, method)| *method).collect();
+        let methods = QueryMethods::JOINT;
         let (given, mean, values, compare) = (None, None, None, None);
         QueryOptions { methods, confidence: 0.95, target: Target::default(), given, mean, values, compare }
     }
@@ -193,11 +217,11 @@ impl<'a> Question<'a> {
         }
         let mean = mean.map(values).transpose()?;
         let methods = match options.only_joint() {
-            true if !options.methods.contains(&QueryMethod::Joint) => {
+            true if !options.methods.0.contains(&QueryMethod::Joint) => {
                 return Err(StudyError::Needs("`given`, `mean` and `compare` go with `method joint` only"));
             }
             true => vec![QueryMethod::Joint],
-            false => options.methods.clone(),
+            false => options.methods.0.to_vec(),
         };
         let (confidence, target) = (options.confidence, options.target);
         Ok(Question { plan, text, condition, given, mean, compare, methods, confidence, target })

@@ -7,6 +7,7 @@ use candor::schema::{Attribute, CROSS, parts};
 use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
+use candor_tables::dither::dithered;
 use candor_tables::error::shown;
 use candor_tables::input::Inputs;
 use candor_tables::misfit::misfit;
@@ -105,7 +106,7 @@ impl<'a> OneByOne<'a> {
     /// # Errors
     /// Says which field is missing or wrong; names its value and no other.
     pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, String> {
-        let record = record(self.plan, fields)?;
+        let record = record(self.plan, fields, rng)?;
         let answers = self.client.answer(&record, rng).map_err(|error| error.to_string())?;
         Ok(response_line(self.plan, &one_response(self.plan, &record, &answers), 0))
     }
@@ -122,18 +123,19 @@ fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
     }
 }
 
-/// The codes of a record given as JSON.
-fn record(plan: &Plan, fields: &Map<String, Value>) -> Result<Vec<u16>, String> {
+/// The codes of a record given as JSON; numbers between two points of a grid are rounded at random.
+fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<Vec<u16>, String> {
     let code = |attribute: &Attribute| {
         let name = attribute.name();
         // A cross-classification may be given by its parts.
         let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
         let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
-        attribute.code_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
+        let place = attribute.place_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
             let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>(), true);
             let no_category = if wrong.value.is_empty() { "is not a category; " } else { "" };
             format!("the field \"{}\" is \"{}\", which {no_category}{}", wrong.column, shown(wrong.value), wrong.hint)
-        })
+        });
+        place.map(|place| dithered(place, rng))
     };
     plan.schema().attributes().iter().map(code).collect()
 }

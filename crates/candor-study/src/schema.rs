@@ -28,6 +28,8 @@ pub struct DescribedAttribute {
     pub labels: Vec<String>,
     /// The edges of its bins; empty for an attribute that is not binned.
     pub edges: Vec<f64>,
+    /// The points of its grid, if numbers are dithered.
+    pub grid: Vec<f64>,
 }
 
 /// The attributes of a schema, described.
@@ -42,6 +44,7 @@ pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
         public: attribute.is_public(),
         labels: attribute.categories().to_vec(),
         edges: attribute.edges().collect(),
+        grid: attribute.grid().collect(),
     };
     schema.attributes().iter().map(one).collect()
 }

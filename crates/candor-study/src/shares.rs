@@ -8,22 +8,19 @@ use std::collections::BTreeMap;
 use candor::schema::{Attribute, Schema, nearest};
 use candor_analysis::regress::normal_points;
 use candor_tables::TableError;
-use candor_tables::codes::codes;
+use candor_tables::codes::{Unfit, codes};
+use candor_tables::dither::fixed;
 use candor_tables::error::BadValue;
 use candor_tables::input::{Batch, Input};
-use candor_tables::model::{numbers, texts};
+use candor_tables::margins::{MARGIN_COLUMNS, MarginRow, margin_rows, shares};
+use candor_tables::model::numbers;
 
 use crate::error::StudyError;
 
-/// The column that says how often a row occurs.
-const SHARE: &str = "share";
-
-/// What the column [`SHARE`] holds.
-const SHARES: &str = "a share is a number, 0 or more; only their proportions count";
-
-/// The columns of a file with one row for each category of an attribute.
-const ATTRIBUTE: &str = "attribute";
-const CATEGORY: &str = "category";
+/// The columns of a file with one row for each category of an attribute; the last also says how often a row of a file of people occurs.
+const ATTRIBUTE: &str = MARGIN_COLUMNS[0];
+const CATEGORY: &str = MARGIN_COLUMNS[1];
+const SHARE: &str = MARGIN_COLUMNS[2];
 
 /// Points that stand for a number of which nothing is known.
 const POINTS: usize = 20;
@@ -90,6 +87,19 @@ impl Shares {
             Some((part, at)) => part.kinds.iter().for_each(|kind| shares[usize::from(kind.0[at])] += kind.2),
         }
         shares
+    }
+
+    /// The share of each cell of a table, first attribute slowest.
+    ///
+    /// # Errors
+    /// If there are too many kinds of people to tell apart.
+    pub fn table(&self, schema: &Schema, attributes: &[usize]) -> Result<Vec<f64>, StudyError> {
+        let shape = schema.shape(attributes);
+        let mut shares = vec![0.0; shape.cells()];
+        for (codes, _, share) in self.kinds(schema, attributes, &[])? {
+            shares[shape.cell(&codes)] += share;
+        }
+        Ok(shares)
     }
 
     /// All kinds of people who differ in these attributes and numbers.
@@ -180,26 +190,17 @@ fn bad(batch: &Batch, row: usize, column: &str, value: &str, hint: &str) -> Tabl
     TableError::Value(BadValue { file, row, column: column.to_owned(), value: value.to_owned(), hint: hint.to_owned() })
 }
 
-fn shares_of(batch: &Batch) -> Result<Vec<f64>, TableError> {
-    let shares = numbers(batch, SHARE, SHARES)?;
-    match shares.iter().position(|share| *share < 0.0) {
-        Some(row) => Err(bad(batch, row, SHARE, &shares[row].to_string(), &format!("is no share; {SHARES}"))),
-        None => Ok(shares),
-    }
-}
-
 fn read_categories(schema: &Schema, input: Input) -> Result<Shares, TableError> {
     let file = input.name().to_owned();
     let mut found: BTreeMap<usize, Vec<Kind>> = BTreeMap::new();
-    for batch in input.batches(&[ATTRIBUTE, CATEGORY, SHARE].map(str::to_owned))? {
+    for batch in input.batches(&MARGIN_COLUMNS.map(str::to_owned))? {
         let batch = batch?;
-        let (names, labels, shares) = (texts(&batch, ATTRIBUTE)?, texts(&batch, CATEGORY)?, shares_of(&batch)?);
-        for (row, ((name, label), share)) in names.iter().zip(&labels).zip(shares).enumerate() {
+        for (row, MarginRow { attribute: name, category: label, share }) in margin_rows(&batch)?.iter().enumerate() {
             let attribute =
                 schema.position(name).map_err(|error| bad(&batch, row, ATTRIBUTE, name, &error.to_string()))?;
             let code = code(&schema.attributes()[attribute], label)
                 .map_err(|hint| bad(&batch, row, CATEGORY, label, &hint))?;
-            found.entry(attribute).or_default().push((vec![code], Vec::new(), share));
+            found.entry(attribute).or_default().push((vec![code], Vec::new(), *share));
         }
     }
     let part = |(attribute, kinds): (usize, Vec<Kind>)| {
@@ -238,7 +239,8 @@ fn read_kinds(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares
         let batch = batch?;
         let mut unfit = None;
         let coded = all.attributes.iter().enumerate().map(|(column, &at)| {
-            codes(&batch, column, &schema.attributes()[at], |bad| unfit = unfit.take().or_else(|| Some(bad.told())))
+            let report = |bad: Unfit<'_>| unfit = unfit.take().or_else(|| Some(bad.told()));
+            codes(&batch, column, &schema.attributes()[at], &mut fixed(column as u64), report)
         });
         let coded = coded.collect::<Result<Vec<_>, _>>()?;
         if let Some(value) = unfit {
@@ -247,10 +249,10 @@ fn read_kinds(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares
         let rule = "it is a number in the model";
         let values = all.numbers.iter().map(|name| numbers(&batch, name, rule)).collect::<Result<Vec<_>, _>>()?;
         let rows = batch.columns.num_rows();
-        let shares = if weighted { shares_of(&batch)? } else { vec![1.0; rows] };
+        let counts = if weighted { shares(&batch)? } else { vec![1.0; rows] };
         let row = |row: usize| {
             let codes = coded.iter().map(|column| column[row]).collect();
-            (codes, values.iter().map(|column| column[row]).collect(), shares[row])
+            (codes, values.iter().map(|column| column[row]).collect(), counts[row])
         };
         let kinds = std::mem::take(&mut all.kinds).into_iter().chain((0..rows).map(row));
         all = Part::new(all.attributes, all.numbers, kinds);

@@ -6,6 +6,7 @@ use candor_analysis::table_list::TableList;
 use serde::Serialize;
 
 use crate::error::{StudyError, check_confidence};
+use crate::shares::Shares;
 
 /// How many respondents it takes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +28,8 @@ pub struct Size {
     pub attributes: Vec<String>,
     /// How many respondents, if the truth is uniform.
     pub respondents: Option<f64>,
+    /// How many respondents, if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    pub anticipated: Option<f64>,
     /// How many respondents, whatever the truth; `None` if it is not worked out.
     pub worst_case: Option<f64>,
     /// Why no number would do, if none does.
@@ -62,9 +65,32 @@ pub fn size(
         Size {
             attributes: table.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
             respondents: needed.as_ref().ok().map(|(uniform, _)| *uniform),
+            anticipated: None,
             worst_case: needed.as_ref().ok().and_then(|(_, worst)| *worst),
             reason: needed.err().map(|error| error.to_string()),
         }
     };
     Ok(Sizes { margin, confidence, tables: tables.lists().iter().map(one).collect() })
+}
+
+/// The same, and how many respondents it takes if the truth is as anticipated.
+///
+/// # Errors
+/// As [`size`], or if there are too many kinds of people to tell apart.
+pub fn size_anticipated(
+    plan: &Plan,
+    tables: &TableList,
+    margin: f64,
+    confidence: f64,
+    interval: Interval,
+    shares: &Shares,
+) -> Result<Sizes, StudyError> {
+    let mut sizes = size(plan, tables, margin, confidence, interval)?;
+    for (one, table) in sizes.tables.iter_mut().zip(tables.lists()) {
+        let truth = shares.table(plan.schema(), table)?;
+        let reach = interval.reach(confidence, truth.len());
+        let predicted = TableEstimator::new(plan, table).and_then(|estimator| estimator.predict_at(1.0, &truth));
+        one.anticipated = predicted.ok().flatten().map(|estimate| estimate.respondents_for(margin, reach));
+    }
+    Ok(sizes)
 }

@@ -4,8 +4,12 @@ mod survey;
 
 use candor_study::StudyError;
 use candor_study::counts::Counts;
-use candor_study::query::{Answers, QueryMethod, QueryOptions, Question, query};
+use candor_study::query::{Answers, QueryMethods, QueryOptions, Question, query};
 use survey::{PEOPLE, Survey};
+
+fn all_methods() -> QueryOptions {
+    QueryOptions { methods: QueryMethods::ALL, ..QueryOptions::default() }
+}
 
 fn ask(survey: &Survey, condition: &str, options: QueryOptions) -> Answers {
     let question = Question::new(&survey.plan, condition, options).unwrap();
@@ -17,7 +21,7 @@ fn ask(survey: &Survey, condition: &str, options: QueryOptions) -> Answers {
 #[test]
 fn methods_side_by_side() {
     let survey = Survey::independent();
-    let found = ask(&survey, " smokes = yes and school = none ", QueryOptions::default());
+    let found = ask(&survey, " smokes = yes and school = none ", all_methods());
     assert_eq!((found.condition.as_str(), found.respondents), (" smokes = yes and school = none ", PEOPLE));
     let names: Vec<&str> = found.answers.iter().map(|answer| answer.method).collect();
     assert_eq!(names, ["joint", "clusters", "independent", "adjusted"]);
@@ -38,22 +42,28 @@ fn methods_side_by_side() {
 }
 
 #[test]
+fn one_answer_unless_more_are_asked_for() {
+    let survey = Survey::independent();
+    let condition = "smokes = yes and school = none";
+    let found = ask(&survey, condition, QueryOptions::default());
+    assert_eq!(found.answers, ask(&survey, condition, all_methods()).answers[..1]);
+    assert!(found.answers[0].low < found.answers[0].estimate && found.answers[0].estimate < found.answers[0].high);
+}
+
+#[test]
 fn only_what_is_needed_is_counted() {
     let survey = Survey::independent();
-    let question = |methods: &[QueryMethod], condition: &str| {
-        let options = QueryOptions { methods: methods.to_vec(), ..QueryOptions::default() };
-        Question::new(&survey.plan, condition, options).unwrap()
-    };
+    let question = |options: QueryOptions, condition: &str| Question::new(&survey.plan, condition, options).unwrap();
     let condition = "smokes = yes or school > none";
-    let joint = question(&[QueryMethod::Joint], condition);
+    let joint = question(QueryOptions::default(), condition);
     assert_eq!(joint.tables().unwrap().lists(), [vec![0, 1]]);
     assert!(!joint.needs_records() && joint.note().is_none());
-    let all = question(&QueryOptions::default().methods, condition);
+    let all = question(all_methods(), condition);
     assert_eq!(all.tables().unwrap().lists(), [vec![0, 1], vec![0], vec![1]]);
     assert!(all.needs_records() && all.note().unwrap().contains("clusters takes attributes of different blocks"));
-    assert_eq!(question(&QueryOptions::default().methods, "school = some").note(), None);
+    assert_eq!(question(all_methods(), "school = some").note(), None);
     let together = Survey::new(r#"{"method": "joint", "epsilon": 4}"#);
-    let question = Question::new(&together.plan, condition, QueryOptions::default()).unwrap();
+    let question = Question::new(&together.plan, condition, all_methods()).unwrap();
     assert!(question.note().unwrap().contains("clusters is the same as joint"));
 }
 
@@ -61,12 +71,12 @@ fn only_what_is_needed_is_counted() {
 fn what_cannot_be_answered_says_why() {
     // A lottery has no records to weigh.
     let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 4, "tables": "smokes;school"}"#);
-    let found = ask(&lottery, "smokes = yes and school = none", QueryOptions::default());
+    let found = ask(&lottery, "smokes = yes and school = none", all_methods());
     let adjusted = found.answers.last().unwrap();
     assert!(adjusted.estimate.is_none() && adjusted.reason.as_ref().unwrap().contains("lottery"));
     // Records and tables that were not given.
     let survey = Survey::independent();
-    let question = Question::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
+    let question = Question::new(&survey.plan, "smokes = yes", all_methods()).unwrap();
     let found = query(&question, &survey.counts("school", &[]), None);
     let reasons: Vec<&str> = found.answers.iter().map(|answer| answer.reason.as_deref().unwrap()).collect();
     let [tables, records] = ["its tables were not counted", "the answer records were not kept"];

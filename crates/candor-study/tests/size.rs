@@ -11,7 +11,7 @@ use candor_study::arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray
 use candor_study::effects::{EffectOptions, EffectPowers, effects, parse_effect};
 use candor_study::regress::{RegressOptions, model};
 use candor_study::shares::Shares;
-use candor_study::size::size;
+use candor_study::size::{size, size_anticipated};
 use candor_tables::TableError;
 use candor_tables::input::Input;
 use survey::Survey;
@@ -32,6 +32,29 @@ fn so_many_respondents_reach_the_margin_and_one_fewer_do_not() {
     }
     let all = size(&plan, &tables, 0.02, 0.95, Interval::Simultaneous).unwrap();
     assert!(all.tables[1].respondents > found.tables[1].respondents);
+}
+
+/// Truths that are anticipated: the uniform one gives the uniform size, none gives more than the worst case, and errors at the size are the margin.
+#[test]
+fn anticipated_shares_give_sizes_between() {
+    let plan = Survey::independent().plan;
+    let tables = TableList::parse("smokes;school;pairs", plan.schema()).unwrap();
+    let sized = |shares: &Shares| size_anticipated(&plan, &tables, 0.02, 0.95, Interval::Wald, shares).unwrap().tables;
+    for one in sized(&Shares::uniform()) {
+        assert!((one.anticipated.unwrap() - one.respondents.unwrap()).abs() <= 1.0, "{one:?}");
+    }
+    let columns = [("attribute", &["smokes", "smokes", "school"][..]), ("category", &["no", "yes", "some"])];
+    let shares = Shares::read(plan.schema(), &[], table(&columns, &[0.9, 0.1, 1.0])).unwrap();
+    assert_eq!(shares.table(plan.schema(), &[0, 1]).unwrap(), [0.0, 0.9, 0.0, 0.0, 0.1, 0.0]);
+    for (one, list) in sized(&shares).iter().zip(tables.lists()) {
+        let needed = one.anticipated.unwrap();
+        assert!(needed <= one.worst_case.unwrap() && Some(needed) != one.respondents, "{one:?}");
+        let estimator = TableEstimator::new(&plan, list).unwrap();
+        let truth = shares.table(plan.schema(), list).unwrap();
+        let error =
+            |n: f64| Interval::Wald.reach(0.95, 1) * estimator.predict_at(n, &truth).unwrap().unwrap().largest_error();
+        assert!(error(needed) <= 0.02 * (1.0 + 1e-12) && error(needed - 1.0) > 0.02, "{one:?}");
+    }
 }
 
 #[test]
@@ -139,7 +162,7 @@ fn shares_of_categories_and_of_people() {
         "row 1, column \"attribute\": \"smoke\"",
     );
     refused(table(&[("attribute", &["smokes"]), ("category", &["yess"])], &[1.0]), "did you mean \"yes\"");
-    refused(table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[-1.0]), "\"-1\" is no share");
+    refused(table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[-1.0]), "\"-1.0\" is not a share");
     refused(
         table(&[("attribute", &["smokes"]), ("category", &["yes"])], &[0.0]),
         "the shares of \"smokes\" sum to nothing",

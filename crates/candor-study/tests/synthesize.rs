@@ -7,7 +7,7 @@ use candor_analysis::adjust::Options;
 use candor_study::StudyError;
 use candor_study::adjust::{adjust, margins};
 use candor_study::estimate::{EstimateOptions, estimate};
-use candor_study::synthesize::{Parts, synthesize, synthesize_weighted, tables};
+use candor_study::synthesize::{Parts, synthesize, synthesize_weighted, tables, weigh};
 use survey::{PEOPLE, Survey};
 
 #[test]
@@ -54,6 +54,31 @@ fn what_cannot_be_made_is_refused_with_what_to_use_instead() {
     assert!(refused(Parts::Joint).starts_with("not identifiable: "));
     assert!(refused(Parts::Joint).ends_with("; use `method clusters` or adjusted"));
     assert!(refused(Parts::Clusters).ends_with("; use `method adjusted`, or a plan with smaller blocks"));
+}
+
+/// A plan for pairs, whose responses are no records: the tree and maximum entropy of two attributes are their table.
+#[test]
+fn pair_tables_make_records_and_weights() {
+    let survey = Survey::new(r#"{"method": "workload", "epsilon": 6, "tables": "pairs"}"#);
+    let counts = survey.counts("smokes;school;smokes,school;region,smokes;region,school;region", &[]);
+    let source = Source::from_seed(3);
+    for parts in [Parts::Tree, Parts::Entropy] {
+        let made = synthesize(&survey.plan, parts, &counts, None, &source).unwrap();
+        assert_eq!(made.links[0].attributes, ["smokes", "school"]);
+        assert!(made.links[0].information > 0.2 && made.untold.is_empty(), "{:?}", made.links);
+        assert_eq!(
+            made.columns[2].iter().filter(|&&code| code == 0).count(),
+            survey.truths[2].iter().filter(|&&code| code == 0).count()
+        );
+        // A third of all have much school and do not smoke; the standard error is below 0.012.
+        let both = (0..PEOPLE as usize).filter(|&row| made.columns[0][row] == 0 && made.columns[1][row] == 2).count();
+        assert!((both as f64 / PEOPLE as f64 - 1.0 / 3.0).abs() < 0.06, "{both}");
+        let (records, weights) = weigh(&survey.plan, parts, &counts, &Options::default()).unwrap();
+        assert!(weights.converged && weights.weights.len() == records.len() && weights.respondents == PEOPLE);
+        assert!((weights.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    let answers = weigh(&survey.plan, Parts::Joint, &counts, &Options::default());
+    assert!(matches!(answers, Err(StudyError::Needs(_))));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use candor::schema::Schema;
 
 use crate::TableError;
 use crate::codes::codes;
+use crate::dither::fixed;
 use crate::error::BadValue;
 use crate::input::{Batch, Input};
 
@@ -21,7 +22,9 @@ pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(BadValue)) -> Re
         records += batch.columns.num_rows() as u64;
         let mut found = Vec::new();
         for (column, attribute) in schema.attributes().iter().enumerate() {
-            codes(&batch, column, attribute, |unfit| {
+            // Whether a value fits does not depend on how it is rounded.
+            let mut rng = fixed(0);
+            codes(&batch, column, attribute, &mut rng, |unfit| {
                 let first = !std::mem::replace(&mut suggested[column], true);
                 found.push(if first { unfit.told() } else { unfit.listed() });
             })?;

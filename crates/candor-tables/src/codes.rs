@@ -5,8 +5,10 @@ use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray};
 use arrow_schema::DataType;
 use candor::schema::Attribute;
+use rand_core::CryptoRng;
 
 use crate::TableError;
+use crate::dither::dithered;
 use crate::error::BadValue;
 use crate::input::Batch;
 use crate::misfit::{Misfit, misfit};
@@ -45,7 +47,7 @@ impl Unfit<'_> {
     }
 }
 
-/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0.
+/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points of a grid are [dithered](dithered).
 ///
 /// # Errors
 /// If the column's type holds no categories.
@@ -53,16 +55,17 @@ pub fn codes(
     batch: &Batch,
     column: usize,
     attribute: &Attribute,
+    rng: &mut impl CryptoRng,
     mut bad: impl FnMut(Unfit<'_>),
 ) -> Result<Vec<u16>, TableError> {
     let array = batch.columns.column(column);
     let report = |row: usize, value: &str| bad(Unfit { batch, column, attribute, index: row, value });
-    let coded = if attribute.is_binned() && array.data_type().is_numeric() {
-        of_numbers(array, attribute, report)
+    let coded = if attribute.numbers() > 0 && array.data_type().is_numeric() {
+        of_numbers(array, attribute, rng, report)
     } else if let Some(dictionary) = text_dictionary(array) {
-        Some(of_dictionary(&dictionary, attribute, report))
+        Some(of_dictionary(&dictionary, attribute, rng, report))
     } else if is_categorical(array.data_type()) {
-        of_texts(array, attribute, report)
+        of_texts(array, attribute, rng, report)
     } else {
         None
     };
@@ -73,16 +76,24 @@ pub fn codes(
     })
 }
 
-fn of_numbers(array: &ArrayRef, attribute: &Attribute, mut report: impl FnMut(usize, &str)) -> Option<Vec<u16>> {
+fn of_numbers(
+    array: &ArrayRef,
+    attribute: &Attribute,
+    rng: &mut impl CryptoRng,
+    mut report: impl FnMut(usize, &str),
+) -> Option<Vec<u16>> {
     let numbers = cast(array, &DataType::Float64)?;
-    let missing = attribute.code_of_value("");
+    let missing = attribute.place_of_value("");
     let mut coded = Vec::with_capacity(array.len());
     for (row, number) in numbers.as_primitive::<Float64Type>().iter().enumerate() {
-        let code = number.map_or(missing, |number| attribute.code_of_number(number));
-        coded.push(code.unwrap_or_else(|| {
-            report(row, &number.map_or(String::new(), |number| number.to_string()));
-            0
-        }));
+        let place = number.map_or(missing, |number| attribute.place_of_number(number));
+        coded.push(place.map_or_else(
+            || {
+                report(row, &number.map_or(String::new(), |number| number.to_string()));
+                0
+            },
+            |place| dithered(place, rng),
+        ));
     }
     Some(coded)
 }
@@ -91,33 +102,45 @@ fn of_numbers(array: &ArrayRef, attribute: &Attribute, mut report: impl FnMut(us
 fn of_dictionary(
     dictionary: &DictionaryArray<Int32Type>,
     attribute: &Attribute,
+    rng: &mut impl CryptoRng,
     mut report: impl FnMut(usize, &str),
 ) -> Vec<u16> {
-    let missing = attribute.code_of_value("");
+    let missing = attribute.place_of_value("");
     let labels = dictionary.values().as_string::<i32>();
-    let known: Vec<Option<u16>> =
-        labels.iter().map(|label| label.map_or(missing, |label| attribute.code_of_value(label))).collect();
+    let known: Vec<Option<(u16, f64)>> =
+        labels.iter().map(|label| label.map_or(missing, |label| attribute.place_of_value(label))).collect();
     let mut coded = Vec::with_capacity(dictionary.len());
     for (row, key) in dictionary.keys().iter().enumerate() {
-        let code = key.map_or(missing, |key| known[key as usize]);
-        coded.push(code.unwrap_or_else(|| {
-            let label = key.map(|key| key as usize).filter(|&key| labels.is_valid(key));
-            report(row, label.map_or("", |key| labels.value(key)));
-            0
-        }));
+        let place = key.map_or(missing, |key| known[key as usize]);
+        coded.push(place.map_or_else(
+            || {
+                let label = key.map(|key| key as usize).filter(|&key| labels.is_valid(key));
+                report(row, label.map_or("", |key| labels.value(key)));
+                0
+            },
+            |place| dithered(place, rng),
+        ));
     }
     coded
 }
 
-fn of_texts(array: &ArrayRef, attribute: &Attribute, mut report: impl FnMut(usize, &str)) -> Option<Vec<u16>> {
-    let missing = attribute.code_of_value("");
+fn of_texts(
+    array: &ArrayRef,
+    attribute: &Attribute,
+    rng: &mut impl CryptoRng,
+    mut report: impl FnMut(usize, &str),
+) -> Option<Vec<u16>> {
+    let missing = attribute.place_of_value("");
     let mut coded = Vec::with_capacity(array.len());
     for_each_text(array, |row, value| {
-        let code = value.map_or(missing, |value| attribute.code_of_value(value));
-        coded.push(code.unwrap_or_else(|| {
-            report(row, value.unwrap_or(""));
-            0
-        }));
+        let place = value.map_or(missing, |value| attribute.place_of_value(value));
+        coded.push(place.map_or_else(
+            || {
+                report(row, value.unwrap_or(""));
+                0
+            },
+            |place| dithered(place, rng),
+        ));
     })?;
     Some(coded)
 }

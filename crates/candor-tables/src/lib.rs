@@ -16,6 +16,7 @@ pub mod limits;
 mod cross;
 pub mod input;
 pub mod misfit;
+pub mod dither;
 pub mod codes;
 pub mod check;
 pub mod infer;

@@ -1,13 +1,12 @@
-//! Known margins of a population: a table with one row for each category of each attribute.
+//! Shares of categories, known of a population or anticipated: a table with one row for each category of each attribute.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
 
 use crate::TableError;
 use crate::input::{Batch, Inputs};
-use crate::model::column;
+use crate::model::{column, texts};
 use crate::responses::{bad_value, unsupported, written};
 use crate::types::cast;
 
@@ -23,7 +22,7 @@ pub struct MarginRow {
 }
 
 /// The columns of such a table.
-const COLUMNS: [&str; 3] = ["attribute", "category", "share"];
+pub const MARGIN_COLUMNS: [&str; 3] = ["attribute", "category", "share"];
 
 /// Reads margins from the columns `attribute`, `category` and `share`.
 ///
@@ -32,28 +31,38 @@ const COLUMNS: [&str; 3] = ["attribute", "category", "share"];
 pub fn read_margins(inputs: Inputs) -> Result<Vec<MarginRow>, TableError> {
     let mut rows = Vec::new();
     for table in inputs {
-        for batch in table.open()?.batches(&COLUMNS.map(str::to_owned))? {
-            rows.extend(rows_of(&batch?)?);
+        for batch in table.open()?.batches(&MARGIN_COLUMNS.map(str::to_owned))? {
+            rows.extend(margin_rows(&batch?)?);
         }
     }
     Ok(rows)
 }
 
-fn rows_of(batch: &Batch) -> Result<Vec<MarginRow>, TableError> {
-    let [attributes, categories, shares] = COLUMNS.map(|name| column(batch, name));
-    let text = |array, name| cast(array, &DataType::Utf8).ok_or_else(|| unsupported(batch, name, array));
-    let (attributes, categories) = (text(attributes, COLUMNS[0])?, text(categories, COLUMNS[1])?);
-    let numbers = text(shares, COLUMNS[2])?;
-    let numbers = cast(&numbers, &DataType::Float64).ok_or_else(|| unsupported(batch, COLUMNS[2], shares))?;
-    let numbers = numbers.as_primitive::<Float64Type>();
-    let (attributes, categories) = (attributes.as_string::<i32>(), categories.as_string::<i32>());
-    let named = |texts: &StringArray, row: usize| if texts.is_null(row) { "" } else { texts.value(row) }.to_owned();
+/// The same from a batch with these columns, row by row.
+///
+/// # Errors
+/// If a share is none, or a column is of another type.
+pub fn margin_rows(batch: &Batch) -> Result<Vec<MarginRow>, TableError> {
+    let [attributes, categories, _] = MARGIN_COLUMNS;
+    let named = texts(batch, attributes)?.into_iter().zip(texts(batch, categories)?);
+    let row = |((attribute, category), share)| MarginRow { attribute, category, share };
+    Ok(named.zip(shares(batch)?).map(row).collect())
+}
+
+/// The column `share` of a batch that has it: numbers, 0 or more.
+///
+/// # Errors
+/// If one is none, or the column is of another type.
+pub fn shares(batch: &Batch) -> Result<Vec<f64>, TableError> {
+    let [_, _, name] = MARGIN_COLUMNS;
+    let array = column(batch, name);
+    let numbers = cast(array, &DataType::Utf8).and_then(|text| cast(&text, &DataType::Float64));
+    let numbers = numbers.ok_or_else(|| unsupported(batch, name, array))?;
     let one = |(row, share): (usize, Option<f64>)| {
-        let share = share.filter(|share| (0.0..=1e15).contains(share)).ok_or_else(|| {
-            let bad = bad_value(batch, row, COLUMNS[2], &written(shares, row));
-            TableError::Value(bad.not("a share", "it is a share of the population, or a number of people: 0 or more"))
-        })?;
-        Ok(MarginRow { attribute: named(attributes, row), category: named(categories, row), share })
+        share.filter(|share| (0.0..=1e15).contains(share)).ok_or_else(|| {
+            let bad = bad_value(batch, row, name, &written(array, row));
+            TableError::Value(bad.not("a share", "it is a share of the people, or how many they are: 0 or more"))
+        })
     };
-    numbers.iter().enumerate().map(one).collect()
+    numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
 }

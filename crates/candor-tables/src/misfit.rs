@@ -27,7 +27,7 @@ pub fn misfit<'a>(attribute: &'a Attribute, values: &[&'a str], suggest: bool) -
         [whole] => (whole.split(CROSS).collect(), true),
         several => (several.to_vec(), false),
     };
-    let wrong = attribute.wrong_part(&values);
+    let wrong = wrong_part(attribute, &values);
     let column = if own { attribute.name() } else { columns[wrong] };
     Misfit {
         column,
@@ -41,8 +41,14 @@ fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
     if value.is_empty() {
         return list_missing(attribute.name());
     }
-    let kind = if attribute.is_binned() { "is neither a number nor a category" } else { "is not a category" };
-    let nearest = (suggest && !attribute.is_binned()).then(|| attribute.nearest_category(value)).flatten();
+    let kind = match (attribute.numbers(), attribute.grid().next(), attribute.grid().last()) {
+        (0, ..) => "is not a category".to_owned(),
+        (_, Some(first), Some(last)) => format!("is neither a number from {first} to {last} nor a category"),
+        _ => "is neither a number nor a category".to_owned(),
+    };
+    let nearest = (suggest && attribute.numbers() == 0)
+        .then(|| nearest(value, attribute.categories().iter().map(String::as_str)))
+        .flatten();
     match nearest {
         Some(nearest) => format!("{kind}; did you mean \"{nearest}\"?"),
         None => format!("{kind} of the schema's {}", attribute.categories().len()),
@@ -51,7 +57,7 @@ fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
 
 /// What would be right in one part of a cross-classification.
 fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, suggest: bool) -> String {
-    let labels = || attribute.labels_of_part(part, parts(attribute.name()).len());
+    let labels = || labels_of_part(attribute, part, parts(attribute.name()).len());
     match value {
         value if labels().any(|label| label == value) => {
             format!("does not go with the other parts in any category of \"{}\"", attribute.name())
@@ -64,6 +70,33 @@ fn hint_of_part(attribute: &Attribute, part: usize, column: &str, value: &str, s
     }
 }
 
+/// Of the parts of a value that is no category of a cross-classification, the first that no category has beside the parts
+/// before it. So that one part can be named, and the others kept quiet.
+///
+/// Takes a look at every category for each part.
+fn wrong_part(attribute: &Attribute, values: &[&str]) -> usize {
+    let mut beginning = String::new();
+    let fits = |beginning: &str| attribute.categories().iter().any(|category| category.starts_with(beginning));
+    let wrong = values.iter().position(|value| {
+        beginning += value;
+        beginning.push(CROSS);
+        !fits(&beginning)
+    });
+    // All of them may begin a longer category; then the last one ends too early.
+    wrong.unwrap_or(values.len().saturating_sub(1))
+}
+
+/// The labels of one of `parts` parts of a cross-classification, each as often as it occurs; those of categories that have
+/// another number of parts cannot be told.
+fn labels_of_part(attribute: &Attribute, part: usize, parts: usize) -> impl Iterator<Item = &str> {
+    let split = |category: &'_ String| category.split(CROSS).count();
+    attribute
+        .categories()
+        .iter()
+        .filter(move |category| split(category) == parts)
+        .filter_map(move |category| category.split(CROSS).nth(part))
+}
+
 fn list_missing(column: &str) -> String {
     format!("list \"\" among the categories of \"{column}\" in the schema to allow that")
 }
@@ -71,6 +104,19 @@ fn list_missing(column: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_part_that_is_wrong() {
+        let categories = ["m*no", "m*yes", "f*no", "f*yes", "f*may*be"].map(str::to_owned);
+        let crossed = Attribute::new("Sex*HIV", categories.to_vec()).unwrap();
+        for (values, wrong) in
+            [(["m", "maybe"], 1), (["x", "yes"], 0), (["x", "maybe"], 0), (["m", ""], 1), (["m", "may*be"], 1)]
+        {
+            assert_eq!(wrong_part(&crossed, &values), wrong, "{values:?}");
+        }
+        assert_eq!(wrong_part(&crossed, &["m"]), 0);
+        assert_eq!(labels_of_part(&crossed, 1, 2).collect::<Vec<_>>(), ["no", "yes", "no", "yes"]);
+    }
 
     #[test]
     fn one_part_is_named_and_the_others_kept_quiet() {

@@ -10,6 +10,7 @@ use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor_analysis::watch::{Step, Watch};
 
+use crate::dither::STREAMS;
 use crate::input::{Batch, Batches, Inputs, Location};
 use crate::output::Target;
 use crate::parallel::in_order;
@@ -176,7 +177,7 @@ impl Worker<'_> {
 
     fn answer(&self, number: u64, batch: &Batch) -> Result<(Encoded, usize), TableError> {
         let attributes = self.job.plan.schema().attributes();
-        let truths = truths(batch, self.job.plan.schema())?;
+        let truths = truths(batch, self.job.plan.schema(), &mut self.job.source.stream(STREAMS | number))?;
         let answers = self.randomizer.batch(&truths, &mut self.job.source.stream(number))?;
         let kept = batch.columns.columns()[attributes.len()..].iter().zip(self.layout.kept());
         let kept = kept.map(|(column, field)| {

@@ -4,15 +4,17 @@ use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_analysis::watch::{Step, Watch};
+use rand_core::CryptoRng;
 
 use crate::TableError;
 use crate::codes::codes;
+use crate::dither::fixed;
 use crate::error::BadValue;
 use crate::input::{Batch, Inputs};
 use crate::parallel::in_order;
 use crate::responses::{self, Provenance};
 
-/// Tables of true records.
+/// Tables of true records. Numbers between two points of a grid are dithered with the same draws every time.
 pub struct Records<'a> {
     /// What their columns hold.
     pub schema: &'a Schema,
@@ -86,7 +88,10 @@ impl Records<'_> {
             let batches = input.batches_with_crosses(&names, &[])?;
             in_order(
                 batches,
-                |_, batch| Ok::<T, TableError>(map(truths(&batch?, self.schema)?)),
+                |number, batch| {
+                    let mut rng = fixed(number);
+                    Ok::<T, TableError>(map(truths(&batch?, self.schema, &mut rng)?))
+                },
                 |mapped| {
                     some = true;
                     take(mapped?)
@@ -104,11 +109,11 @@ impl Records<'_> {
 ///
 /// # Errors
 /// The first row that does not fit.
-pub(crate) fn truths(batch: &Batch, schema: &Schema) -> Result<Vec<Vec<u16>>, TableError> {
+pub(crate) fn truths(batch: &Batch, schema: &Schema, rng: &mut impl CryptoRng) -> Result<Vec<Vec<u16>>, TableError> {
     let mut truths = Vec::with_capacity(schema.attributes().len());
     let mut first: Option<BadValue> = None;
     for (column, attribute) in schema.attributes().iter().enumerate() {
-        truths.push(codes(batch, column, attribute, |unfit| {
+        truths.push(codes(batch, column, attribute, rng, |unfit| {
             if first.as_ref().is_none_or(|first| unfit.row() < first.row) {
                 first = Some(unfit.told());
             }

@@ -123,12 +123,9 @@ impl Shape {
 
     /// A table with its attributes in another order.
     pub fn rearranged(&self, table: &[f64], order: &[usize]) -> Vec<f64> {
-        let mut cells = vec![0usize];
-        for &attribute in order {
-            let (size, stride) = (self.sizes[attribute], self.strides[attribute]);
-            cells = cells.iter().flat_map(|cell| (0..size).map(move |code| cell + code * stride)).collect();
-        }
-        cells.into_iter().map(|cell| table[cell]).collect()
+        let mut rearranged = vec![0.0; table.len()];
+        self.cells_of(order).zip(table).for_each(|(cell, value)| rearranged[cell] = *value);
+        rearranged
     }
 }
 

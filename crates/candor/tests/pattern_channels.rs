@@ -329,3 +329,44 @@ fn what_is_not_a_channel_is_refused() {
     assert!(message(new(&two, &set(PatternSet::Bitmap(Bitmap::of(2, |_| false))))).contains("no answer"));
     assert!(message(new(&[Axis::set(3, 3)], &set(PatternSet::Only(vec![0])))).contains("no answer"));
 }
+
+/// Over more attributes than can be enumerated, laws of one, two and three attributes come by three ways; each against sums of
+/// misses counted one attribute after the other.
+#[test]
+fn laws_of_few_among_many_attributes() {
+    for (k, limit) in [(22, 25), (24, 4), (45, 60)] {
+        let axes: Vec<Axis> = (0..k).map(|i| Axis::single(2 + i % 3)).collect();
+        let weights: Vec<u64> = (0..k as u64).map(|i| i * 7 % 5).collect();
+        let sets = [(PatternSet::Threshold { weights: weights.clone(), limit }, 3), (PatternSet::All, 1)];
+        let pattern = channel(&axes, sets.to_vec()).unwrap();
+        // How likely the pattern is over the shown attributes, and the sum is within the limit.
+        let together = |shown: &[usize], pattern: usize| -> f64 {
+            let mut sums = HashMap::from([(0u64, 1.0)]);
+            for (i, axis) in axes.iter().enumerate() {
+                let hit = 1.0 / axis.categories as f64;
+                let at = shown.iter().position(|&one| one == i);
+                let may = |miss: bool| at.is_none_or(|at| (pattern >> at & 1 == 1) == miss);
+                let mut next = HashMap::new();
+                for (sum, p) in sums {
+                    *next.entry(sum).or_insert(0.0) += if may(false) { p * hit } else { 0.0 };
+                    *next.entry(sum + weights[i]).or_insert(0.0) += if may(true) { p * (1.0 - hit) } else { 0.0 };
+                }
+                sums = next;
+            }
+            sums.iter().filter(|(sum, _)| **sum <= limit).map(|(_, p)| p).sum()
+        };
+        let inside = together(&[], 0);
+        for shown in [&[k - 1][..], &[3, 11], &[11, 3], &[0, k - 1], &[0, 1], &[4, 2, 9], &[]] {
+            let found = pattern.marginal(shown);
+            for (number, &mass) in found.probabilities().iter().enumerate() {
+                let by_chance = |(at, &i): (usize, &usize)| {
+                    let hit = 1.0 / axes[i].categories as f64;
+                    if number >> at & 1 == 1 { 1.0 - hit } else { hit }
+                };
+                let all: f64 = shown.iter().enumerate().map(by_chance).product();
+                let expected = 0.75 * together(shown, number) / inside + 0.25 * all;
+                assert!((mass - expected).abs() < 1e-12, "{k} {limit} {shown:?} {number}: {mass} {expected}");
+            }
+        }
+    }
+}

@@ -83,7 +83,7 @@ pub fn query_share(
     let responses = Responses::given(given, &mut options)?;
     let default = QueryOptions::default();
     let asked = QueryOptions {
-        methods: options.chosen()?.map_or(default.methods, |method| vec![method]),
+        methods: options.choice(default.methods)?,
         confidence: options.or("confidence", default.confidence)?,
         target: options.choice(default.target)?,
         given: options.take("given")?,
@@ -277,16 +277,24 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
     if let Some(model) = options.take::<String>("model")? {
         return effects_of(plan, &model, shares, options);
     }
-    if shares.is_some() {
-        return Err(parameter("`shares` goes with `model`").into());
-    }
-    let Some(margin) = options.take("margin")? else { return power_of(plan, options) };
+    let Some(margin) = options.take("margin")? else {
+        if shares.is_some() {
+            return Err(parameter("`shares` goes with `margin` or `model`").into());
+        }
+        return power_of(plan, options);
+    };
     let tables = options.tables(plan.0.schema(), "marginals")?;
     let confidence = options.or("confidence", EstimateOptions::default().confidence)?;
     let simultaneous = options.or("simultaneous", false)?;
     options.finish()?;
     let interval = if simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = candor_study::size::size(&plan.0, &tables, margin, confidence, interval);
+    let sizes = match shares {
+        Some(table) => {
+            let shares = Shares::read(plan.0.schema(), &[], one_input(table, None)?).map_err(Failure::from)?;
+            candor_study::size::size_anticipated(&plan.0, &tables, margin, confidence, interval, &shares)
+        }
+        None => candor_study::size::size(&plan.0, &tables, margin, confidence, interval),
+    };
     Ok(json(&sizes.map_err(|error: StudyError| Failure::from(error))?))
 }
 

@@ -3,6 +3,7 @@
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::compare::Variance;
 use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor_study::mean::compare_for_mean;
 use candor_tables::truth::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -59,5 +60,16 @@ pub fn compare_variance(categories: usize, options: &str) -> PyResult<String> {
     let respondents = options.or("respondents", DEFAULT_RESPONDENTS)?;
     options.finish()?;
     let compared = compare_at_variance(categories, variance, respondents).map_err(crate::errors::Failure::from)?;
+    Ok(json(&compared))
+}
+
+/// Grids for the mean of an attribute, beside the literature's mechanisms.
+#[pyfunction]
+pub fn compare_for(schema: &Schema, wanted: &str, options: &str) -> PyResult<String> {
+    let mut options = Options::read(options)?;
+    let epsilon: f64 = options.take("epsilon")?.ok_or_else(|| parameter("this needs `epsilon`"))?;
+    let respondents = options.or("respondents", DEFAULT_RESPONDENTS)?;
+    options.finish()?;
+    let compared = compare_for_mean(&schema.0, wanted, epsilon, respondents).map_err(crate::errors::Failure::from)?;
     Ok(json(&compared))
 }

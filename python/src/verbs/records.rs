@@ -6,7 +6,7 @@ use candor_analysis::watch::Watch;
 use candor_study::adjust::{Adjustment, adjust, margins};
 use candor_study::choice::Choice;
 use candor_study::counts::{CountOptions, Provenance};
-use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
+use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::output::Target;
 use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};
@@ -54,7 +54,7 @@ impl Asked {
     }
 }
 
-/// Answers with weights that agree with the estimated tables.
+/// Answers, or records drawn from pair tables, with weights that agree with the estimated tables.
 #[pyfunction]
 pub fn adjust_weights(
     py: Python<'_>,
@@ -66,13 +66,26 @@ pub fn adjust_weights(
 ) -> PyResult<Made> {
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
+    let method: Option<String> = options.take("method")?;
+    let parts = method.as_deref().filter(|method| *method != "answers").map(Parts::of_name).transpose().map_err(Failure::from)?;
     let asked = Asked::take(&mut options)?;
+    if parts.is_some() && asked.margins.is_some() {
+        return Err(parameter("`margins` belongs to `method answers`").into());
+    }
     let target = output.as_deref().map(Target::new);
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
     options.finish()?;
     let (schema, fingerprint) = (plan.0.schema(), plan.0.fingerprint());
     run(py, progress, |watch| {
-        let (records, adjustment, told) = asked.weigh(&plan.0, responses, watch)?;
+        let (records, adjustment, told) = match parts {
+            None => asked.weigh(&plan.0, responses, watch)?,
+            Some(parts) => {
+                let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), watch)?;
+                let (records, mut adjustment) = weigh(&plan.0, parts, &counts, &asked.raking)?;
+                adjustment.simulation = counts.provenance().simulation;
+                (records, adjustment, notes(&counts))
+            }
+        };
         let weights = &adjustment.weights;
         let table = match target.as_ref().zip(format) {
             Some((target, format)) => {
@@ -119,7 +132,7 @@ pub fn synthesize_records(
                 (synthesize_weighted(&plan.0, &records, &adjustment, number, &source)?, told)
             }
             None => {
-                let parts = method.as_deref().map_or(Ok(Parts::Clusters), Parts::of_name)?;
+                let parts = method.as_deref().map_or(Ok(Parts::default()), Parts::of_name)?;
                 let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), watch)?;
                 (synthesize(&plan.0, parts, &counts, number, &source)?, notes(&counts))
             }

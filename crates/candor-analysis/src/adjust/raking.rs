@@ -147,14 +147,14 @@ pub enum RakeError {
 /// # Errors
 /// If there is nothing to weigh or to agree with, or a margin does not fit the records.
 pub fn rake(counts: &[u64], margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
-    rake_weights(&counts.iter().map(|&count| count as f64).collect::<Vec<f64>>(), margins, options)
+    rake_weights(counts.iter().map(|&count| count as f64).collect(), margins, options)
 }
 
 /// The same from any weights, none below 0, to begin with.
-pub(crate) fn rake_weights(begin: &[f64], margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
-    check(begin, margins)?;
-    let total: f64 = begin.iter().sum();
-    let mut weights: Vec<f64> = begin.iter().map(|weight| weight / total).collect();
+pub(crate) fn rake_weights(mut weights: Vec<f64>, margins: &[Margin], options: &Options) -> Result<Raked, RakeError> {
+    check(&weights, margins)?;
+    let total: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= total);
     let mut tables = tables(margins);
     tables[0].sum(&weights);
     let mut progress = Progress::new(&weights);

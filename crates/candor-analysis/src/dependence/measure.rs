@@ -67,6 +67,11 @@ impl Measure {
     }
 }
 
+/// The mutual information of a proper two-way table, in nats.
+pub(crate) fn information(rows: usize, columns: usize, shares: &[f64]) -> f64 {
+    TwoWay::new(rows, columns, shares).information()
+}
+
 /// A standard deviation of positions below this is none.
 const LEAST_SPREAD: f64 = 1e-6;
 

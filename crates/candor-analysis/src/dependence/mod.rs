@@ -14,6 +14,7 @@ mod protocols;
 pub use clusters::{Clustering, Limits, Outcome, Step, cluster};
 pub use estimated::{attenuated, estimated};
 pub use measure::Measure;
+pub(crate) use measure::information;
 pub use protocols::{Learned, Parties, ProtocolError};
 
 use candor::schema::Schema;

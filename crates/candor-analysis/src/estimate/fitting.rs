@@ -25,7 +25,7 @@ impl Axis {
                 self.sums.iter_mut().zip(table).for_each(|(sum, share)| *sum += share);
             } else {
                 let blocks = table.chunks_exact(self.inner);
-                self.sums.iter_mut().zip(blocks).for_each(|(sum, shares)| *sum += shares.iter().sum::<f64>());
+                self.sums.iter_mut().zip(blocks).for_each(|(sum, shares)| *sum += side_by_side(shares));
             }
         }
     }
@@ -62,4 +62,12 @@ impl Axis {
             }
         }
     }
+}
+
+/// The sum, as four sums side by side: an addition that has to wait for the one before takes four times as long.
+fn side_by_side(shares: &[f64]) -> f64 {
+    let (fours, rest) = shares.as_chunks::<4>();
+    let add = |sums: [f64; 4], four: &[f64; 4]| std::array::from_fn(|i| sums[i] + four[i]);
+    let [a, b, c, d] = fours.iter().fold([0.0; 4], add);
+    (a + b) + (c + d) + rest.iter().sum::<f64>()
 }

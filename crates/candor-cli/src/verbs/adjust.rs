@@ -7,13 +7,15 @@ use candor::plan::Plan;
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_study::adjust::{Adjustment, Unattainable, adjust, margins};
 use candor_study::counts::Provenance;
+use candor_study::synthesize::{self, Parts, tables};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::estimate::read_responses;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, tell_provenance};
 use crate::failure::Failure;
 use crate::flags::with_flags;
@@ -24,6 +26,7 @@ use crate::show::{count, emit, emit_json, plural, remark, table};
 #[command(after_help = "\
 Examples:
   candor adjust plan.json responses.parquet -o weighted.parquet
+  candor adjust plan.json responses.parquet --method tree -o weighted.parquet
   candor adjust plan.json responses.csv --margins \"Education,Income;Sex\" -o weighted.csv --json")]
 pub struct AdjustArgs {
     /// The plan the responses were made under (JSON)
@@ -34,6 +37,9 @@ pub struct AdjustArgs {
     /// Where to write the weighted records: .parquet, .csv, .tsv, and .gz of these texts; - for standard output
     #[arg(short, long)]
     output: String,
+    /// Which records get weights
+    #[arg(long, value_enum, default_value_t = RecordsArg::Answers)]
+    method: RecordsArg,
     #[command(flatten)]
     raking: RakingArgs,
     #[command(flatten)]
@@ -44,6 +50,16 @@ pub struct AdjustArgs {
     /// Say what was done as JSON on standard output
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RecordsArg {
+    /// The answers, where they are records
+    Answers,
+    /// Records drawn from estimated pair tables, as by synthesize --method tree: for any plan
+    Tree,
+    /// Likewise as by synthesize --method entropy
+    Entropy,
 }
 
 /// What the weights agree with, and when to stop.
@@ -105,6 +121,18 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
     Ok(Weighted { records, adjustment })
 }
 
+/// Reads responses, and draws and adjusts records from their pair tables.
+fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted, Failure> {
+    if args.raking.margins.is_some() {
+        return Err(Failure::Usage("--margins belongs to --method answers".to_owned()));
+    }
+    let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
+    let (records, mut adjustment) = synthesize::weigh(plan, parts, &counts, &args.raking.options())?;
+    adjustment.simulation = counts.provenance().simulation;
+    adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
+    Ok(Weighted { records, adjustment })
+}
+
 pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let target = Target::new(&args.output);
@@ -114,7 +142,11 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     read.push(&args.plan);
     refuse_overwriting(&args.output, &read)?;
     let plan = read_plan(&args.plan)?;
-    let Weighted { records, mut adjustment } = weigh(&plan, &args.responses, args.delimiter, &args.raking)?;
+    let Weighted { records, mut adjustment } = match args.method {
+        RecordsArg::Answers => weigh(&plan, &args.responses, args.delimiter, &args.raking)?,
+        RecordsArg::Tree => weigh_drawn(&plan, Parts::Tree, &args)?,
+        RecordsArg::Entropy => weigh_drawn(&plan, Parts::Entropy, &args)?,
+    };
     write_weighted(&target, format, plan.schema(), plan.fingerprint(), &records, &adjustment.weights)?;
     if args.json {
         adjustment.seconds = Some(started.elapsed().as_secs_f64());
@@ -131,8 +163,9 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
 /// What was found, for people.
 pub fn describe(adjustment: &Adjustment) -> String {
     let mut text = format!(
-        "{} responses, {} of them different, adjusted to {}\n{}\n",
+        "{} {}, {} of them different, adjusted to {}\n{}\n",
         count(adjustment.respondents),
+        if adjustment.method == "answers" { "responses" } else { "records made from as many responses" },
         count(adjustment.records as u64),
         plural(adjustment.margins.len(), "estimated margin"),
         adjustment.summary()

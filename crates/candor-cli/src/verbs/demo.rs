@@ -81,15 +81,7 @@ fn ask_and_estimate(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     )?;
     step(
         "9. For how many people does a condition hold? (In the data: 2,155.)",
-        &[
-            "query",
-            &plan,
-            &responses,
-            "--where",
-            "Education in (Bachelors, Masters) and Sex = Female",
-            "--method",
-            "joint",
-        ],
+        &["query", &plan, &responses, "--where", "Education in (Bachelors, Masters) and Sex = Female"],
     )
 }
 

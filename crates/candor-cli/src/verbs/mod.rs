@@ -1,12 +1,12 @@
 //! One file per verb.
 
-pub mod adjust;
 mod compare_plans;
 mod survey;
 pub mod completions;
 pub mod demo;
 pub mod enter;
 pub mod estimate;
+pub mod adjust;
 pub mod comply;
 pub mod device;
 pub mod explain;

@@ -2,9 +2,10 @@
 
 use candor::plan::Plan;
 use candor_analysis::adjust::DistinctRecords;
+use candor_study::choice::Choice;
 use candor_study::counts::{Counts, Provenance};
 use candor_study::estimate::EstimateOptions;
-use candor_study::query::{Answer, Answers, ComparedAnswer, QueryMethod, QueryOptions, Question, query, query_groups};
+use candor_study::query::{Answer, Answers, ComparedAnswer, QueryMethods, QueryOptions, Question, query, query_groups};
 use candor_tables::distinct::distinct_responses;
 use candor_tables::input::Inputs;
 use clap::{Args, ValueEnum};
@@ -24,7 +25,7 @@ joined by and, or, not and parentheses. Names and labels with spaces go into quo
 
 Examples:
   candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
-  candor query plan.json responses.parquet --where \"Income = '>50K'\" --method joint --json
+  candor query plan.json responses.parquet --where \"Income = '>50K'\" --method all --json
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" --compare Sex
   candor query plan.json responses.csv --where \"Income = '>50K'\" --by Region --weights weight")]
 pub struct QueryArgs {
@@ -51,9 +52,9 @@ pub struct QueryArgs {
     /// The groups of this attribute side by side, with differences and ratios to the first
     #[arg(long, value_name = "NAME")]
     compare: Option<String>,
-    /// How to estimate; all ways side by side by default
-    #[arg(long, value_enum)]
-    method: Option<MethodArg>,
+    /// How to estimate
+    #[arg(long, value_enum, default_value_t = MethodArg::Joint)]
+    method: MethodArg,
     /// Confidence of the intervals
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
@@ -80,23 +81,15 @@ enum MethodArg {
     Independent,
     /// From answers weighted to agree with the estimated tables of the blocks; see candor adjust
     Adjusted,
-}
-
-impl From<MethodArg> for QueryMethod {
-    fn from(method: MethodArg) -> QueryMethod {
-        match method {
-            MethodArg::Joint => QueryMethod::Joint,
-            MethodArg::Clusters => QueryMethod::Clusters,
-            MethodArg::Independent => QueryMethod::Independent,
-            MethodArg::Adjusted => QueryMethod::Adjusted,
-        }
-    }
+    /// All of these, side by side
+    All,
 }
 
 pub fn run(args: QueryArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
+    let method = args.method.to_possible_value();
     let options = QueryOptions {
-        methods: args.method.map_or(QueryOptions::default().methods, |method| vec![method.into()]),
+        methods: QueryMethods::of_name(method.as_ref().map_or("", |value| value.get_name()))?,
         confidence: args.confidence,
         target: args.target.into(),
         given: args.given.clone(),
@@ -160,11 +153,13 @@ fn describe(answers: &Answers) -> String {
     if !answers.compared.is_empty() {
         return text + &compared_table(answers);
     }
+    let several = answers.answers.len() > 1;
     let row = |answer: &Answer| {
         let people = answer.estimate.map(|share| format!("{:.0}", share * answers.respondents as f64));
         let shown = |number: Option<f64>| number.map(|number| format!("{number:.4}"));
         let [error, low, high] = [answer.standard_error, answer.low, answer.high].map(shown);
-        let mut cells = vec![Some(answer.method.to_owned()), shown(answer.estimate)];
+        let mut cells = if several { vec![Some(answer.method.to_owned())] } else { Vec::new() };
+        cells.push(shown(answer.estimate));
         if whole(answers) {
             cells.push(people);
         }
@@ -172,7 +167,8 @@ fn describe(answers: &Answers) -> String {
         cells.into_iter().map(|cell| cell.unwrap_or("-".to_owned())).collect::<Vec<_>>()
     };
     let number = answers.mean.as_ref().map_or("share".to_owned(), |name| format!("mean of {name}"));
-    let mut header = vec!["method", &number];
+    let mut header = if several { vec!["method"] } else { Vec::new() };
+    header.push(&number);
     if whole(answers) {
         header.push("people");
     }
@@ -180,7 +176,8 @@ fn describe(answers: &Answers) -> String {
     text += &table(&header, &answers.answers.iter().map(row).collect::<Vec<_>>());
     for answer in &answers.answers {
         if let Some(reason) = &answer.reason {
-            text += &paragraph(&format!("{}: {reason}.", answer.method));
+            let method = if several { format!("{}: ", answer.method) } else { String::new() };
+            text += &paragraph(&format!("{method}{reason}."));
         }
     }
     text

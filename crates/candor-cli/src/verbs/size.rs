@@ -10,7 +10,7 @@ use candor_study::estimate::EstimateOptions;
 use candor_study::power::{Finding, PowerOptions, Powers, QuestionPower, powers};
 use candor_study::regress::{RegressOptions, model};
 use candor_study::shares::Shares;
-use candor_study::size::{Size, size};
+use candor_study::size::{Size, size, size_anticipated};
 use candor_tables::input::{Input, Location};
 use clap::Args;
 
@@ -25,6 +25,7 @@ use crate::show::{count, emit, emit_json, remark, table};
 #[command(after_help = "\
 Examples:
   candor size plan.json --margin 0.02 --tables pairs
+  candor size plan.json --margin 0.02 --shares people.csv
   candor size plan.json --detect 0.1,0.2
   candor size plan.json --detect 0.1 --null 0.05 --power 0.9
   candor size plan.json --ignoring 0.1 --detect 0.2
@@ -53,8 +54,8 @@ pub struct SizeArgs {
     /// The coefficient that is to be found, by its term; "TERM=0.7 for CATEGORY" of a multinomial response. Others are zero unless they are named, too
     #[arg(long, value_name = "TERM=0.7", requires = "model", value_parser = parse_effect)]
     effect: Vec<Effect>,
-    /// Shares that are anticipated (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing
-    #[arg(long, value_name = "FILE", requires = "model")]
+    /// Shares that are anticipated, for --margin and --model (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["detect", "ignoring"])]
     shares: Option<String>,
     /// Numeric columns of the model that will be kept, and of which --shares says nothing: taken for normal
     #[arg(long, value_name = "NAME,..", requires = "model")]
@@ -103,22 +104,33 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let Some(margin) = args.margin else { return run_power(&plan, &args) };
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = size(&plan, &tables, margin, args.confidence, interval)?;
+    let sizes = match &args.shares {
+        Some(file) => {
+            let shares = Shares::read(plan.schema(), &[], Input::open(&Location::new(file), None)?)?;
+            size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares)?
+        }
+        None => size(&plan, &tables, margin, args.confidence, interval)?,
+    };
     if args.json {
         return emit_json(&sizes);
     }
     let row = |one: &Size| {
         let needed = one.respondents.map_or("not identifiable".to_owned(), |needed| count(needed as u64));
-        let worst = one.worst_case.map_or("-".to_owned(), |needed| count(needed as u64));
-        vec![one.attributes.join(","), needed, worst]
+        let shown = |needed: Option<f64>| needed.map_or("-".to_owned(), |needed| count(needed as u64));
+        let anticipated = args.shares.as_ref().map(|_| shown(one.anticipated));
+        [one.attributes.join(","), needed].into_iter().chain(anticipated).chain([shown(one.worst_case)]).collect()
     };
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, and whatever the truth is\n",
-        margin, args.confidence
+        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, {}and whatever the truth is\n",
+        margin,
+        args.confidence,
+        if args.shares.is_some() { "if it is as anticipated, " } else { "" }
     );
-    emit(&(heading + &table(&["table", "uniform truth", "any truth"], &rows)))
+    let anticipated = args.shares.as_ref().map(|_| "as anticipated");
+    let header: Vec<&str> = ["table", "uniform truth"].into_iter().chain(anticipated).chain(["any truth"]).collect();
+    emit(&(heading + &table(&header, &rows)))
 }
 
 /// What is to be found, as the flags say it.

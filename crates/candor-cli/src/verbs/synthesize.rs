@@ -15,12 +15,14 @@ use super::adjust::{RakingArgs, Weighted, describe, weigh};
 use super::estimate::read_responses;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
+use crate::flags::with_flags;
 use crate::show::{count, emit, emit_json, paragraph, remark};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   candor synthesize plan.json responses.parquet -o synthetic.csv
+  candor synthesize plan.json responses.parquet --method entropy -o synthetic.csv
   candor synthesize plan.json responses.parquet --method adjusted --records 100000 -o synthetic.parquet
   candor synthesize plan.json responses.csv --method joint --seed 1 -o synthetic.csv")]
 pub struct SynthesizeArgs {
@@ -33,7 +35,7 @@ pub struct SynthesizeArgs {
     #[arg(short, long)]
     output: String,
     /// What the records are made from
-    #[arg(long, value_enum, default_value_t = MethodArg::Clusters)]
+    #[arg(long, value_enum, default_value_t = MethodArg::Tree)]
     method: MethodArg,
     /// How many records; as many as there are responses by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_RECORDS))]
@@ -55,10 +57,14 @@ pub struct SynthesizeArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MethodArg {
+    /// Estimated pair tables: the strongest dependences that close no circle; public attributes stay as they are
+    Tree,
+    /// Estimated pair tables: all dependences at once, by maximum entropy; public attributes stay as they are
+    Entropy,
+    /// The estimated table of each block of the plan and the public attributes, independent of each other
+    Clusters,
     /// The estimated table of all attributes; for small domains
     Joint,
-    /// The estimated table of each block of the plan, blocks independent of each other
-    Clusters,
     /// The answers themselves, with the weights of candor adjust
     Adjusted,
 }
@@ -94,6 +100,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
         made.method,
         target.name()
     );
+    made.about().iter().for_each(|sentence| text += &(paragraph(&with_flags(sentence)) + "\n"));
     text += &paragraph(made.caution());
     match target {
         Target::Stdout => remark(text.trim_end()),
@@ -105,8 +112,10 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
 /// The records and, if they are made from weights, what these are like.
 fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
     let parts = match args.method {
-        MethodArg::Joint => Parts::Joint,
+        MethodArg::Tree => Parts::Tree,
+        MethodArg::Entropy => Parts::Entropy,
         MethodArg::Clusters => Parts::Clusters,
+        MethodArg::Joint => Parts::Joint,
         MethodArg::Adjusted => {
             let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
             let made = synthesize_weighted(plan, &records, &adjustment, args.records, source)?;

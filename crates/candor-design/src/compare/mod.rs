@@ -4,9 +4,11 @@
 //! A method takes part if it says how it is asked for a record epsilon ([`Design::at`](crate::method::Design::at)).
 
 mod answer;
+mod alone;
 mod simulate;
 mod variance;
 
+pub use alone::{Alone, alone};
 pub use answer::{Answer, answer};
 pub use simulate::{Simulation, simulated_errors};
 pub use variance::{AtVariance, Variance, at_variance};

@@ -47,14 +47,15 @@ struct Contract {
     version: u64,
 }
 
-/// The oldest version that can say the blocks, and the prior if there is one.
-pub(super) fn version(blocks: &[Block], prior: Option<&Known>) -> u64 {
+/// The oldest version that can say the schema, the blocks, and the prior if there is one.
+pub(super) fn version(schema: &Schema, blocks: &[Block], prior: Option<&Known>) -> u64 {
     let new = |(_, channel): &(u64, Channel)| match channel {
         Channel::Strip(_) => true,
         Channel::Matrix(matrix) => matrix.bits().is_none(),
         Channel::Pattern(_) => false,
     };
-    let newer = prior.is_some() || blocks.iter().flat_map(Block::channels).any(new);
+    let dithers = schema.attributes().iter().any(|attribute| attribute.grid().len() > 0);
+    let newer = dithers || prior.is_some() || blocks.iter().flat_map(Block::channels).any(new);
     if newer { FORMAT_VERSION } else { VERSION_1 }
 }
 
@@ -64,7 +65,7 @@ pub(super) fn fingerprint(schema: &Schema, blocks: &[Block], prior: Option<&Know
         blocks: blocks.iter().map(|block| BlockJson::of(schema, block)).collect(),
         for_prior: prior.map(|known| PriorJson::of(schema, known)),
         schema: schema.to_json(),
-        version: version(blocks, prior),
+        version: version(schema, blocks, prior),
     };
     Fingerprint::of(&serde_json::to_value(contract).expect("plain data"))
 }
@@ -264,7 +265,7 @@ impl Plan {
         check(&schema, &blocks)?;
         let known = file.guarantee.for_prior.as_ref().map(|stated| stated.known(&schema)).transpose()?;
         let covered = known.as_ref().filter(|_| file.version > VERSION_1);
-        let needed = version(&blocks, covered);
+        let needed = version(&schema, &blocks, covered);
         if file.version != needed {
             return Err(PlanError::NeedlessVersion { stated: file.version, needed });
         }

@@ -162,7 +162,7 @@ impl Plan {
         check(&schema, &blocks)?;
         let guarantee = Guarantee::of(&blocks);
         let fingerprint = fingerprint(&schema, &blocks, None);
-        let (origin, version) = (Origin::default(), version(&blocks, None));
+        let (origin, version) = (Origin::default(), version(&schema, &blocks, None));
         let columns = response_columns(&schema, &blocks);
         Ok(Plan { schema, blocks, columns, origin, guarantee, for_prior: None, version, fingerprint })
     }

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::error::SchemaError;
 use super::{MAX_CATEGORIES, RESERVED_PREFIX};
-use crate::nearest::nearest;
 
 /// Whether the order of the categories means something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,14 +36,40 @@ pub(super) struct AttributeText {
     pub(super) public: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     edges: Vec<Edge>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    grid: Vec<Edge>,
     pub(super) categories: Vec<String>,
+}
+
+impl AttributeText {
+    fn nominal(name: String, public: bool, categories: Vec<String>) -> AttributeText {
+        AttributeText { name, kind: Kind::Nominal, public, edges: Vec::new(), grid: Vec::new(), categories }
+    }
+
+    /// What is wrong with its numbers, if anything.
+    fn numbers_wrong(&self) -> Option<String> {
+        let listed = || self.edges.iter().chain(&self.grid).map(|number| number.0);
+        let increasing = |numbers: &[Edge]| numbers.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let (bins, points, categories) = (self.edges.len() + 1, self.grid.len(), self.categories.len());
+        if !listed().all(f64::is_finite) || !increasing(&self.edges) || !increasing(&self.grid) {
+            return Some("its edges or grid must be finite numbers in increasing order".to_owned());
+        }
+        if bins > 1 && points > 0 || points == 1 {
+            return Some("numbers enter by edges or by a grid of two or more points, not by both".to_owned());
+        }
+        if bins > 1 && categories < bins {
+            return Some(format!("it has {categories} categories, but its edges make {bins} bins, each a category"));
+        }
+        (categories < points)
+            .then(|| format!("it has {categories} categories, but its grid has {points} points, each a category"))
+    }
 }
 
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A bin edge: a number in TOML, its shortest decimals in JSON (plans hold no floats).
+/// A bin edge or a point of a grid: a number in TOML, its shortest decimals in JSON (plans hold no floats).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Edge(f64);
 
@@ -67,7 +92,7 @@ impl<'de> Deserialize<'de> for Edge {
             Written::Integer(n) => n as f64,
             Written::Float(x) => x,
             Written::Text(text) => {
-                text.parse().map_err(|_| serde::de::Error::custom(format!("the edge \"{text}\" is not a number")))?
+                text.parse().map_err(|_| serde::de::Error::custom(format!("\"{text}\" is not a number")))?
             }
         }))
     }
@@ -85,8 +110,7 @@ impl Attribute {
     /// # Errors
     /// If the name is empty or reserved, or the categories are too few, too many or not unique.
     pub fn new(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
-        let (name, kind) = (name.into(), Kind::Nominal);
-        Attribute::checked(AttributeText { name, kind, public: false, edges: Vec::new(), categories })
+        Attribute::checked(AttributeText::nominal(name.into(), false, categories))
     }
 
     /// A nominal attribute that is published as it is; one category is enough.
@@ -94,8 +118,7 @@ impl Attribute {
     /// # Errors
     /// As [`Attribute::new`].
     pub fn new_public(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
-        let (name, kind) = (name.into(), Kind::Nominal);
-        Attribute::checked(AttributeText { name, kind, public: true, edges: Vec::new(), categories })
+        Attribute::checked(AttributeText::nominal(name.into(), true, categories))
     }
 
     /// The same attribute with ordered categories.
@@ -126,8 +149,9 @@ impl Attribute {
         };
         let mut categories: Vec<String> = (0..=edges.len()).map(label).collect();
         categories.extend(extra);
+        let text = AttributeText::nominal(name.into(), false, categories);
         let edges = edges.iter().copied().map(Edge).collect();
-        Attribute::checked(AttributeText { name: name.into(), kind: Kind::Ordinal, public: false, edges, categories })
+        Attribute::checked(AttributeText { kind: Kind::Ordinal, edges, ..text })
     }
 
     pub(super) fn checked(text: AttributeText) -> Result<Attribute, SchemaError> {
@@ -151,18 +175,10 @@ impl Attribute {
                 return Err(SchemaError::DuplicateCategory { attribute: name(), category: category.clone() });
             }
         }
-        let increasing = text.edges.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if !increasing || text.edges.iter().any(|edge| !edge.0.is_finite()) {
-            return Err(SchemaError::Edges(name()));
+        match text.numbers_wrong() {
+            Some(problem) => Err(SchemaError::Numbers { attribute: name(), problem }),
+            None => Ok(Attribute { text, codes }),
         }
-        if !text.edges.is_empty() && text.categories.len() <= text.edges.len() {
-            return Err(SchemaError::Bins {
-                attribute: name(),
-                categories: text.categories.len(),
-                bins: text.edges.len() + 1,
-            });
-        }
-        Ok(Attribute { text, codes })
     }
 
     /// The name, which is also the name of its column.
@@ -190,37 +206,50 @@ impl Attribute {
         self.text.edges.iter().map(|edge| edge.0)
     }
 
-    /// Whether its values are numbers to be put into bins.
-    pub fn is_binned(&self) -> bool {
-        !self.text.edges.is_empty()
+    /// The points of its grid; empty for an attribute whose numbers are not dithered.
+    pub fn grid(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.text.grid.iter().map(|point| point.0)
     }
 
-    /// The code of a value as it stands in a table: the bin of a number if the attribute is
-    /// binned, else the category of that label. The empty text stands for a missing value.
+    /// How many of its categories, the first ones, stand for numbers: its bins, or the points of its grid; 0 if values are labels.
+    pub fn numbers(&self) -> usize {
+        if self.text.edges.is_empty() { self.text.grid.len() } else { self.text.edges.len() + 1 }
+    }
+
+    /// The code of a value as it stands in a table: the bin of a number if the attribute has edges, else the category of that label. The empty text stands for a missing value. Of a
+    /// number between two points of a grid, the lower one: see [`Attribute::place_of_value`].
     pub fn code_of_value(&self, value: &str) -> Option<u16> {
-        if self.is_binned()
-            && let Some(code) = value.trim().parse().ok().and_then(|number| self.code_of_number(number))
-        {
-            return Some(code);
-        }
-        let code = self.code_of_label(value)?;
-        // The label of a bin is not a value.
-        (usize::from(code) > self.text.edges.len() || !self.is_binned()).then_some(code)
+        self.place_of_value(value).map(|(code, _)| code)
     }
 
-    /// The bin of a number; `None` if it is not finite or the attribute is not binned.
-    pub fn code_of_number(&self, number: f64) -> Option<u16> {
-        (self.is_binned() && number.is_finite())
-            .then(|| self.text.edges.partition_point(|edge| edge.0 <= number) as u16)
+    /// The code of a value, and with what probability its code is the next one instead: 0 but for numbers between two points of a grid, which are rounded at random so that
+    /// their expectation is the number. That comes before any channel, and no guarantee depends on it.
+    pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
+        let number = value.trim().parse().ok().and_then(|number| self.place_of_number(number));
+        // The label of a bin, or of a point, is not a value.
+        let label = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numbers());
+        number.or_else(|| label().map(|code| (code, 0.0)))
+    }
+
+    /// The same of a number; `None` if it is not finite, outside the grid, or values are labels.
+    pub fn place_of_number(&self, number: f64) -> Option<(u16, f64)> {
+        let at = |numbers: &[Edge]| numbers.partition_point(|edge| edge.0 <= number);
+        let (edges, grid) = (&self.text.edges, &self.text.grid);
+        match at(grid) {
+            _ if !number.is_finite() => None,
+            _ if !edges.is_empty() => Some((at(edges) as u16, 0.0)),
+            0 => None,
+            above if above < grid.len() => {
+                // Halves do not overflow.
+                let (low, high) = (grid[above - 1].0 / 2.0, grid[above].0 / 2.0);
+                Some((above as u16 - 1, (number / 2.0 - low) / (high - low)))
+            }
+            last => (grid[last - 1].0 == number).then_some((last as u16 - 1, 0.0)),
+        }
     }
 
     /// The code of the category with that label, as it stands in responses.
     pub fn code_of_label(&self, label: &str) -> Option<u16> {
         self.codes.get(label).copied()
-    }
-
-    /// The category whose label is most like the value, if any is like it.
-    pub fn nearest_category(&self, value: &str) -> Option<&str> {
-        nearest(value, self.text.categories.iter().map(String::as_str))
     }
 }

@@ -63,34 +63,6 @@ pub(super) fn check_public(attributes: &[Attribute]) -> Result<(), SchemaError> 
     Ok(())
 }
 
-impl Attribute {
-    /// Of the parts of a value that is no category of this cross-classification, the first that no category has beside the parts
-    /// before it. So that one part can be named, and the others kept quiet.
-    ///
-    /// Takes a look at every category for each part.
-    pub fn wrong_part(&self, values: &[&str]) -> usize {
-        let mut beginning = String::new();
-        let fits = |beginning: &str| self.categories().iter().any(|category| category.starts_with(beginning));
-        let wrong = values.iter().position(|value| {
-            beginning += value;
-            beginning.push(CROSS);
-            !fits(&beginning)
-        });
-        // All of them may begin a longer category; then the last one ends too early.
-        wrong.unwrap_or(values.len().saturating_sub(1))
-    }
-
-    /// The labels of one of `parts` parts of this cross-classification, each as often as it occurs; those of categories that have
-    /// another number of parts cannot be told.
-    pub fn labels_of_part(&self, part: usize, parts: usize) -> impl Iterator<Item = &str> {
-        let split = |category: &'_ String| category.split(CROSS).count();
-        self.categories()
-            .iter()
-            .filter(move |category| split(category) == parts)
-            .filter_map(move |category| category.split(CROSS).nth(part))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,19 +87,6 @@ mod tests {
         for column in ["", "c", "A", "sex*", "ab", "x a", "**", " a"] {
             assert_eq!(found(column), None, "{column}");
         }
-    }
-
-    #[test]
-    fn the_part_that_is_wrong() {
-        let categories = ["m*no", "m*yes", "f*no", "f*yes", "f*may*be"].map(str::to_owned);
-        let crossed = Attribute::new("Sex*HIV", categories.to_vec()).unwrap();
-        for (values, wrong) in
-            [(["m", "maybe"], 1), (["x", "yes"], 0), (["x", "maybe"], 0), (["m", ""], 1), (["m", "may*be"], 1)]
-        {
-            assert_eq!(crossed.wrong_part(&values), wrong, "{values:?}");
-        }
-        assert_eq!(crossed.wrong_part(&["m"]), 0);
-        assert_eq!(crossed.labels_of_part(1, 2).collect::<Vec<_>>(), ["no", "yes", "no", "yes"]);
     }
 
     /// Columns, some with `*` in their names, and which of them are crossed.

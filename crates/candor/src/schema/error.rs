@@ -58,18 +58,13 @@ pub enum SchemaError {
         /// Which category.
         category: String,
     },
-    /// Bin edges out of order.
-    #[error("the edges of attribute \"{0}\" must be finite numbers in increasing order")]
-    Edges(String),
-    /// Fewer categories than bins.
-    #[error("attribute \"{attribute}\" has {categories} categories, but its edges make {bins} bins, each a category")]
-    Bins {
+    /// Edges or a grid that cannot be.
+    #[error("attribute \"{attribute}\": {problem}")]
+    Numbers {
         /// Which attribute.
         attribute: String,
-        /// How many categories it lists.
-        categories: usize,
-        /// How many bins the edges make.
-        bins: usize,
+        /// What is wrong.
+        problem: String,
     },
     /// No attribute of that name.
     #[error("there is no attribute \"{name}\"{}", suggestion(nearest.as_deref()))]

@@ -129,9 +129,10 @@ impl Schema {
             if text.public {
                 toml += "public = true\n";
             }
-            if attribute.is_binned() {
-                let edges: Vec<String> = attribute.edges().map(|edge| toml::Value::from(edge).to_string()).collect();
-                toml += &format!("edges = [{}]\n", edges.join(", "));
+            let lists = [("edges", attribute.edges().collect::<Vec<f64>>()), ("grid", attribute.grid().collect())];
+            for (field, numbers) in lists.iter().filter(|(_, numbers)| !numbers.is_empty()) {
+                let listed: Vec<String> = numbers.iter().map(|&number| toml::Value::from(number).to_string()).collect();
+                toml += &format!("{field} = [{}]\n", listed.join(", "));
             }
             let categories: Vec<String> = text.categories.iter().map(|label| quoted(label)).collect();
             let line = categories.join(", ");
@@ -249,6 +250,26 @@ mod tests {
     }
 
     #[test]
+    fn numbers_stand_between_points_of_a_grid() {
+        let text = "[[attribute]]\nname = \"x\"\nkind = \"ordinal\"\ngrid = [0, 25, 50.5]\ncategories = [\"0\", \"25\", \"50.5\", \"\"]\n";
+        let schema = Schema::from_toml(text).unwrap();
+        assert_eq!(Schema::from_toml(&schema.to_toml()).as_ref(), Ok(&schema));
+        let x = &schema.attributes()[0];
+        assert_eq!((x.numbers(), x.grid().collect::<Vec<_>>()), (3, vec![0.0, 25.0, 50.5]));
+        for (value, place) in
+            [("0", (0, 0.0)), ("5", (0, 0.2)), (" 25.0 ", (1, 0.0)), ("50.5", (2, 0.0)), ("", (3, 0.0))]
+        {
+            assert_eq!(x.place_of_value(value), Some(place), "{value}");
+            assert_eq!(x.code_of_value(value), Some(place.0), "{value}");
+        }
+        let wide = "[[attribute]]\nname = \"x\"\ngrid = [-1.5e308, 1.5e308]\ncategories = [\"a\", \"b\"]\n";
+        assert_eq!(Schema::from_toml(wide).unwrap().attributes()[0].place_of_value("0"), Some((0, 0.5)));
+        for value in ["-0.001", "50.51", "NaN", "inf", "few"] {
+            assert_eq!(x.place_of_value(value), None, "{value}");
+        }
+    }
+
+    #[test]
     fn each_mistake_has_its_own_message() {
         let parse = |text: &str| Schema::from_toml(text).unwrap_err().to_string();
         let one = |fields: &str| parse(&format!("[[attribute]]\n{fields}"));
@@ -264,6 +285,10 @@ mod tests {
         assert!(one("name = \"a\"\nedges = [3, 2]\ncategories = [\"x\", \"y\", \"z\"]").contains("increasing"));
         assert!(one("name = \"a\"\nedges = [1, 2]\ncategories = [\"x\", \"y\"]").contains("make 3 bins"));
         assert!(one("name = \"a\"\nedges = [\"q\"]\ncategories = [\"x\", \"y\"]").contains("not a number"));
+        assert!(one("name = \"a\"\ngrid = [2, 1]\ncategories = [\"x\", \"y\"]").contains("increasing"));
+        assert!(one("name = \"a\"\ngrid = [1]\ncategories = [\"x\", \"y\"]").contains("two or more points"));
+        assert!(one("name = \"a\"\nedges = [1]\ngrid = [1, 2]\ncategories = [\"x\", \"y\"]").contains("not by both"));
+        assert!(one("name = \"a\"\ngrid = [1, 2, 3]\ncategories = [\"x\", \"y\"]").contains("3 points"));
         let twice = "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\"]\n".repeat(2);
         assert!(parse(&twice).contains("two attributes are named \"a\""));
         let schema = Schema::of_sizes(&[2, 3]).unwrap();

@@ -6,7 +6,7 @@ use candor::privacy::times;
 use candor::schema::Schema;
 use candor_design::Method;
 use candor_design::request::Request;
-use candor_study::compare::{CompareOptions, ComparedMethod, Comparison, Simulate, compare};
+use candor_study::compare::{CompareOptions, ComparedAttribute, ComparedMethod, Comparison, Simulate, compare};
 use candor_tables::input::Inputs;
 use candor_tables::truth::Records;
 use serde_json::Value;
@@ -92,6 +92,7 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
         text += &paragraph(&format!("{}: {happens}.", method.method));
     }
     text += &simulated(args, comparison);
+    text += &alone(comparison);
     text + &recommendation(comparison)
 }
 
@@ -165,6 +166,25 @@ fn simulated(args: &CompareArgs, comparison: &Comparison) -> String {
          those above, which are for a population. Predicted is for a uniform truth; under a lottery (sampling, workload) \
          a skewed one has somewhat smaller errors.",
     )
+}
+
+/// What the other randomized attributes cost each.
+fn alone(comparison: &Comparison) -> String {
+    if comparison.attributes.is_empty() {
+        return String::new();
+    }
+    let row = |one: &ComparedAttribute| {
+        let times = (one.error / one.alone).powi(2);
+        vec![one.attribute.clone(), format!("{:.5}", one.error), format!("{:.5}", one.alone), format!("{times:.1}")]
+    };
+    let rows: Vec<Vec<String>> = comparison.attributes.iter().map(row).collect();
+    format!("\nWhat the others cost: errors of {} with this attribute\n\n", comparison.tables)
+        + &table(&["attribute", "all randomized", "it alone", "times fewer"], &rows)
+        + &paragraph(
+            "If no other attribute were randomized, its tables would have the error of the third column, or the same error from as \
+             many times fewer respondents as the last column says. Randomize only what is sensitive: an attribute that \
+             everybody may know is better made public in the schema.",
+        )
 }
 
 fn recommendation(comparison: &Comparison) -> String {

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args};
 use super::parse_respondents;
 use crate::failure::Failure;
 
+mod mean;
 mod methods;
 mod variance;
 
@@ -15,6 +16,7 @@ Examples:
   candor compare schema.toml --epsilon 4 --respondents 20000
   candor compare schema.toml --epsilon 4 --tables \"Education,Income;Sex\" --json
   candor compare schema.toml --epsilon 4 --simulate people.csv --seed 1
+  candor compare numbers.toml --epsilon 1 --for mean:Age
   candor compare --categories 9,16,7 --epsilon 2 --tables marginals
   candor compare --categories 20 --added-variance 5.07
   candor compare --categories 50 --l 10")]
@@ -31,6 +33,9 @@ pub struct CompareArgs {
     /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs]
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
+    /// For which number the best grid is sought: mean:NAME, an attribute whose grid says the range of its numbers
+    #[arg(long = "for", value_name = "mean:NAME", requires = "epsilon", conflicts_with_all = ["tables", "clusters", "simulate"])]
+    wanted: Option<String>,
     /// Attributes that clusters keep together, such as "a,b;c"; found in the records of --simulate by default, of at most 100
     /// combinations that depend at least 0.2 on each other
     #[arg(long, value_name = "NAME,..;..", requires = "epsilon")]
@@ -73,8 +78,9 @@ fn parse_variance(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: CompareArgs) -> Result<(), Failure> {
-    match args.epsilon {
-        Some(epsilon) => methods::run(&args, epsilon),
-        None => variance::run(&args),
+    match (args.epsilon, args.wanted.as_deref()) {
+        (Some(epsilon), Some(wanted)) => mean::run(&args, wanted, epsilon),
+        (Some(epsilon), None) => methods::run(&args, epsilon),
+        (None, _) => variance::run(&args),
     }
 }

@@ -18,7 +18,7 @@ pub struct Alike {
 ///
 /// The terms fall off geometrically below `j`; cost: a few standard deviations' worth of them.
 pub fn alike(levels: &Levels) -> Alike {
-    let (k, miss) = (levels.len() as f64, levels.miss(0));
+    let (k, miss) = (levels.attributes() as f64, levels.miss(0));
     let weight = levels.weight_of_price(0);
     let most = (k / weight).floor();
     let (mut term, mut sum, mut misses) = (1.0, 0.0, most);

@@ -33,6 +33,18 @@ impl Levels {
         }
     }
 
+    /// As many attributes as told, all alike: one class.
+    ///
+    /// # Errors
+    /// If the epsilon is not positive or is beyond the range of floats.
+    ///
+    /// # Panics
+    /// If there is no attribute, or one has fewer than two categories.
+    pub fn one_class(attributes: usize, size: usize, epsilon: f64) -> Result<Levels, DesignError> {
+        assert!(attributes > 0, "one attribute or more");
+        Ok(Levels { counts: vec![attributes], ..Levels::new(vec![size], vec![epsilon])? })
+    }
+
     /// Attributes of equal size and epsilon as one class, listed once; and the class of every attribute.
     ///
     /// Averaging a channel over permutations inside a class keeps every level and does not raise the record epsilon, so

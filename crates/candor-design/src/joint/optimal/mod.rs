@@ -172,9 +172,9 @@ fn largest_scale(
 /// If epsilon is not a positive privacy loss.
 ///
 /// # Panics
-/// If there are fewer than two categories.
+/// If there is no attribute, or one has fewer than two categories.
 pub fn alike_epsilon(attributes: usize, categories: usize, epsilon: f64) -> Result<f64, DesignError> {
-    let levels = Levels::new(vec![categories; attributes], vec![epsilon; attributes])?;
+    let levels = Levels::one_class(attributes, categories, epsilon)?;
     Ok(alike::alike(&levels).lambda.ln_1p())
 }
 

@@ -7,16 +7,21 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 use super::super::epsilon::{Epsilon, Rational, nearest_quotient};
-use super::super::threshold::{Measure, SMALLEST, inside};
+use super::super::threshold::{Measure, SMALLEST, measure};
 use super::super::work::done;
 use super::bounds::Bounds;
 use super::likelihood::keeping;
 use super::rates::Rates;
 use super::{Axis, FULL_WEIGHT, MAX_ENUMERATED, Pattern, PatternSet, Size};
 
-/// The probability of every pattern before resampling, once somebody asked for it.
+/// What somebody asked for before.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Remembered(OnceLock<Arc<Vec<f64>>>);
+pub(super) struct Remembered {
+    /// The probability of every pattern before resampling.
+    all: OnceLock<Arc<Vec<f64>>>,
+    /// For each part and attribute, how likely its set is with that attribute missing and each of the others, too.
+    both: OnceLock<Arc<Vec<OnceLock<Vec<f64>>>>>,
+}
 
 impl PartialEq for Remembered {
     /// What follows from the rest makes no difference.
@@ -80,7 +85,8 @@ impl Pattern {
     /// pattern channel is a pattern channel again: this is it.
     ///
     /// Cost: `2^t` per part for `t` given attributes. With thresholds or bitmaps `2^k` for up to [`MAX_ENUMERATED`] attributes (and `2^k` per
-    /// part the first time), beyond for each threshold `2^t` times its measure for `t > 1`.
+    /// part the first time), beyond for each threshold one measure for the first attribute of any pair, `2^t` for
+    /// `t > 2`.
     ///
     /// # Panics
     /// If an attribute is out of range or repeated, or more than [`MAX_ENUMERATED`] are given.
@@ -160,7 +166,7 @@ impl Pattern {
 
     /// The probability of every pattern before resampling, for few attributes.
     fn all_masses(&self) -> &[f64] {
-        self.masses.0.get_or_init(|| {
+        self.masses.all.get_or_init(|| {
             let mut shares = vec![1.0];
             for [hit, miss] in self.axes.iter().map(|axis| axis.shares()) {
                 shares = [hit, miss].iter().flat_map(|way| shares.iter().map(move |share| share * way)).collect();
@@ -175,7 +181,7 @@ impl Pattern {
     fn add_masses(&self, attributes: &[usize]) -> Vec<f64> {
         let total = self.total_weight() as f64;
         let mut masses = vec![0.0; 1 << attributes.len()];
-        for (part, size) in self.parts.iter().zip(&self.sizes) {
+        for (number, (part, size)) in self.parts.iter().zip(&self.sizes).enumerate() {
             let weight = part.weight as f64 / total;
             for (pattern, mass) in masses.iter_mut().enumerate() {
                 let misses = |at: usize| pattern >> at & 1;
@@ -190,16 +196,17 @@ impl Pattern {
                         (PatternSet::Hits(hits), _) => product(&|i| {
                             if hits.binary_search(&i).is_ok() { surely(true) } else { self.axes[i].shares() }
                         }),
-                        (PatternSet::Threshold { .. }, Size::Share(share)) if attributes.len() == 1 => {
-                            let missing = share.missing[attributes[0]] / share.inside;
-                            if misses(0) == 1 { missing } else { 1.0 - missing }
+                        (PatternSet::Threshold { .. }, Size::Share(share)) if attributes.len() <= 2 => {
+                            let [a, b] = [0, 1].map(|at| attributes.get(at).map_or(0.0, |&i| share.missing[i]));
+                            let both = attributes.get(1).map_or(0.0, |&i| self.both_missing(number, attributes[0], i));
+                            [share.inside - a - b + both, a - both, b - both, both][pattern].max(0.0) / share.inside
                         }
                         (PatternSet::Threshold { weights, limit }, Size::Share(share)) => {
                             let mut ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.shares()).collect();
                             for (at, &i) in attributes.iter().enumerate() {
                                 ways[i][1 - misses(at)] = 0.0;
                             }
-                            inside(weights, *limit, &ways) / share.inside
+                            measure(weights, *limit, &ways).map_or(0.0, |measured| measured.inside) / share.inside
                         }
                         (PatternSet::Threshold { .. } | PatternSet::Bitmap(_), _) => {
                             unreachable!("thresholds over many attributes have shares, bitmaps are for few")
@@ -208,6 +215,19 @@ impl Pattern {
             }
         }
         masses
+    }
+
+    /// How likely the threshold of a part is with both attributes missing; remembered for the first with all others.
+    fn both_missing(&self, part: usize, one: usize, other: usize) -> f64 {
+        let (k, first) = (self.axes.len(), one.min(other));
+        let rows = self.masses.both.get_or_init(|| Arc::new(vec![OnceLock::new(); self.parts.len() * k]));
+        let others = rows[part * k + first].get_or_init(|| {
+            let PatternSet::Threshold { weights, limit } = &self.parts[part].set else { return vec![0.0; k] };
+            let mut ways: Vec<[f64; 2]> = self.axes.iter().map(|axis| axis.shares()).collect();
+            ways[first][0] = 0.0;
+            measure(weights, *limit, &ways).map_or_else(|| vec![0.0; k], |measured| measured.missing)
+        });
+        others[one.max(other)]
     }
 }
 

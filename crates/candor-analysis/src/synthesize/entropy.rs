@@ -1,0 +1,254 @@
+//! Records of maximum entropy: they have all linked pair tables at once, and depend on each other by these alone.
+
+use candor::schema::Schema;
+use candor::shape::Shape;
+
+use super::graph::{Clique, cliques, junction_tree};
+use super::links::PairTables;
+use super::recipe::{Fit, Recipe, Step};
+use super::tables::Part;
+use crate::adjust::{Margin, Options, RakeError, rake_weights};
+
+/// The most cells of one table that maximum entropy works on.
+pub const MAX_CLIQUE_CELLS: usize = 1 << 20;
+
+/// The most cells of all of them together.
+const MAX_CELLS_IN_ALL: usize = 1 << 22;
+
+/// How many links are tried at most, strongest first.
+const MOST_LINKS: usize = 400;
+
+/// Sweeps end when the error has not fallen by a hundredth in so many of them.
+const PATIENCE: usize = 20;
+
+/// How many sweeps over the tables of one clique follow each other before the next one is looked at.
+const SWEEPS_WITHIN: usize = 5;
+
+/// The recipe of maximum entropy over the tables of the links: strongest first, each is kept unless the attributes that must then be looked at together have more than
+/// [`MAX_CLIQUE_CELLS`] combinations.
+///
+/// Iterative proportional fitting over a junction tree of the graph of links, triangulated greedily (min-fill): the cliques are visited along the tree, each is fitted to its tables and
+/// hands on what its neighbours need. If some distribution has all tables, that of most entropy is the limit. Estimated tables with noise may contradict each other: then there is none, and
+/// [`Fit::largest_margin_error`] says by how much the recipe's tables differ from them. Public attributes stay as they are in any case.
+///
+/// # Errors
+/// If tables exclude each other altogether.
+pub fn entropy(schema: &Schema, pairs: &PairTables, options: &Options) -> Result<Recipe, RakeError> {
+    let (kept, found) = choose(schema, pairs);
+    let public = linked_public(pairs, &kept);
+    let mut tree: Vec<Table> =
+        junction_tree(found, &public).into_iter().map(|clique| Table::new(schema, pairs, clique, &public)).collect();
+    for &link in &kept {
+        let pair = pairs.links[link].attributes;
+        let home = tree.iter_mut().find(|table| pair.iter().all(|a| table.clique.nodes.contains(a)));
+        home.expect("every link is in a clique").add(Some(link), &pair, pairs.links[link].shares.clone());
+    }
+    if let (false, Some(root)) = (public.is_empty(), tree.first_mut()) {
+        root.add(None, &public, public_shares(schema, pairs, &public));
+    }
+    let fit = fit(&mut tree, options)?;
+    Ok(recipe(pairs, kept, &tree, &public, fit))
+}
+
+/// The links that are kept, and the cliques of their graph.
+fn choose(schema: &Schema, pairs: &PairTables) -> (Vec<usize>, Vec<Vec<usize>>) {
+    let mut kept = Vec::new();
+    let mut held = graph_cliques(pairs, &kept);
+    for link in 0..pairs.links.len().min(MOST_LINKS) {
+        kept.push(link);
+        let found = graph_cliques(pairs, &kept);
+        let cells: Vec<usize> = found.iter().map(|clique| schema.shape(clique).cells()).collect();
+        let all = cells.iter().fold(0usize, |all, cells| all.saturating_add(*cells));
+        if cells.iter().any(|&cells| cells > MAX_CLIQUE_CELLS) || all > MAX_CELLS_IN_ALL {
+            kept.pop();
+        } else {
+            held = found;
+        }
+    }
+    (kept, held)
+}
+
+/// The public attributes of these links.
+fn linked_public(pairs: &PairTables, kept: &[usize]) -> Vec<usize> {
+    let mut public: Vec<usize> = kept.iter().flat_map(|&link| pairs.links[link].attributes).collect();
+    public.retain(|&a| pairs.is_public(a));
+    public.sort_unstable();
+    public.dedup();
+    public
+}
+
+/// The cliques of the graph of links, in which the public attributes are all connected, because their joint distribution is given. Attributes without a link are cliques of their own,
+/// unless they are public.
+fn graph_cliques(pairs: &PairTables, kept: &[usize]) -> Vec<Vec<usize>> {
+    let mut nodes: Vec<usize> = kept.iter().flat_map(|&link| pairs.links[link].attributes).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let place = |attribute: usize| nodes.binary_search(&attribute).expect("it is linked");
+    let mut connected = vec![vec![false; nodes.len()]; nodes.len()];
+    let mut connect = |a: usize, b: usize| (connected[a][b], connected[b][a]) = (true, true);
+    kept.iter().map(|&link| pairs.links[link].attributes.map(place)).for_each(|[a, b]| connect(a, b));
+    let public: Vec<usize> = linked_public(pairs, kept).into_iter().map(place).collect();
+    for (at, &a) in public.iter().enumerate() {
+        public[at + 1..].iter().for_each(|&b| connect(a, b));
+    }
+    let found = cliques(connected).into_iter().map(|clique| clique.into_iter().map(|place| nodes[place]).collect());
+    let alone = pairs.one_way.keys().filter(|attribute| nodes.binary_search(attribute).is_err());
+    found.chain(alone.map(|&attribute| vec![attribute])).collect()
+}
+
+/// The shares of some public attributes together.
+fn public_shares(schema: &Schema, pairs: &PairTables, some: &[usize]) -> Vec<f64> {
+    let all = pairs.public.as_ref().expect("there are public attributes");
+    let places: Vec<usize> = some.iter().filter_map(|a| all.attributes.iter().position(|held| held == a)).collect();
+    summed(&all.shares, &schema.shape(&all.attributes), &places)
+}
+
+/// A table summed over all but some of its attributes.
+fn summed(table: &[f64], shape: &Shape, places: &[usize]) -> Vec<f64> {
+    let mut sums = vec![0.0; shape.of(places).cells()];
+    shape.cells_of(places).zip(table).for_each(|(cell, share)| sums[cell] += share);
+    sums
+}
+
+/// A clique with its distribution and the tables that it is to have.
+struct Table {
+    clique: Clique,
+    shape: Shape,
+    shares: Vec<f64>,
+    margins: Vec<Margin>,
+    /// Which link each margin is; `None` for the public attributes.
+    links: Vec<Option<usize>>,
+}
+
+impl Table {
+    /// All attributes independent of each other, but for the public ones.
+    fn new(schema: &Schema, pairs: &PairTables, clique: Clique, public: &[usize]) -> Table {
+        let shape = schema.shape(&clique.nodes);
+        let own: Vec<usize> = clique.nodes.iter().copied().filter(|a| public.contains(a)).collect();
+        let places: Vec<usize> = (0..clique.nodes.len()).filter(|&at| own.contains(&clique.nodes[at])).collect();
+        let mut shares: Vec<f64> = match own.is_empty() {
+            true => vec![1.0; shape.cells()],
+            false => {
+                let of_public = public_shares(schema, pairs, &own);
+                shape.cells_of(&places).map(|cell| of_public[cell]).collect()
+            }
+        };
+        for (place, attribute) in clique.nodes.iter().enumerate() {
+            let Some(one_way) = pairs.one_way.get(attribute) else { continue };
+            shares.iter_mut().zip(shape.cells_of(&[place])).for_each(|(share, code)| *share *= one_way[code]);
+        }
+        Table { clique, shape, shares, margins: Vec::new(), links: Vec::new() }
+    }
+
+    /// One more table that it is to have.
+    fn add(&mut self, link: Option<usize>, attributes: &[usize], shares: Vec<f64>) {
+        let places = self.places(attributes);
+        let cells = self.shape.cells_of(&places).map(|cell| cell as u32).collect();
+        self.margins.push(Margin { cells, shares });
+        self.links.push(link);
+    }
+
+    /// Where attributes stand in the clique.
+    fn places(&self, attributes: &[usize]) -> Vec<usize> {
+        attributes.iter().filter_map(|a| self.clique.nodes.iter().position(|node| node == a)).collect()
+    }
+
+    /// Its shares of some of its attributes.
+    fn of(&self, attributes: &[usize]) -> Vec<f64> {
+        summed(&self.shares, &self.shape, &self.places(attributes))
+    }
+
+    /// Gets these shares of some of its attributes; how it depends on them stays.
+    fn absorb(&mut self, attributes: &[usize], shares: &[f64]) {
+        let now = self.of(attributes);
+        let factor = |(now, share): (&f64, &f64)| if *now > 0.0 { share / now } else { 0.0 };
+        let factors: Vec<f64> = now.iter().zip(shares).map(factor).collect();
+        let places = self.places(attributes);
+        self.shares.iter_mut().zip(self.shape.cells_of(&places)).for_each(|(share, cell)| *share *= factors[cell]);
+    }
+
+    /// Fits it to its tables.
+    fn fit(&mut self, options: &Options) -> Result<(), RakeError> {
+        if !self.margins.is_empty() {
+            let within = Options { max_iterations: SWEEPS_WITHIN, ..*options };
+            self.shares = rake_weights(std::mem::take(&mut self.shares), &self.margins, &within)?.weights;
+        }
+        Ok(())
+    }
+
+    /// The largest difference from the tables that it is to have.
+    fn error(&self) -> f64 {
+        let of = |margin: &Margin| {
+            let mut sums = vec![0.0; margin.shares.len()];
+            margin.cells.iter().zip(&self.shares).for_each(|(&cell, share)| sums[cell as usize] += share);
+            sums.iter().zip(&margin.shares).map(|(sum, share)| (sum - share).abs()).fold(0.0, f64::max)
+        };
+        self.margins.iter().map(of).fold(0.0, f64::max)
+    }
+}
+
+/// Visits the cliques along the tree until all have their tables.
+fn fit(tree: &mut [Table], options: &Options) -> Result<Fit, RakeError> {
+    let (mut sweeps, mut least, mut since) = (0, f64::INFINITY, 0);
+    loop {
+        sweeps += 1;
+        visit(tree, 0, options)?;
+        for at in 1..tree.len() {
+            hand_down(tree, at);
+        }
+        let largest_margin_error = tree.iter().map(Table::error).fold(0.0, f64::max);
+        let converged = largest_margin_error <= options.tolerance;
+        since = if largest_margin_error < 0.99 * least { 0 } else { since + 1 };
+        least = least.min(largest_margin_error);
+        if converged || sweeps >= options.max_iterations.max(1) || since >= PATIENCE {
+            return Ok(Fit { sweeps, largest_margin_error, converged });
+        }
+    }
+}
+
+/// Fits a clique and everything below it. Between two fits what changed is handed on along the tree, so that every table is up to date when it is fitted.
+fn visit(tree: &mut [Table], at: usize, options: &Options) -> Result<(), RakeError> {
+    tree[at].fit(options)?;
+    let children: Vec<usize> = (at + 1..tree.len()).filter(|&child| tree[child].clique.parent == Some(at)).collect();
+    for child in children {
+        hand_down(tree, child);
+        visit(tree, child, options)?;
+        let separator = tree[child].clique.separator.clone();
+        let shares = tree[child].of(&separator);
+        tree[at].absorb(&separator, &shares);
+    }
+    Ok(())
+}
+
+/// A clique gets what its parent has in common with it.
+fn hand_down(tree: &mut [Table], at: usize) {
+    let Some(parent) = tree[at].clique.parent else { return };
+    let separator = tree[at].clique.separator.clone();
+    let shares = tree[parent].of(&separator);
+    tree[at].absorb(&separator, &shares);
+}
+
+/// Draws clique after clique, each given what it has in common with those before.
+fn recipe(pairs: &PairTables, kept: Vec<usize>, tree: &[Table], public: &[usize], fit: Fit) -> Recipe {
+    let mut steps = Vec::new();
+    for table in tree {
+        let given = if table.clique.parent.is_none() { public.to_vec() } else { table.clique.separator.clone() };
+        let drawn: Vec<usize> = table.clique.nodes.iter().copied().filter(|a| !given.contains(a)).collect();
+        if !drawn.is_empty() {
+            let shares = table.of(&[&given[..], &drawn].concat());
+            steps.push(Step { given, drawn, shares });
+        }
+    }
+    let of_link = |table: &Table| {
+        let part = |&link: &usize| {
+            let attributes = pairs.links[link].attributes.to_vec();
+            Part { shares: table.of(&attributes), attributes }
+        };
+        table.links.iter().flatten().map(part).collect::<Vec<Part>>()
+    };
+    let linked = |a: usize| kept.iter().any(|&link| pairs.links[link].attributes.contains(&a));
+    let alone = pairs.one_way.iter().filter(|(a, _)| !linked(**a));
+    let alone = alone.map(|(&a, shares)| Part { attributes: vec![a], shares: shares.clone() });
+    let tables = tree.iter().flat_map(of_link).chain(alone).collect();
+    Recipe { public: pairs.public.clone(), steps, kept, tables, fit: Some(fit) }
+}

@@ -1,0 +1,185 @@
+//! Which grid is best for a mean, and what the literature's mechanisms for means reach.
+//!
+//! A number from -1 to 1 is rounded at random to one of `m` equally spaced points, which keeps its expectation, and the point is answered by k-ary randomized
+//! response. With `A = (e^eps + m - 1) / (e^eps - 1)`, `h = 2 / (m - 1)` and `V` the sum of the squared points, the unbiased estimate of one number `x`, a share `t` of the way between
+//! two points, has the variance
+//!
+//! ```text
+//! (A - 1) x^2  +  A h^2 t (1 - t)  +  A V / (e^eps - 1)
+//! ```
+//!
+//! More points make the second term smaller and the others larger. With two points this is the mechanism of Duchi, Jordan and Wainwright 2018. Variances here are of one respondent, at worst over all
+//! numbers, for a range from -1 to 1; for another range they grow with the square of its half width.
+
+/// The most points that are tried.
+const MOST_POINTS: usize = 1000;
+
+/// Below this epsilon the hybrid mechanism is Duchi's (Wang et al. 2019).
+const HYBRID_FROM: f64 = 0.61;
+
+/// The variance of one number, by how it is randomized.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ForMean {
+    /// Dithered to so many points, two or more, and k-ary randomized response.
+    Grid(usize),
+    /// Duchi, Jordan and Wainwright 2018, for one number.
+    Duchi,
+    /// The piecewise mechanism of Wang et al. 2019.
+    Piecewise,
+    /// Their hybrid mechanism.
+    Hybrid,
+}
+
+impl ForMean {
+    /// The variance of the estimate of one number `x` from -1 to 1, at an epsilon above 0.
+    ///
+    /// ```
+    /// use candor_design::mean::ForMean;
+    ///
+    /// // Two points are Duchi's mechanism.
+    /// assert!((ForMean::Grid(2).variance(1.0, 0.3) - ForMean::Duchi.variance(1.0, 0.3)).abs() < 1e-12);
+    /// ```
+    pub fn variance(self, epsilon: f64, x: f64) -> f64 {
+        match self {
+            ForMean::Grid(points) => {
+                let Terms { slope, step, constant } = Terms::new(points, epsilon);
+                let t = ((x + 1.0) / step).fract();
+                (slope - 1.0) * x * x + slope * step * step * t * (1.0 - t) + constant
+            }
+            ForMean::Duchi => (1.0 / (epsilon / 2.0).tanh()).powi(2) - x * x,
+            ForMean::Piecewise => {
+                let (half, less) = ((epsilon / 2.0).exp(), (epsilon / 2.0).exp_m1());
+                x * x / less + (half + 3.0) / (3.0 * less * less)
+            }
+            ForMean::Hybrid => {
+                let share = if epsilon > HYBRID_FROM { -(-epsilon / 2.0).exp_m1() } else { 0.0 };
+                share * ForMean::Piecewise.variance(epsilon, x) + (1.0 - share) * ForMean::Duchi.variance(epsilon, x)
+            }
+        }
+    }
+
+    /// The largest variance of any number.
+    pub fn worst(self, epsilon: f64) -> f64 {
+        match self {
+            ForMean::Grid(points) => {
+                // In the outermost stretch, where the variance is a concave function of the place in it.
+                let Terms { slope, step, .. } = Terms::new(points, epsilon);
+                let from = 1.0 - step;
+                let t = (((slope - 1.0) * from + slope * step / 2.0) / step).clamp(0.0, 1.0);
+                // Just inside, so that the last point belongs to the stretch.
+                self.variance(epsilon, from + step * t.min(1.0 - 1e-12)).max(self.variance(epsilon, 0.0))
+            }
+            // Monotone in x^2, or a mixture of two such.
+            _ => self.variance(epsilon, 0.0).max(self.variance(epsilon, 1.0)),
+        }
+    }
+}
+
+struct Terms {
+    slope: f64,
+    step: f64,
+    constant: f64,
+}
+
+impl Terms {
+    fn new(points: usize, epsilon: f64) -> Terms {
+        let (m, less) = (points as f64, epsilon.exp_m1());
+        let slope = (less + m) / less;
+        let squares = m * (m + 1.0) / (3.0 * (m - 1.0));
+        Terms { slope, step: 2.0 / (m - 1.0), constant: slope * squares / less }
+    }
+}
+
+/// The number of equally spaced points whose variance is least at worst.
+///
+/// ```
+/// use candor_design::mean::best_points;
+///
+/// assert_eq!((best_points(0.5), best_points(4.0)), (2, 5));
+/// ```
+pub fn best_points(epsilon: f64) -> usize {
+    let worst = |points: &usize| ForMean::Grid(*points).worst(epsilon);
+    (2..=MOST_POINTS).min_by(|one, other| worst(one).total_cmp(&worst(other))).unwrap_or(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All answers written out: dithered, randomized, estimated.
+    #[test]
+    fn grids_are_as_written_out() {
+        for points in [2, 3, 4, 7] {
+            for epsilon in [0.3f64, 1.0, 4.0] {
+                let at = |j: usize| -1.0 + 2.0 * j as f64 / (points - 1) as f64;
+                let all = epsilon.exp() + (points - 1) as f64;
+                let mut largest = 0.0f64;
+                for place in 0..=600 {
+                    let x = -1.0 + place as f64 / 300.0;
+                    let (mut mean, mut square) = (0.0, 0.0);
+                    for truth in 0..points {
+                        let near = (1.0 - (x - at(truth)).abs() * (points - 1) as f64 / 2.0).max(0.0);
+                        for answer in 0..points {
+                            let likely = if answer == truth { epsilon.exp() } else { 1.0 } / all;
+                            let estimate = at(answer) * all / (epsilon.exp() - 1.0);
+                            mean += near * likely * estimate;
+                            square += near * likely * estimate * estimate;
+                        }
+                    }
+                    assert!((mean - x).abs() < 1e-9, "{points} {epsilon} {x}: {mean}");
+                    let formula = ForMean::Grid(points).variance(epsilon, x);
+                    assert!((square - mean * mean - formula).abs() < 1e-9 * square.max(1.0), "{points} {epsilon} {x}");
+                    largest = largest.max(formula);
+                }
+                let worst = ForMean::Grid(points).worst(epsilon);
+                assert!(worst >= largest - 1e-9 && worst < largest * 1.001, "{points} {epsilon}: {worst} {largest}");
+            }
+        }
+    }
+
+    /// The density of the piecewise mechanism, integrated: it is one, has the mean x and the variance of the formula; the hybrid is a mixture.
+    #[test]
+    fn peers_are_as_integrated() {
+        for epsilon in [0.5f64, 1.0, 2.0, 4.0] {
+            let half = (epsilon / 2.0).exp();
+            let bound = (half + 1.0) / (half - 1.0);
+            let high = (epsilon.exp() - half) / (2.0 * half + 2.0);
+            for x in [-1.0, -0.4, 0.0, 0.7, 1.0] {
+                let left = (bound + 1.0) / 2.0 * x - (bound - 1.0) / 2.0;
+                let right = left + bound - 1.0;
+                let stretches =
+                    [(-bound, left, high / epsilon.exp()), (left, right, high), (right, bound, high / epsilon.exp())];
+                let moment = |power: i32| -> f64 {
+                    let midpoints = 20_000;
+                    let stretch = |&(from, to, density): &(f64, f64, f64)| {
+                        let width = (to - from) / f64::from(midpoints);
+                        let value = |i: i32| (from + (f64::from(i) + 0.5) * width).powi(power);
+                        density * width * (0..midpoints).map(value).sum::<f64>()
+                    };
+                    stretches.iter().map(stretch).sum()
+                };
+                assert!((moment(0) - 1.0).abs() < 1e-9 && (moment(1) - x).abs() < 1e-9, "{epsilon} {x}");
+                let found = moment(2) - x * x;
+                assert!((found / ForMean::Piecewise.variance(epsilon, x) - 1.0).abs() < 1e-6, "{epsilon} {x}: {found}");
+                // Duchi's answers are plus and minus B with probability (1 +- x/B) / 2.
+                let answer = (epsilon.exp() + 1.0) / (epsilon.exp() - 1.0);
+                let duchi = answer * answer - x * x;
+                assert!((ForMean::Duchi.variance(epsilon, x) / duchi - 1.0).abs() < 1e-12);
+                let share = if epsilon > 0.61 { 1.0 - (-epsilon / 2.0).exp() } else { 0.0 };
+                let hybrid = share * found + (1.0 - share) * duchi;
+                assert!((ForMean::Hybrid.variance(epsilon, x) / hybrid - 1.0).abs() < 1e-6);
+            }
+        }
+    }
+
+    /// Two points for little privacy to spend, more for more; never worse than Duchi's.
+    #[test]
+    fn more_epsilon_pays_for_more_points() {
+        let best: Vec<usize> = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0].iter().map(|&epsilon| best_points(epsilon)).collect();
+        assert!(best.windows(2).all(|two| two[0] <= two[1]) && best[0] == 2 && best[5] > 8, "{best:?}");
+        for epsilon in [0.1, 0.5, 1.0, 2.0, 4.0, 8.0] {
+            let least = ForMean::Grid(best_points(epsilon)).worst(epsilon);
+            assert!(least <= ForMean::Duchi.worst(epsilon) * (1.0 + 1e-12), "{epsilon}");
+        }
+    }
+}
