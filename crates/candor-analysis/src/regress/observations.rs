@@ -12,6 +12,9 @@ use super::{Model, RegressError};
 /// So many numbers are held of what answers say.
 const MOST_NUMBERS: usize = 1 << 26;
 
+/// So many numbers of the design are held.
+const MOST_HELD: usize = 1 << 23;
+
 /// A column whose part that the columns before it do not tell has a smaller share of its squares is told by them.
 const TOLD: f64 = 1e-11;
 
@@ -58,6 +61,8 @@ pub(super) struct Group {
     pub(super) y: f64,
     pub(super) cases: Range<usize>,
     pub(super) weight: f64,
+    /// The rows of the design, for each combination of hidden predictors; none where they are too many to be held.
+    x: Vec<f64>,
 }
 
 /// Responses that are equal in all that matters.
@@ -157,7 +162,8 @@ impl Observations {
             data.log_scale += own.iter().map(|case| case.weight * logs[case.answer]).sum::<f64>();
             data.cases.extend(own);
             let weight = own.iter().map(|case| case.weight).sum();
-            data.groups.push(Group { public, numbers, y, cases: start..data.cases.len(), weight });
+            let cases = start..data.cases.len();
+            data.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
         }
         if model.standardize {
             data.standardize();
@@ -165,8 +171,26 @@ impl Observations {
         if let Some(ignoring) = model.ignoring {
             data.add_ignoring(ignoring, &logs);
         }
+        data.hold_rows();
         data.check_columns()?;
         Ok(data)
+    }
+
+    /// Fills the rows of the design, which every sum needs again.
+    fn hold_rows(&mut self) {
+        let p = self.design.len();
+        let size = self.hidden.len() * p;
+        if self.groups.len().saturating_mul(size) > MOST_HELD {
+            return;
+        }
+        let (design, hidden) = (&self.design, &self.hidden);
+        for group in &mut self.groups {
+            let mut rows = vec![0.0; size];
+            for (codes, row) in hidden.iter().zip(rows.chunks_exact_mut(p.max(1))) {
+                design.fill(Values { hidden: codes, public: &group.public, numbers: &group.numbers }, row);
+            }
+            group.x = rows;
+        }
     }
 
     /// Adds people who ignore the device to the hidden predictors: what they say does not depend on the channel, nor (but for whom it is) on
@@ -211,6 +235,9 @@ impl Observations {
 
     /// The row of the design of a group, with its hidden predictors in some combination.
     pub(super) fn fill(&self, group: &Group, hidden: usize, row: &mut [f64]) {
+        if !group.x.is_empty() {
+            return row.copy_from_slice(&group.x[hidden * row.len()..][..row.len()]);
+        }
         let values = Values { hidden: &self.hidden[hidden], public: &group.public, numbers: &group.numbers };
         self.design.fill(values, row);
     }

@@ -271,25 +271,20 @@ impl<'a> Problem<'a> {
         let (m, p, combinations) = (self.kernel.indices(), self.data.design.len(), self.data.hidden.len());
         local.score.clear();
         local.score.resize(self.parameters, 0.0);
-        let mut total = 0.0;
+        let (mut total, outcomes) = (0.0, 0..self.data.outcomes);
         for hidden in 0..combinations {
-            let mut all = 0.0;
-            for outcome in 0..self.data.outcomes {
-                let truth = outcome * combinations + hidden;
-                let weight = local.truth[truth];
-                all += weight;
-                if weight == 0.0 {
-                    continue;
-                }
-                for (index, &start) in self.starts.iter().enumerate() {
-                    let slope = weight * local.gradient[truth * m + index];
-                    match self.kernel.of_predictors(index) {
-                        true => {
-                            let x = &local.x[hidden * p..][..p];
-                            local.score[start..start + p].iter_mut().zip(x).for_each(|(sum, x)| *sum += slope * x);
-                        }
-                        false => local.score[start] += slope,
+            let truths = outcomes.clone().map(|outcome| outcome * combinations + hidden);
+            let all: f64 = truths.clone().map(|truth| local.truth[truth]).sum();
+            for (index, &start) in self.starts.iter().enumerate() {
+                // A truth that cannot be has no slope.
+                let possible = truths.clone().filter(|&truth| local.truth[truth] != 0.0);
+                let slope: f64 = possible.map(|truth| local.truth[truth] * local.gradient[truth * m + index]).sum();
+                match self.kernel.of_predictors(index) {
+                    true => {
+                        let x = &local.x[hidden * p..][..p];
+                        local.score[start..start + p].iter_mut().zip(x).for_each(|(sum, x)| *sum += slope * x);
                     }
+                    false => local.score[start] += slope,
                 }
             }
             if self.predictors.is_some() {
@@ -393,9 +388,8 @@ impl<'a> Problem<'a> {
                 for (a, xa) in columns(j).iter().enumerate().filter(|(_, xa)| **xa != 0.0) {
                     let from = if j == k { a } else { 0 };
                     let row = &mut target[(self.starts[j] + a) * self.parameters + self.starts[k]..];
-                    for (sum, xb) in row[from..].iter_mut().zip(&columns(k)[from..]) {
-                        *sum += factor * xa * xb;
-                    }
+                    let factor = factor * xa;
+                    row[from..].iter_mut().zip(&columns(k)[from..]).for_each(|(sum, xb)| *sum += factor * xb);
                 }
             }
         }
