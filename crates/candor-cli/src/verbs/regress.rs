@@ -183,14 +183,14 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     let row = |one: &Coefficient| {
         let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
         let mut row = vec![between.map_or(one.term.clone(), |between| format!("{} {between}", one.term))];
-        row.extend([one.estimate, one.standard_error, one.low, one.high].map(|value| format!("{value:.4}")));
+        row.extend([one.estimate, one.standard_error, one.low, one.high].map(four_digits));
         row.push(one.p_value.map_or(String::new(), p_value));
         if odds {
             row.push(one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")));
         }
         row.push(one.design_effect.map_or(String::new(), |effect| format!("{effect:.2}")));
         if naive {
-            row.push(one.naive.map_or(String::new(), |value| format!("{value:.4}")));
+            row.push(one.naive.map_or(String::new(), four_digits));
         }
         row
     };
@@ -200,7 +200,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
 /// Average shares and effects.
 fn averages(found: &Regression) -> String {
     let label = |category: &Option<String>| category.clone().unwrap_or_else(|| found.response.clone());
-    let numbers = |values: [f64; 4]| values.map(|value| format!("{value:.4}"));
+    let numbers = |values: [f64; 4]| values.map(four_digits);
     let share = |one: &candor_study::regress::Share| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
         [label(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
@@ -263,4 +263,10 @@ fn fit_lines(found: &Regression) -> String {
         ));
     }
     text
+}
+
+/// Without a sign for what rounds to nothing.
+fn four_digits(value: f64) -> String {
+    let text = format!("{value:.4}");
+    if text == "-0.0000" { text.replace('-', "") } else { text }
 }
