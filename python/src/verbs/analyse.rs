@@ -320,7 +320,8 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
         }
         None => Shares::uniform(),
     };
-    let found = effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, numbers, alpha, power, respondents });
+    let found =
+        effects::effects(&plan.0, &asked, &shares, &EffectOptions { effects, numbers, alpha, power, respondents });
     Ok(json(&found.map_err(Failure::from)?))
 }
 
