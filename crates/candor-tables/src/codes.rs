@@ -47,7 +47,7 @@ impl Unfit<'_> {
     }
 }
 
-/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points of a grid are [dithered](dithered).
+/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points of a grid are [`dithered`].
 ///
 /// # Errors
 /// If the column's type holds no categories.

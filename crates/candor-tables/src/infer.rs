@@ -236,6 +236,13 @@ impl Column {
             remarks
                 .push("these look like numbers with decimal commas; with points instead they are numbers".to_owned());
         }
+        let capital = |value: &String| ["TRUE", "FALSE", "True", "False"].contains(&value.as_str());
+        if !self.values.is_empty() && self.values.keys().all(capital) {
+            remarks.push(
+                "these are truth values in capitals, and labels as they stand; a boolean column of Parquet or of a frame has true and false"
+                    .to_owned(),
+            );
+        }
         remarks
     }
 
@@ -375,6 +382,21 @@ mod tests {
         assert!(
             column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("none of its categories")
         );
+    }
+
+    #[test]
+    fn what_other_programs_write_is_told() {
+        let told = |values: &[&str]| {
+            let mut column = Column::default();
+            values.iter().for_each(|value| column.see(value, 10));
+            column.remarks()
+        };
+        assert!(told(&["a", "NA", "NA"])[0].starts_with("2 values are \"NA\""));
+        assert!(told(&["1,5", "2,25"])[0].contains("decimal commas"));
+        assert!(told(&["TRUE", "FALSE"])[0].contains("truth values in capitals"));
+        assert!(told(&["True", ""])[0].contains("truth values in capitals"));
+        assert_eq!(told(&["TRUE", "FALSE", "maybe"]), Vec::<String>::new());
+        assert_eq!(told(&["true", "false", "1.5", ""]), Vec::<String>::new());
     }
 
     #[test]
