@@ -46,6 +46,10 @@ fn means_of_points_are_unbiased_where_those_of_bins_are_not() {
     assert!((found - truth).abs() < 5.5 * error && error < 0.5, "{found} {error} {truth}");
     let (found, error) = mean(&sandbox, "bins.json bins.csv --values Income:12.5,37.5,62.5,87.5");
     assert!((found - truth).abs() > 20.0 * error, "{found} {error} {truth}");
+    // Rounding at random adds to the variance and moves quantiles: of a grid neither is told.
+    let said = json(&sandbox.run("estimate grid.json grid.csv --mean Income --json").fine().out);
+    assert_eq!(said["numbers"][0]["variance"], Value::Null);
+    sandbox.run("estimate grid.json grid.csv --quantile Income:0.5").refused(1, &["--quantile", "ask for the mean"]);
     // The same seed gives the same responses, another one others; so does the operating system.
     sandbox.run("randomize grid.json people.csv -o again.csv --seed 5").fine();
     assert_eq!(sandbox.read("again.csv"), sandbox.read("grid.csv"));

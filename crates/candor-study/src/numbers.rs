@@ -47,7 +47,14 @@ impl NumbersAsked {
                 refused("quantile", "the share of a quantile is a number above 0 and below 1, such as 0.5")
             })?;
             let rest = parts[1..].iter().map(|part| format!(" | {part}")).collect::<String>();
-            asked.wanted(schema, "quantile", &format!("{name}{rest}"), &said)?.quantiles.extend(shares);
+            let wanted = asked.wanted(schema, "quantile", &format!("{name}{rest}"), &said)?;
+            if wanted.table.last().is_some_and(|&attribute| schema.attributes()[attribute].grid().len() > 0) {
+                return Err(refused(
+                    "quantile",
+                    "numbers on a grid were rounded at random, which moves quantiles; ask for the mean",
+                ));
+            }
+            wanted.quantiles.extend(shares);
         }
         Ok(asked)
     }
@@ -137,7 +144,7 @@ pub struct NumberRow {
     pub group: Vec<(String, String)>,
     /// The mean, if asked for.
     pub mean: Option<Measured>,
-    /// The variance of the numbers, if the mean was asked for.
+    /// The variance of the numbers, if the mean was asked for; none on a grid, where rounding at random adds to it.
     pub variance: Option<Measured>,
     /// The quantiles asked for.
     pub quantiles: Vec<QuantileRow>,
@@ -206,7 +213,7 @@ fn rows(
         let own = given.iter().zip(&numbers.codes).map(|(&a, &code)| (schema.name(a).to_owned(), label(a, code)));
         NumberRow {
             mean: of(numbers.mean),
-            variance: of(numbers.variance),
+            variance: of(numbers.variance).filter(|_| schema.attributes()[attribute].grid().len() == 0),
             quantiles: numbers.quantiles.into_iter().map(quantile).collect(),
             ..row(group.iter().cloned().chain(own).collect())
         }
