@@ -1,5 +1,6 @@
 //! From the values of a column to category codes.
 
+use ahash::AHashMap;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray};
@@ -109,19 +110,15 @@ fn of_dictionary(
     let labels = dictionary.values().as_string::<i32>();
     let known: Vec<Option<(u16, f64)>> =
         labels.iter().map(|label| label.map_or(missing, |label| attribute.place_of_value(label))).collect();
-    let mut coded = Vec::with_capacity(dictionary.len());
-    for (row, key) in dictionary.keys().iter().enumerate() {
-        let place = key.map_or(missing, |key| known[key as usize]);
-        coded.push(place.map_or_else(
-            || {
-                let label = key.map(|key| key as usize).filter(|&key| labels.is_valid(key));
-                report(row, label.map_or("", |key| labels.value(key)));
-                0
-            },
-            |place| dithered(place, rng),
-        ));
-    }
-    coded
+    let code = |(row, key): (usize, Option<i32>)| match key.map_or(missing, |key| known[key as usize]) {
+        Some(place) => dithered(place, rng),
+        None => {
+            let label = key.map(|key| key as usize).filter(|&key| labels.is_valid(key));
+            report(row, label.map_or("", |key| labels.value(key)));
+            0
+        }
+    };
+    dictionary.keys().iter().enumerate().map(code).collect()
 }
 
 fn of_texts(
@@ -131,9 +128,16 @@ fn of_texts(
     mut report: impl FnMut(usize, &str),
 ) -> Option<Vec<u16>> {
     let missing = attribute.place_of_value("");
+    // The schema's own table guards against labels made to collide, which takes a while; labels of a schema are not.
+    let labels = attribute.categories().iter().map(String::as_str).zip((0..).map(|code| (code, 0.0)));
+    let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numbers() == 0).collect();
+    let place = |value: &str| match attribute.numbers() {
+        0 => labels.get(value).copied(),
+        _ => attribute.place_of_value(value),
+    };
     let mut coded = Vec::with_capacity(array.len());
     for_each_text(array, |row, value| {
-        let place = value.map_or(missing, |value| attribute.place_of_value(value));
+        let place = value.map_or(missing, place);
         coded.push(place.map_or_else(
             || {
                 report(row, value.unwrap_or(""));

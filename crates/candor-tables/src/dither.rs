@@ -8,6 +8,7 @@ pub(crate) const STREAMS: u64 = 1 << 63;
 
 /// The code of a value of which [`place_of_value`](candor::schema::Attribute::place_of_value) gave code and chance: the next one if
 /// `below(2^53) < floor(chance 2^53)`. Nothing is drawn where the chance is 0.
+#[inline]
 pub fn dithered<R: CryptoRng + ?Sized>((code, chance): (u16, f64), rng: &mut R) -> u16 {
     const ONE: u64 = 1 << 53;
     let up = chance > 0.0 && {

@@ -225,10 +225,10 @@ impl Attribute {
     /// The code of a value, and with what probability its code is the next one instead: 0 but for numbers between two points of a grid, which are rounded at random so that
     /// their expectation is the number. That comes before any channel, and no guarantee depends on it.
     pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
-        let number = value.trim().parse().ok().and_then(|number| self.place_of_number(number));
+        let number = (self.numbers() > 0).then(|| value.trim().parse().ok()).flatten();
         // The label of a bin, or of a point, is not a value.
         let label = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numbers());
-        number.or_else(|| label().map(|code| (code, 0.0)))
+        number.and_then(|number| self.place_of_number(number)).or_else(|| label().map(|code| (code, 0.0)))
     }
 
     /// The same of a number; `None` if it is not finite, outside the grid, or values are labels.
