@@ -118,7 +118,11 @@ fn of_dictionary(
             0
         }
     };
-    dictionary.keys().iter().enumerate().map(code).collect()
+    match dictionary.keys() {
+        // How many there are is known beforehand then.
+        keys if keys.null_count() == 0 => keys.values().iter().copied().map(Some).enumerate().map(code).collect(),
+        keys => keys.iter().enumerate().map(code).collect(),
+    }
 }
 
 fn of_texts(
