@@ -225,3 +225,17 @@ fn what_cannot_be_made_is_refused() {
         .refused(1, &["13,500,000 cells", "up to 10,000,000", "--method clusters or adjusted"]);
     assert!(!sandbox.path("s.csv").exists());
 }
+
+/// With three people nothing stands out from noise, and that is said.
+#[test]
+fn records_without_dependences_say_so() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 2,2 --epsilon 2 -o plan.json").fine();
+    sandbox.write("people.csv", "a1,a2\n0,0\n1,1\n0,1\n");
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
+    for method in ["tree", "entropy"] {
+        let said = sandbox.run(&format!("synthesize plan.json responses.csv --method {method} -o {method}.csv")).fine();
+        assert!(said.out.contains("No dependence of a pair stands out from noise"), "{}", said.out);
+        assert!(!said.out.contains("0 dependences"), "{}", said.out);
+    }
+}

@@ -228,11 +228,17 @@ pub fn compare(
     })
 }
 
-fn check(epsilon: f64, options: &CompareOptions<'_>) -> Result<(), StudyError> {
-    if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) {
-        let range = "it is a number above 0 and up to 50: beyond, a plan protects nobody";
-        return Err(StudyError::Parameter { name: "epsilon", value: epsilon, range });
+/// Refuses an epsilon that methods cannot be compared at.
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), StudyError> {
+    let range = "it is a number above 0 and up to 50: beyond, a plan protects nobody";
+    match epsilon > 0.0 && epsilon <= MAX_EPSILON {
+        true => Ok(()),
+        false => Err(StudyError::Parameter { name: "epsilon", value: epsilon, range }),
     }
+}
+
+fn check(epsilon: f64, options: &CompareOptions<'_>) -> Result<(), StudyError> {
+    check_epsilon(epsilon)?;
     if options.simulate.is_some_and(|simulate| simulate.repeats == 0) {
         return Err(StudyError::Needs("`repeats` is a whole number, 1 or more"));
     }

@@ -5,7 +5,7 @@ use candor_analysis::names;
 use candor_design::mean::{ForMean, best_points};
 use serde::Serialize;
 
-use crate::design::MAX_EPSILON;
+use crate::compare::check_epsilon;
 use crate::error::{StudyError, check_respondents};
 
 /// Numbers of points that are shown beside the best one and that of the schema.
@@ -59,10 +59,7 @@ pub fn compare_for_mean(
     let name = name.ok_or_else(|| refused("it is of the form \"mean:Age\""))?;
     let attribute = schema.position(&name).map_err(|error| refused(&error.to_string()))?;
     let attribute = &schema.attributes()[attribute];
-    if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) {
-        let range = "it is a number above 0 and up to 50: beyond, a plan protects nobody";
-        return Err(StudyError::Parameter { name: "epsilon", value: epsilon, range });
-    }
+    check_epsilon(epsilon)?;
     check_respondents(respondents)?;
     let (Some(low), Some(high)) = (attribute.grid().next(), attribute.grid().last()) else {
         return Err(refused(&format!(

@@ -274,6 +274,11 @@ impl Synthesis {
     pub fn about(&self) -> Vec<String> {
         let mut said = Vec::new();
         match self.method {
+            "tree" | "entropy" if self.links.is_empty() => said.push(
+                "No dependence of a pair stands out from noise: what is randomized has the estimated shares, and is independent of \
+                 everything else. Public attributes, if there are any, stand together as in the responses."
+                    .to_owned(),
+            ),
             "tree" => said.push(format!(
                 "They keep {} of pairs that stand out from noise, the strongest that close no circle{}: the tables of these pairs, and the \
                  shares of every attribute, are the estimated ones, up to rounding. Public attributes stand together as in the responses.",

@@ -9,7 +9,7 @@ use candor_analysis::watch::{Step, Watch};
 use super::{Candidate, compare, recommended};
 use crate::DesignError;
 use crate::method::Goal;
-use crate::predict::{Squares, errors_within};
+use crate::predict::errors_within;
 use crate::request::design;
 
 /// One attribute's tables, under two plans of the same epsilon.
@@ -44,7 +44,7 @@ pub fn alone(schema: &Schema, goal: &Goal<'_>, best: &Candidate, watch: Watch<'_
         let with = TableList::of(with, schema)?;
         let error = |plan: &Plan| {
             let squares = errors_within(plan, std::slice::from_ref(&with), goal.respondents, goal.deadline()).ok()?;
-            squares.into_iter().next().flatten().map(|squares: Squares| squares.root_mean())
+            squares.into_iter().next().flatten().map(|squares| squares.root_mean())
         };
         let only = only_randomized(schema, attribute, goal);
         if let (Some(among_all), Some(alone)) = (error(&made.plan), only.as_ref().and_then(error)) {
