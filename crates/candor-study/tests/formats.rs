@@ -239,7 +239,7 @@ fn audits() {
     let survey = Survey::independent();
     let tables = Some("smokes".to_owned());
     let shuffle = ShuffleOptions { respondents: 5000, tables, ..ShuffleOptions::default() };
-    let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
+    let requirements = vec![candor_study::requirement::requirement("worst-posterior=0.96").unwrap()];
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([
         audit(&survey.plan, &options).unwrap(),
@@ -285,8 +285,10 @@ fn schemas_and_randomizations() {
     let words = BTreeSet::from(words.map(str::to_owned));
     assert_eq!(fields(&serde_json::to_value(&found).unwrap()), words);
     // Another schema, which the table does not fit.
-    let other =
-        candor::schema::Schema::from_toml(&survey.plan.schema().to_toml().replace("\"much\"", "\"most\"")).unwrap();
+    let other = candor::schema::Schema::from_toml(
+        &candor_study::schema::to_toml(survey.plan.schema()).replace("\"much\"", "\"most\""),
+    )
+    .unwrap();
     let checked = serde_json::to_value(check(&other, survey.input(&people).into())).unwrap();
     assert_eq!(checked["problems"].as_array().unwrap().len() as u64, survey::PEOPLE / 3);
     let mut documented = documented("schema infer`, `schema check");
