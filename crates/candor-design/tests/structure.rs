@@ -37,8 +37,13 @@ fn knowledge_makes_better_plans() {
             let error = |plan: &Plan| squared_error(plan, &tables, &weights).unwrap();
             let (now, then) = (error(&knowing.plan), error(&without));
             assert!(now < then * (1.0 - least), "{text} {epsilon}: {now} {then}");
-            // What was minimised is what there is, but that answers are a little less noisy where the truth can be.
-            assert!((knowing.error / now - 1.0).abs() < 0.15, "{text} {epsilon}: {} {now}", knowing.error);
+            // What was minimised is what there is, but that answers are a little less noisy where the truth can be, and that public categories
+            // with more cells are then likelier.
+            assert!(
+                (knowing.error / now - 1.0).abs() < if text.contains("region") { 0.3 } else { 0.1 },
+                "{text} {epsilon}: {} {now}",
+                knowing.error
+            );
             assert_eq!(Standing::of(&knowing.plan, &tables, &weights), None, "nothing is proven of those who know");
         }
     }

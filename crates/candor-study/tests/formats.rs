@@ -281,7 +281,8 @@ fn schemas_and_randomizations() {
     let people = survey.people();
     let found = infer(survey.input(&people), &candor_tables::infer::Wishes::default()).unwrap();
     assert_eq!(found.records, survey::PEOPLE);
-    let words = ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "records"];
+    let words =
+        ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
     let words = BTreeSet::from(words.map(str::to_owned));
     assert_eq!(fields(&serde_json::to_value(&found).unwrap()), words);
     // Another schema, which the table does not fit.
