@@ -157,7 +157,7 @@ fn errors_do_not_grow() {
 
 /// People who keep the rules, one column each for `smokes`, `daily`, `region` and `quit`.
 fn people(n: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
-    let mut columns = vec![Vec::with_capacity(n); 4];
+    let mut columns = vec![Vec::new(); 4];
     let mut below = |shares: &[f64]| {
         let mut left = rng.next_u64() as f64 / 2f64.powi(64);
         let at = shares.iter().position(|share| {
@@ -198,10 +198,8 @@ fn surveys_with_lotteries() {
         let possible = possible(plan.schema(), &table).unwrap();
         let shape = plan.schema().shape(&table);
         let mut truth = vec![0.0; possible.len()];
-        for row in 0..3000 {
-            let codes: Vec<usize> = table.iter().map(|&a| usize::from(people[a][row])).collect();
-            truth[shape.cell(&codes)] += 1.0 / 3000.0;
-        }
+        let codes = |row: usize| table.iter().map(|&a| usize::from(people[a][row])).collect::<Vec<_>>();
+        (0..3000).for_each(|row| truth[shape.cell(&codes(row))] += 1.0 / 3000.0);
         let (mut sums, mut squares, mut errors) = (truth.clone(), vec![0.0; truth.len()], vec![0.0; truth.len()]);
         sums.iter_mut().for_each(|sum| *sum = 0.0);
         for seed in 0..SURVEYS {
