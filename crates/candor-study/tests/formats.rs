@@ -93,9 +93,7 @@ fn tests() {
     let survey = Survey::independent();
     let mut found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
     found.design = Some("weighted by w".to_owned());
-    let mut found = serde_json::to_value(&found).unwrap();
-    assert_eq!(found["merged"], Value::Array(Vec::new()), "all categories are told apart");
-    found["merged"] = serde_json::json!([{"attribute": "smokes", "categories": ["no", "yes"]}]);
+    assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
 }
 
