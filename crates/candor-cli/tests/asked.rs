@@ -175,7 +175,7 @@ fn one_by_one_as_the_client() {
     sandbox.run("design schema.toml --method independent --epsilon 120 --max-epsilon 130 -o plan.json").fine();
     let mut forms = std::collections::BTreeSet::new();
     for vector in vectors["records"].as_array().unwrap() {
-        let ran = sandbox.run_with("randomize plan.json --one-by-one", &format!("{}\n", vector["record"]));
+        let ran = sandbox.run_with("randomize plan.json --one-by-one", format!("{}\n", vector["record"]));
         let Some(codes) = vector["codes"].as_array() else {
             ran.refused(1, &[&format!("\"{}\"", vector["problem"].as_str().unwrap())]);
             continue;
