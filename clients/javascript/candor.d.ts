@@ -9,6 +9,8 @@ export interface Attribute {
   /** Where bins end; empty if the attribute is not binned. */
   readonly edges: readonly number[];
   readonly grid: readonly number[];
+  /** Whom it is asked, if not everybody; the last category is then that of those who are not asked. */
+  readonly asked_if?: { readonly attribute: string; readonly categories: readonly string[] };
   readonly categories: readonly string[];
 }
 
@@ -35,7 +37,7 @@ export interface Plan {
 /** Fills an array with fresh random bytes. */
 export type Source = (bytes: Uint8Array) => unknown;
 
-/** True answers by the names of attributes. Numbers are binned where an attribute has edges, and rounded at random to a neighbouring point where it has a grid; null is a missing value. */
+/** True answers by the names of attributes. Numbers are binned where an attribute has edges, and rounded at random to a neighbouring point where it has a grid; null is a missing value, and what a question that is not asked has. */
 export type TrueRecord = { readonly [attribute: string]: string | number | boolean | null };
 
 /** What may be sent: the plan's fingerprint and the columns of the response, in order. */
@@ -56,6 +58,8 @@ export interface Store {
 export function readPlan(source: string | object): Promise<Plan>;
 export function fingerprint(plan: object): Promise<string>;
 export function codes(plan: Plan, record: TrueRecord, source?: Source): number[];
+/** Whether each question is asked of somebody who answered this so far. */
+export function asked(plan: Plan, record: TrueRecord): boolean[];
 export function answer(plan: Plan, record: TrueRecord, source?: Source): Response;
 export function answerOnce(plan: Plan, record: TrueRecord, options?: { storage?: Store; scope?: string }): { id: string; response: Response };
 export function drawBlocks(plan: Plan, record: readonly number[], source?: Source): BlockAnswers[];

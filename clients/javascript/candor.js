@@ -52,8 +52,34 @@ export async function readPlan(source) {
   const homes = attributes.map((_, at) => blocks.filter(({ members }) => members.includes(at)).length);
   const lost = attributes.find((attribute, at) => homes[at] !== (attribute.public ? 0 : 1));
   if (lost) wrong(`"${lost.name}" must be in one block, or in none if it is public`);
-  const ready = { fingerprint: found, guarantee: plan.guarantee, attributes, blocks };
+  const ready = { fingerprint: found, guarantee: plan.guarantee, attributes, blocks, conditions: conditions(attributes) };
   return Object.freeze({ ...ready, columns: columns(ready) });
+}
+
+/** Who is asked what, what others depend on first: the question, what it depends on, and for which of its categories it is asked. */
+function conditions(attributes) {
+  const all = attributes.map(({ asked_if: condition, categories, name }, at) => {
+    if (!condition) return null;
+    const other = attributes.findIndex((attribute) => attribute.name === condition.attribute);
+    const asks = condition.categories.map((label) => attributes[other]?.categories.indexOf(label) ?? -1);
+    if (asks.includes(-1) || categories.at(-1) !== '(not asked)') wrong(`"${name}" cannot be asked as the plan says`);
+    return { at, other, asks, depth: 0 };
+  });
+  for (const rule of all) {
+    for (let next = rule; next; next = all[next.other]) if (rule.depth++ > all.length) wrong('a question depends on itself');
+  }
+  return all.filter(Boolean).sort((a, b) => a.depth - b.depth);
+}
+
+/** Whether each question is asked of somebody who answered this so far; a page hides the others. What is sent does not tell. */
+export function asked(plan, record) {
+  const flags = plan.attributes.map(() => true);
+  for (const { at, other, asks } of plan.conditions) {
+    const { name, categories } = plan.attributes[other];
+    const code = record[name] === undefined ? -1 : codeOf(plan.attributes[other], `${record[name] ?? ''}`);
+    flags[at] = asks.includes(flags[other] ? code : categories.length - 1);
+  }
+  return flags;
 }
 
 function parse(text) {
@@ -371,23 +397,30 @@ export function drawBlocks(plan, record, source = fresh) {
 
 // ---- Records and responses
 
-/** The category numbers of a record given by attribute names. Numbers are binned where the attribute has edges, and rounded at random to a neighbouring point where it has a grid. */
+/** The category numbers of a record given by attribute names. Numbers are binned where the attribute has edges, and rounded at random to a neighbouring point where it has a grid. The answer to a question that is not asked is empty. */
 export function codes(plan, record, source = fresh) {
-  return plan.attributes.map((attribute) => {
+  const found = plan.attributes.map((attribute) => {
     const parts = attribute.name in record ? [attribute.name] : attribute.name.split('*');
     const names = parts.some((part) => part === '') ? [attribute.name] : parts;
     const value = names.map((name) => (name in record ? `${record[name] ?? ''}` : wrong(`the answer to "${name}" is missing`))).join('*');
     const code = codeOf(attribute, value, source);
     return code < 0 ? wrong(`the answer to "${attribute.name}" is none of its categories`) : code;
   });
+  for (const { at, other, asks } of plan.conditions) {
+    const { name, categories } = plan.attributes[at];
+    const [isAsked, last] = [asks.includes(found[other]), categories.length - 1];
+    if (!isAsked && categories[found[at]] === '') found[at] = last;
+    if (isAsked === (found[at] === last)) wrong(isAsked ? `the answer to "${name}" is missing, which is asked here` : `the answer to "${name}" must be empty: it is not asked here`);
+  }
+  return found;
 }
 
-function codeOf({ edges, grid, categories }, value, source) {
+function codeOf({ edges, grid, categories, asked_if: condition }, value, source) {
   const text = value.trim();
   const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
   if (edges.length && Number.isFinite(number)) return edges.filter((edge) => edge <= number).length;
   if (grid.length && number >= grid[0] && number <= grid.at(-1)) return dithered(grid, number, source);
-  const code = categories.indexOf(value);
+  const code = value === '' && condition && !categories.includes('') ? categories.length - 1 : categories.indexOf(value);
   return code < (edges.length ? edges.length + 1 : grid.length) ? -1 : code;
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use candor::plan::{Content, Plan};
-use candor::privacy::{Question, Requirement, audit};
+use candor::privacy::{Question, audit};
 use candor::randomize::{Client, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
@@ -17,6 +17,8 @@ use candor_analysis::condition::Condition;
 use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_study::requirement::requirement;
+use candor_study::schema::to_toml;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::{Input, Inputs, Location, cells};
@@ -52,7 +54,7 @@ pub fn report_panics() {
 pub fn schema(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(schema) = Schema::from_toml(text) else { return };
-    assert_eq!(Schema::from_toml(&schema.to_toml()).as_ref(), Ok(&schema));
+    assert_eq!(Schema::from_toml(&to_toml(&schema)).as_ref(), Ok(&schema));
 }
 
 /// What a plan may cost here: a tenth of a second, so that a bomb is found by the time it takes.
@@ -183,8 +185,8 @@ pub fn words(data: &[u8]) {
     if let Ok((tables, weights)) = TableList::parse_weighted(text, &schema) {
         assert!(tables.lists().len() == weights.len() && weights.iter().all(|w| w.is_finite() && *w > 0.0), "{text}");
     }
-    if let Ok(requirement) = text.parse::<Requirement>() {
-        assert_eq!(format!("{}={requirement}", requirement.name()).parse(), Ok(requirement));
+    if let Ok(required) = requirement(text) {
+        assert_eq!(requirement(&format!("{}={required}", required.name())), Ok(required));
     }
     let _ = Bins::parse(text);
     if let Ok(condition) = Condition::parse(text, &schema) {

@@ -220,6 +220,10 @@ class Independence(Result):
     p_value: float
     cramers_v: float
     cramers_v_standard_error: float | None
+    cramers_v_low: float | None
+    cramers_v_high: float | None
+    #: Categories too rare to be told apart, counted as one for V: each with ``attribute`` and ``categories``.
+    merged: list[Any]
     odds_ratio: Any
     #: What taking the answers for the truth would have said.
     naive: Any

@@ -48,6 +48,8 @@ class Attribute(Result):
     edges: list[float]
     #: The points of its grid; empty if numbers are not dithered.
     grid: list[float]
+    #: Whom it is asked, as in ``Smokes = yes``; ``None`` if everybody.
+    asked_if: str | None
 
 
 class Column(Result):

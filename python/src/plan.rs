@@ -32,7 +32,7 @@ impl Schema {
     }
 
     fn to_toml(&self) -> String {
-        self.0.to_toml()
+        candor_study::schema::to_toml(&self.0)
     }
 
     /// The attributes, as JSON.

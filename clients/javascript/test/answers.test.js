@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { CandorError, answer, answerOnce, codes, fingerprint, readPlan } from '../candor.js';
+import { CandorError, answer, answerOnce, asked, codes, fingerprint, readPlan } from '../candor.js';
 import { answerFromMemo, memoBytes, memoKey, spent } from '../memo.js';
 
 const load = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
@@ -60,6 +60,23 @@ test('numbers between points of a grid are rounded at random, as the vectors say
   for (let i = 0; i < n; i++) sum += [0, 25, 100][codes(plan, { x: 70 })[0]];
   // The standard deviation of one is 36.7; five of the mean are 1.3: a false alarm below one in a million.
   assert.ok(Math.abs(sum / n - 70) < 1.3, `${sum / n}`);
+});
+
+test('questions that are not asked are empty, as the vectors say', async () => {
+  const { attributes, records } = load('./asked.json');
+  const blocks = attributes.filter((a) => !a.public).map(({ name, categories }) => alone([name], kept([categories.length])));
+  const plan = await made(attributes, blocks, 2);
+  for (const { record, codes: expected, problem } of records) {
+    if (expected) assert.deepEqual(codes(plan, record), expected);
+    else assert.throws(() => codes(plan, record), (error) => error instanceof CandorError && error.message.includes(`"${problem}"`));
+    // What a page shows is what a record may answer.
+    if (expected) asked(plan, record).forEach((flag, at) => assert.equal(flag, !attributes[at].asked_if || expected[at] !== attributes[at].categories.length - 1));
+  }
+  assert.deepEqual(asked(plan, {}), [true, false, false, true]);
+  const answered = records.filter(({ codes: expected }) => expected).map(({ record }) => Object.keys(answer(plan, record)).join());
+  assert.equal(new Set(answered).size, 1, 'the form of a response does not tell');
+  const circle = attributes.map((a) => (a.name === 'Smokes' ? { ...a, asked_if: { attribute: 'Quit', categories: ['no'] }, categories: [...a.categories, '(not asked)'] } : a));
+  await assert.rejects(made(circle, circle.filter((a) => !a.public).map(({ name, categories }) => alone([name], kept([categories.length]))), 2), /depends on itself/);
 });
 
 test('a strip answers with cells: hit and miss by hand', async () => {

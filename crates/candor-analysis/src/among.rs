@@ -20,7 +20,7 @@ use crate::tally::TableTally;
 pub struct Among {
     /// How many of the table's attributes, from the first, say among whom; all others say what.
     pub given: usize,
-    /// Whether only those count who answered: whose category of no attribute of the table is the missing one, `""`.
+    /// Whether only those count who answered: whose category of no attribute of the table is the missing one, `""`, or that of those not asked.
     pub without_missing: bool,
 }
 
@@ -188,8 +188,8 @@ impl Slice<'_> {
 
     fn is_answered(&self, shape: &Shape, cell: usize) -> bool {
         let attributes = self.tally.layout().attributes.iter().zip(shape.codes(cell));
-        let missing = |(&a, code): (&usize, usize)| self.plan.schema().attributes()[a].categories()[code].is_empty();
-        !self.among.without_missing || !attributes.into_iter().any(missing)
+        let answered = |(&a, code): (&usize, usize)| self.plan.schema().attributes()[a].is_answer(code);
+        !self.among.without_missing || attributes.into_iter().all(answered)
     }
 
     fn cells_of_group(&self, shape: &Shape) -> usize {

@@ -307,11 +307,10 @@ impl Parser<'_> {
             ));
         }
         let label = self.label(attribute)?;
-        // A missing value has no place in the order.
-        let missing = described.code_of_label("").map(usize::from);
+        // A missing value has no place in the order, nor a question that was not asked.
         let ordered = sign.starts_with(['<', '>']) && sign != "<>";
         let marked = (0..categories).map(|category| match sign {
-            _ if ordered && Some(category) == missing => false,
+            _ if ordered && !described.is_answer(category) => false,
             "=" | "==" => category == label,
             "!=" | "<>" => category != label,
             "<" => category < label,

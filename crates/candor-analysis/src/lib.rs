@@ -8,6 +8,8 @@ pub mod exclusion;
 
 pub mod names;
 
+pub mod structure;
+
 pub mod condition;
 
 pub mod table_list;

@@ -75,12 +75,12 @@ impl Values {
             let points = attribute.grid().map(Some).chain(std::iter::repeat(None));
             return Values(points.take(attribute.categories().len()).collect()).checked(attribute);
         }
-        let number = |label: &String| match label.trim().parse::<f64>() {
-            _ if label.is_empty() => Ok(None),
+        let number = |(code, label): (usize, &String)| match label.trim().parse::<f64>() {
+            _ if !attribute.is_answer(code) => Ok(None),
             Ok(number) if number.is_finite() => Ok(Some(number)),
             _ => Err(ValuesError::Words { name: name(), category: label.clone() }),
         };
-        Values(attribute.categories().iter().map(number).collect::<Result<_, _>>()?).checked(attribute)
+        Values(attribute.categories().iter().enumerate().map(number).collect::<Result<_, _>>()?).checked(attribute)
     }
 
     /// These numbers, one for each bin, or for each category that is not the missing one.
@@ -89,8 +89,8 @@ impl Values {
     /// If they are not as many, or not finite.
     pub fn said(attribute: &Attribute, numbers: &[f64]) -> Result<Values, ValuesError> {
         let bins = if attribute.numbers() > 0 { attribute.numbers() } else { usize::MAX };
-        let takes = |(at, label): (usize, &String)| at < bins && !label.is_empty();
-        let taking: Vec<bool> = attribute.categories().iter().enumerate().map(takes).collect();
+        let taking: Vec<bool> =
+            (0..attribute.categories().len()).map(|at| at < bins && attribute.is_answer(at)).collect();
         let expected = taking.iter().filter(|takes| **takes).count();
         if expected != numbers.len() || !numbers.iter().all(|number| number.is_finite()) {
             return Err(ValuesError::Number { name: attribute.name().to_owned(), expected, found: numbers.len() });

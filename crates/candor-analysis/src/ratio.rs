@@ -1,6 +1,7 @@
 //! Ratios of two sums of shares of one table, with Fieller's intervals.
 
 use crate::estimate::moments::{Moments, effective_people, smoothed};
+use crate::estimate::structure::Structure;
 use crate::estimate::{
     Cell, Estimate, EstimateError, MAX_DENSE, Options, TableEstimator, Target, Uncertainty, simplex,
 };
@@ -15,6 +16,8 @@ pub(crate) struct Ratios<'a> {
     tally: &'a TableTally,
     pub(crate) estimate: Estimate,
     options: &'a Options,
+    /// What cannot be, if anything.
+    structure: Option<Structure>,
     /// The table with a few people added, and its variances.
     likely: Vec<f64>,
     moments: Moments<'a>,
@@ -40,22 +43,28 @@ impl<'a> Ratios<'a> {
         groups: usize,
         options: &'a Options,
     ) -> Result<Ratios<'a>, EstimateError> {
-        let estimate = estimator.estimate(tally, options.target)?;
+        let mut estimate = estimator.estimate(tally, options.target)?;
         if estimate.shares.len() > MAX_DENSE {
             return Err(EstimateError::NoLikelihood(
                 "shares among randomized groups, and numbers, are told of tables of up to 4,096 cells; merge categories, or leave attributes out",
             ));
         }
-        let likely = smoothed(&estimate, tally, groups);
+        let structure = estimator.structure(tally);
+        if let Some(structure) = &structure {
+            estimate.shares = structure.shares(&estimate.shares);
+        }
+        let smooth = smoothed(&estimate, tally, groups);
+        let likely = structure.as_ref().map_or_else(|| smooth.clone(), |structure| structure.likely(&smooth));
         let moments = estimator.moments(tally, &likely)?;
         let closest = || estimator.moments(tally, &simplex::project(&estimate.shares));
         let estimated = if moments.by_answers() { None } else { Some(closest()?) };
-        Ok(Ratios { estimator, tally, estimate, options, likely, moments, estimated })
+        Ok(Ratios { estimator, tally, estimate, options, structure, likely, moments, estimated })
     }
 
     /// The ratio `N / D` of the sums with these coefficients, which are from 0 to 1 and those of `N` at most those of `D`; and what a response adds to it.
     /// `None` if nobody is known to be in `D`.
     pub(crate) fn share(&self, over: &[f64], under: &[f64]) -> Option<(Cell, Vec<f64>)> {
+        let (over, under) = (&self.within(over)[..], &self.within(under)[..]);
         let sum = |coefficients: &[f64]| dot(coefficients, &self.estimate.shares);
         let (n, d) = (sum(over), sum(under));
         // Where nobody is, rounding may leave a trace.
@@ -69,6 +78,11 @@ impl<'a> Ratios<'a> {
         Some((Cell { estimate: ratio, uncertainty: Some(Uncertainty { standard_error, low, high }) }, influence))
     }
 
+    /// The coefficients that make use of what cannot be.
+    fn within(&self, coefficients: &[f64]) -> Vec<f64> {
+        self.structure.as_ref().map_or_else(|| coefficients.to_vec(), |structure| structure.coefficients(coefficients))
+    }
+
     /// How two ratios vary together, from -1 to 1, by what a response adds to each.
     pub(crate) fn correlation(&self, first: &[f64], second: &[f64]) -> f64 {
         let [one, other, both] = self.moments.of_two(first, second);
@@ -78,22 +92,9 @@ impl<'a> Ratios<'a> {
     /// The standard error of a sum of shares, and by how many of them intervals reach.
     pub(crate) fn error_and_reach(&self, coefficients: &[f64]) -> (f64, f64) {
         let reach = self.options.interval.reach_of(self.tally, self.options.confidence, 1);
-        let error = match &self.estimated {
-            Some(moments) => {
-                let mean = dot(coefficients, &self.estimate.shares);
-                let squares: Vec<f64> = coefficients.iter().map(|g| g * g).collect();
-                let drawing = match self.options.target {
-                    Target::Population => 0.0,
-                    Target::Table => (dot(&squares, &self.estimate.shares) - mean * mean).max(0.0),
-                };
-                (moments.variance(coefficients) - drawing / effective_people(self.tally)).max(0.0).sqrt()
-            }
-            None => {
-                let linear = self.estimator.linear_of(self.tally, &self.estimate, coefficients, self.options.target);
-                linear.standard_error.unwrap_or(f64::NAN)
-            }
-        };
-        (error, reach)
+        let (moments, target) = (self.estimated.as_ref(), self.options.target);
+        let within = self.within(coefficients);
+        (self.estimator.error_of_sum(self.tally, &self.estimate, moments, &within, target), reach)
     }
 
     /// All `r` from 0 to 1 for which `D (ratio - r)` is no further from 0 than chance explains.
@@ -135,7 +136,9 @@ impl<'a> Ratios<'a> {
     /// The variance of `N - r D` if `r` were the ratio: `N`'s share of `D` moved to `r`, all else as is likely. Only for shares, whose
     /// coefficients are 0 and 1, and answers that are categories; elsewhere the noise hardly depends on `r`.
     fn under_null(&self, over: &[f64], under: &[f64]) -> Option<impl Fn(f64) -> f64> {
-        let whole = over.iter().chain(under).all(|g| *g == 0.0 || *g == 1.0);
+        // What cannot be has a share of zero, whatever its coefficient.
+        let apart = |(g, share): (&f64, &f64)| *g == 0.0 || *g == 1.0 || *share == 0.0;
+        let whole = [over, under].into_iter().all(|sum| sum.iter().zip(&self.likely).all(apart));
         if !whole || !self.moments.by_answers() {
             return None;
         }

@@ -1,12 +1,14 @@
 //! Dependences from randomized responses: right on average, as uncertain as they say, for every kind of plan.
 
+use std::collections::BTreeMap;
+
 use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::Schema;
-use candor_analysis::dependence::{Dependence, Measure, attenuated, estimated};
-use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes};
+use candor_analysis::dependence::{Dependence, Measure, attenuated, estimated, merged};
+use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
 use rand_core::Rng;
 
 const MEASURES: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::MutualInformation];
@@ -171,4 +173,21 @@ fn rare_categories_count_as_one() {
         let found = measured(&plan, &survey(&plan, &table, 5, seed), Measure::CramersV);
         assert!((0.0..=1.0).contains(&found.value) && found.standard_error.is_none_or(f64::is_finite), "{found:?}");
     }
+}
+
+/// Two of four categories are too rare to be told apart; with many more people all are.
+#[test]
+fn rare_categories_are_named() {
+    let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0).unwrap();
+    let plan = Plan::new(Schema::of_sizes(&[4]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+    let found = |people: f64| {
+        let kept = 1f64.exp() / (1f64.exp() + 3.0);
+        let chance = |share: f64| share * kept + (1.0 - share) * (1.0 - kept) / 3.0;
+        let counts: Vec<f64> = [0.5, 0.44, 0.03, 0.03].into_iter().map(|share| people * chance(share)).collect();
+        let group = Group { total: people, squares: people, counts, square_counts: Vec::new() };
+        let groups = BTreeMap::from([(Vec::new(), group)]);
+        merged(&plan, 0, &TableTally::from_groups(&plan, CountLayout::new(&plan, &[0]), groups)).unwrap()
+    };
+    assert_eq!(found(20_000.0), [2, 3]);
+    assert!(found(2e6).is_empty());
 }

@@ -1,5 +1,5 @@
 // The survey page. True answers live in the controls and in one variable while chance works on them; only the response is sent.
-import { CandorError, answer, answerOnce, hex, readPlan } from './client.js';
+import { CandorError, answer, answerOnce, asked as askedOf, hex, readPlan } from './client.js';
 
 const page = document.getElementById('page');
 const embedded = document.getElementById('candor-survey');
@@ -146,26 +146,29 @@ const asked = (name) => `“${words().questions[name]?.text ?? name}”`;
 const label = (name, category) => words().questions[name]?.answers?.[category] ?? (category === '' ? say('skip') : category);
 
 /** The controls of a question, and a function that reads them; nothing on the page is a form, so nothing can be submitted. */
-function question({ name, edges, grid, categories }, number) {
+function question({ name, edges, grid, categories, asked_if: condition }, number) {
   const numbers = edges.length ? edges.length + 1 : grid.length;
   const { text, help } = words().questions[name];
   const wrong = element('p', { class: 'wrong', id: `wrong${number}`, hidden: true, role: 'alert' }, say(numbers ? 'number' : 'choose'));
-  const choices = categories.slice(numbers);
+  const choices = categories.slice(numbers, condition ? -1 : undefined);
   const inputs = choices.map((category) => element('input', { type: 'radio', name: `choice${number}`, autocomplete: 'off' }));
   const box = numbers ? element('input', { type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': text, 'aria-describedby': `wrong${number}` }) : null;
   box?.addEventListener('input', () => inputs.forEach((input) => { input.checked = false; }));
-  const read = () => {
+  const said = () => {
     const at = inputs.findIndex((input) => input.checked);
-    const value = at >= 0 ? choices[at] : box?.value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2');
+    return at >= 0 ? choices[at] : box?.value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2');
+  };
+  const read = () => {
+    const value = said();
     const inside = Number.isFinite(Number(value)) && !(Number(value) < grid[0] || Number(value) > grid.at(-1));
-    const fine = at >= 0 || (value !== undefined && value !== '' && inside);
+    const fine = inputs.some((input) => input.checked) || (value !== undefined && value !== '' && inside);
     wrong.hidden = fine;
     if (!fine) (box ?? inputs[0]).focus();
     return fine ? value : undefined;
   };
   const labels = inputs.map((input, i) => element('label', {}, input, label(name, choices[i])));
   const group = element('fieldset', {}, element('legend', {}, text), help ? element('p', { class: 'small' }, help) : '', box ?? '', ...labels, wrong);
-  return { name, group, read };
+  return { name, group, said, read };
 }
 
 async function ask() {
@@ -188,6 +191,11 @@ async function ask() {
   if (survey.invitations && !invitation && !heldToken()?.value) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('invitation_needed')));
   const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
   const questions = order.map(question);
+  // Questions are hidden here and nowhere else: what is sent has the same form whether they were asked or not.
+  const shown = (name) => askedOf(plan, Object.fromEntries(questions.map(({ name: other, said }) => [other, said()])))[plan.attributes.findIndex((attribute) => attribute.name === name)];
+  const hide = () => questions.forEach(({ name, group }) => { group.hidden = !shown(name); });
+  questions.forEach(({ group }) => group.addEventListener('input', hide));
+  hide();
   const tick = consent ? element('input', { type: 'checkbox', autocomplete: 'off' }) : null;
   const missing = element('p', { class: 'wrong', hidden: true, role: 'alert' }, say('consent_needed'));
   const go = () => {
@@ -196,7 +204,7 @@ async function ask() {
       return tick.focus();
     }
     const record = {};
-    for (const { name, read } of [...questions].reverse()) record[name] = read();
+    for (const { name, read } of [...questions].reverse()) record[name] = shown(name) ? read() : '';
     if (Object.values(record).includes(undefined)) return undefined;
     const made = survey.shared_devices ? { id: hex(crypto.getRandomValues(new Uint8Array(16))), response: answer(plan, record) } : answerOnce(plan, record, { scope });
     return review(plan, made, false);

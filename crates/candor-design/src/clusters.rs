@@ -161,7 +161,12 @@ pub fn clusters(
             blocks.push(Block::new(cluster, Pattern::k_ary(axes(), total)?));
             continue;
         }
-        let part = Schema::new(cluster.iter().map(|&attribute| schema.attributes()[attribute].clone()).collect())?;
+        let member = |&attribute: &usize| {
+            let own = schema.attributes()[attribute].clone();
+            let inside = schema.asked_if(attribute).is_none_or(|(other, _)| cluster.contains(&other));
+            if inside { own } else { own.without_condition() }
+        };
+        let part = Schema::new(cluster.iter().map(member).collect())?;
         let designed = match inside {
             Inside::Optimal => optimal(&part, &own, effort)?.plan,
             Inside::OptimalWithin => optimal_within(&part, total, &own, effort)?.plan,

@@ -30,6 +30,14 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
             binned.name()
         ));
     }
+    if let Some(asked) = schema.attributes().iter().find_map(|attribute| {
+        let condition = attribute.asked_if()?;
+        names.iter().find(|name| **name == attribute.name() || **name == condition.attribute)
+    }) {
+        return refuse(format!(
+            "of \"{asked}\" depends who is asked what, or whether it is asked; what cannot be together is known without crossing"
+        ));
+    }
     let combinations = parts.iter().map(|part| part.categories().len()).fold(1usize, usize::saturating_mul);
     if combinations > candor::schema::MAX_CATEGORIES {
         return refuse(format!(

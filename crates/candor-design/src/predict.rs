@@ -36,7 +36,7 @@ impl Squares {
     fn add(&mut self, plan: &Plan, table: &[usize], respondents: f64, target: Target) -> Result<(), EstimateError> {
         let predicted = TableEstimator::new(plan, table)?.predict(respondents, target)?;
         self.sum += predicted.standard_errors.iter().map(|error| error * error).sum::<f64>();
-        self.cells += predicted.standard_errors.len();
+        self.cells += predicted.possible_cells();
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use candor::randomize::Client;
 use candor::randomness::Source;
 use candor::schema::{Attribute, CROSS, parts};
 use candor_analysis::exclusion::{Exclusion, exclusion};
+use candor_analysis::structure::{Breach, rules};
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::dither::dithered;
@@ -137,5 +138,13 @@ fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) ->
         });
         place.map(|place| dithered(place, rng))
     };
-    plan.schema().attributes().iter().map(code).collect()
+    let mut codes = plan.schema().attributes().iter().map(code).collect::<Result<Vec<u16>, String>>()?;
+    for rule in rules(plan.schema()) {
+        let found = rule.settled(codes[rule.other], codes[rule.attribute]);
+        codes[rule.attribute] = found.map_err(|breach| {
+            let what = if breach == Breach::Answered { "" } else { " is missing;" };
+            format!("the field \"{}\"{what} {}", plan.schema().name(rule.attribute), rule.hint(plan.schema(), breach))
+        })?;
+    }
+    Ok(codes)
 }

@@ -30,6 +30,8 @@ pub struct DescribedAttribute {
     pub edges: Vec<f64>,
     /// The points of its grid, if numbers are dithered.
     pub grid: Vec<f64>,
+    /// Whom it is asked, as in `Smokes = yes`; `None` if everybody.
+    pub asked_if: Option<String>,
 }
 
 /// The attributes of a schema, described.
@@ -45,8 +47,38 @@ pub fn described(schema: &Schema) -> Vec<DescribedAttribute> {
         labels: attribute.categories().to_vec(),
         edges: attribute.edges().collect(),
         grid: attribute.grid().collect(),
+        asked_if: attribute.asked_if().map(ToString::to_string),
     };
     schema.attributes().iter().map(one).collect()
+}
+
+/// A schema as a person would write it, in TOML.
+pub fn to_toml(schema: &Schema) -> String {
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let one = |attribute: &Attribute| {
+        let mut toml = format!("[[attribute]]\nname = {}\n", quoted(attribute.name()));
+        if attribute.kind() == Kind::Ordinal {
+            toml += "kind = \"ordinal\"\n";
+        }
+        if attribute.is_public() {
+            toml += "public = true\n";
+        }
+        if let Some(condition) = attribute.asked_if() {
+            toml += &format!("asked_if = {}\n", quoted(&condition.to_string()));
+        }
+        let lists = [("edges", attribute.edges().collect::<Vec<f64>>()), ("grid", attribute.grid().collect())];
+        for (field, numbers) in lists.iter().filter(|(_, numbers)| !numbers.is_empty()) {
+            let listed: Vec<String> = numbers.iter().map(|&number| toml::Value::from(number).to_string()).collect();
+            toml += &format!("{field} = [{}]\n", listed.join(", "));
+        }
+        let categories: Vec<String> = attribute.categories().iter().map(|label| quoted(label)).collect();
+        let line = categories.join(", ");
+        match line.len() <= 100 {
+            true => toml + &format!("categories = [{line}]\n"),
+            false => toml + &format!("categories = [\n    {},\n]\n", categories.join(",\n    ")),
+        }
+    };
+    schema.attributes().iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 /// A schema that describes a table.
@@ -206,4 +238,33 @@ pub fn each_problem(schema: &Schema, inputs: Inputs, mut tell: impl FnMut(Proble
         }
     }
     (records, Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_round_trip_with_awkward_labels() {
+        let categories = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect::<Vec<String>>();
+        let schema = Schema::new(vec![
+            Attribute::new("a \"b\"", categories(&["", "x\ny", "ü;", "'"])).unwrap().ordinal(),
+            Attribute::binned("age", &[18.0, 65.5], categories(&["?"])).unwrap(),
+            Attribute::new("region", categories(&["north", "south"])).unwrap().public(),
+            Attribute::new("long", (0..60).map(|i| format!("category {i}")).collect()).unwrap(),
+        ])
+        .unwrap();
+        assert_eq!(Schema::from_toml(&to_toml(&schema)), Ok(schema.clone()));
+        let more = to_toml(&schema)
+            + r#"
+            [[attribute]]
+            name = "x"
+            grid = [0, 25, 50.5]
+            asked_if = "'a \"b\"' in ('ü;', '''')"
+            categories = ["0", "25", "50.5", ""]
+            "#;
+        let schema = Schema::from_toml(&more).unwrap();
+        assert_eq!(schema.asked_if(4), Some((0, vec![false, false, true, true])));
+        assert_eq!(Schema::from_toml(&to_toml(&schema)), Ok(schema));
+    }
 }

@@ -182,7 +182,8 @@ fn restricted(plan: &Plan, blocks: &[usize]) -> Option<Plan> {
         Some(Block::lottery(places, block.channels().to_vec()))
     };
     let blocks = blocks.iter().map(block).collect::<Option<Vec<Block>>>()?;
-    let schema = attributes.iter().map(|&attribute| plan.schema().attributes()[attribute].clone()).collect();
+    let schema =
+        attributes.iter().map(|&attribute| plan.schema().attributes()[attribute].clone().without_condition()).collect();
     Plan::new(Schema::new(schema).ok()?, blocks).ok()
 }
 

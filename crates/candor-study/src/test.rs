@@ -2,8 +2,8 @@
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor_analysis::dependence::{Measure, attenuated, estimated};
-use candor_analysis::estimate::{ChiSquareTest, test_independence};
+use candor_analysis::dependence::{Measure, attenuated, estimated, merged};
+use candor_analysis::estimate::{ChiSquareTest, EstimateError, Interval, test_independence};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use serde::Serialize;
@@ -30,10 +30,26 @@ pub struct Independence {
     pub cramers_v: f64,
     /// Its standard error, if the responses tell it.
     pub cramers_v_standard_error: Option<f64>,
+    /// Its interval, if there is a standard error: that of its square, which is nearly normal.
+    pub cramers_v_low: Option<f64>,
+    /// The upper end.
+    pub cramers_v_high: Option<f64>,
+    /// Categories that are too rare to be told apart, and counted as one for V.
+    pub merged: Vec<Merged>,
     /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
     pub odds_ratio: Option<OddsRatio>,
     /// What taking the answers for the truth would have said; `None` where answers are not categories.
     pub naive: Option<Naive>,
+}
+
+/// Categories of an attribute that are counted as one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The attribute.
+    pub attribute: String,
+    /// Its categories.
+    pub categories: Vec<String>,
 }
 
 /// An odds ratio with its interval.
@@ -155,6 +171,9 @@ fn test_counted(
     let cramers_v = attenuated(both, Measure::CramersV).map(|naive| naive.value);
     let naive = |ChiSquareTest { statistic, degrees, p_value }| Naive { statistic, degrees, p_value, cramers_v };
     let ChiSquareTest { statistic, degrees, p_value } = result.corrected;
+    let ends = dependence.standard_error.map(|error| interval_of_v(dependence.value, error, confidence));
+    let merged = [(a, one), (b, other)].into_iter().map(|(attribute, tally)| merged_in(plan, attribute, tally));
+    let merged = merged.collect::<Result<Vec<_>, EstimateError>>()?.into_iter().flatten().collect();
     Ok(Independence {
         respondents,
         design: None,
@@ -163,9 +182,26 @@ fn test_counted(
         p_value,
         cramers_v: dependence.value,
         cramers_v_standard_error: dependence.standard_error,
+        cramers_v_low: ends.map(|(low, _)| low),
+        cramers_v_high: ends.map(|(_, high)| high),
+        merged,
         odds_ratio: result.odds_ratio.map(|odds| OddsRatio { estimate: odds.estimate, low: odds.low, high: odds.high }),
         naive: result.naive.map(naive),
     })
+}
+
+/// The standard error of V is how much larger it would be if its square were one standard error larger.
+fn interval_of_v(v: f64, error: f64, confidence: f64) -> (f64, f64) {
+    let far = Interval::Wald.reach(confidence, 1) * ((v + error).powi(2) - v * v);
+    ((v * v - far).max(0.0).sqrt(), (v * v + far).min(1.0).sqrt())
+}
+
+fn merged_in(plan: &Plan, attribute: usize, one_way: &TableTally) -> Result<Option<Merged>, EstimateError> {
+    let described = &plan.schema().attributes()[attribute];
+    let codes = merged(plan, attribute, one_way)?;
+    let label = |code: u16| described.categories()[usize::from(code)].clone();
+    let found = Merged { attribute: described.name().to_owned(), categories: codes.into_iter().map(label).collect() };
+    Ok((!found.categories.is_empty()).then_some(found))
 }
 
 impl Independence {

@@ -93,6 +93,7 @@ fn tests() {
     let survey = Survey::independent();
     let mut found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
     found.design = Some("weighted by w".to_owned());
+    assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
 }
 
@@ -239,7 +240,7 @@ fn audits() {
     let survey = Survey::independent();
     let tables = Some("smokes".to_owned());
     let shuffle = ShuffleOptions { respondents: 5000, tables, ..ShuffleOptions::default() };
-    let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
+    let requirements = vec![candor_study::requirement::requirement("worst-posterior=0.96").unwrap()];
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([
         audit(&survey.plan, &options).unwrap(),
@@ -281,12 +282,15 @@ fn schemas_and_randomizations() {
     let people = survey.people();
     let found = infer(survey.input(&people), &candor_tables::infer::Wishes::default()).unwrap();
     assert_eq!(found.records, survey::PEOPLE);
-    let words = ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "records"];
+    let words =
+        ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
     let words = BTreeSet::from(words.map(str::to_owned));
     assert_eq!(fields(&serde_json::to_value(&found).unwrap()), words);
     // Another schema, which the table does not fit.
-    let other =
-        candor::schema::Schema::from_toml(&survey.plan.schema().to_toml().replace("\"much\"", "\"most\"")).unwrap();
+    let other = candor::schema::Schema::from_toml(
+        &candor_study::schema::to_toml(survey.plan.schema()).replace("\"much\"", "\"most\""),
+    )
+    .unwrap();
     let checked = serde_json::to_value(check(&other, survey.input(&people).into())).unwrap();
     assert_eq!(checked["problems"].as_array().unwrap().len() as u64, survey::PEOPLE / 3);
     let mut documented = documented("schema infer`, `schema check");

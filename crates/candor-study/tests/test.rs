@@ -15,6 +15,9 @@ fn what_depends_and_what_does_not() {
     assert!(dependent.p_value < 1e-6 && dependent.odds_ratio.is_none());
     // Of the truth: chi-square over the number of people is 2/3.
     let error = dependent.cramers_v_standard_error.unwrap();
+    let (low, high) = (dependent.cramers_v_low.unwrap(), dependent.cramers_v_high.unwrap());
+    assert!(low < dependent.cramers_v && dependent.cramers_v < high && high <= 1.0, "{low} {high}");
+    assert!((low..=high).contains(&(2.0f64 / 3.0).sqrt()), "{low} {high}");
     assert!((dependent.cramers_v - (2.0f64 / 3.0).sqrt()).abs() < 6.0 * error && error < 0.1);
     let naive = dependent.naive.unwrap();
     assert!(naive.cramers_v.unwrap() < dependent.cramers_v);

@@ -1,8 +1,11 @@
 //! Checking a table against a schema: every value that does not fit.
 
+use std::collections::HashSet;
+
 use candor::schema::Schema;
 
 use crate::TableError;
+use crate::asked::unsettled;
 use crate::codes::codes;
 use crate::dither::fixed;
 use crate::error::BadValue;
@@ -20,15 +23,18 @@ pub fn check(schema: &Schema, input: Input, mut bad: impl FnMut(BadValue)) -> Re
     for batch in input.batches_with_crosses(&names, &[])? {
         let batch: Batch = batch?;
         records += batch.columns.num_rows() as u64;
-        let mut found = Vec::new();
+        let (mut found, mut coded) = (Vec::new(), Vec::with_capacity(names.len()));
         for (column, attribute) in schema.attributes().iter().enumerate() {
             // Whether a value fits does not depend on how it is rounded.
             let mut rng = fixed(0);
-            codes(&batch, column, attribute, &mut rng, |unfit| {
+            coded.push(codes(&batch, column, attribute, &mut rng, |unfit| {
                 let first = !std::mem::replace(&mut suggested[column], true);
                 found.push(if first { unfit.told() } else { unfit.listed() });
-            })?;
+            })?);
         }
+        // What a value that does not fit would have said of other questions is not known.
+        let unfit: HashSet<u64> = found.iter().map(|value| value.row).collect();
+        unsettled(&batch, schema, &mut coded, |bad| found.extend((!unfit.contains(&bad.row)).then_some(bad)));
         found.sort_by_key(|value| value.row);
         found.into_iter().for_each(&mut bad);
     }

@@ -136,7 +136,7 @@ fn of_texts(
     let labels = attribute.categories().iter().map(String::as_str).zip((0..).map(|code| (code, 0.0)));
     let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numbers() == 0).collect();
     let place = |value: &str| match attribute.numbers() {
-        0 => labels.get(value).copied(),
+        0 => labels.get(value).copied().or_else(|| missing.filter(|_| value.is_empty())),
         _ => attribute.place_of_value(value),
     };
     let mut coded = Vec::with_capacity(array.len());

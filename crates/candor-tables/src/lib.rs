@@ -18,6 +18,7 @@ pub mod input;
 pub mod misfit;
 pub mod dither;
 pub mod codes;
+mod asked;
 pub mod check;
 pub mod infer;
 mod sidecar;

@@ -7,6 +7,7 @@ use candor_analysis::watch::{Step, Watch};
 use rand_core::CryptoRng;
 
 use crate::TableError;
+use crate::asked::unsettled;
 use crate::codes::codes;
 use crate::dither::fixed;
 use crate::error::BadValue;
@@ -119,6 +120,11 @@ pub(crate) fn truths(batch: &Batch, schema: &Schema, rng: &mut impl CryptoRng) -
             }
         })?);
     }
+    unsettled(batch, schema, &mut truths, |bad| {
+        if first.as_ref().is_none_or(|first| bad.row < first.row) {
+            first = Some(bad);
+        }
+    });
     match first {
         Some(bad) => Err(TableError::Value(bad)),
         None => Ok(truths),

@@ -28,7 +28,7 @@ fn good_files_are_read_and_written_to_the_letter() {
 
 /// The committed bad files, each with a part of the message it must give. Each differs from a good
 /// one in one way only.
-const BAD: [(&str, &str); 25] = [
+const BAD: [(&str, &str); 26] = [
     ("not-json.json", "not a plan: expected value at line 1 column 1"),
     ("truncated.json", "not a plan: EOF"),
     ("other-format.json", "not a candor plan"),
@@ -44,10 +44,11 @@ const BAD: [(&str, &str); 25] = [
     ("wrong-column-sum.json", "column 1 of the matrix sums to 15, not to 16"),
     ("total-power-of-two.json", "or their `total` if that is no power of two"),
     ("total-in-version-1.json", "it holds what that version cannot say"),
+    ("asked-in-version-1.json", "it holds what that version cannot say"),
     ("attribute-twice.json", "\"a1\" is in more than one place"),
     ("duplicate-attribute.json", "two attributes are named \"a1\""),
     ("attribute-missing.json", "\"a2\" is in no block"),
-    ("attribute-unknown.json", "\"a3\", which the schema does not have; did you mean"),
+    ("attribute-unknown.json", "block 1: there is no attribute \"a3\"; did you mean"),
     ("category-mismatch.json", "as 5 categories, but the schema lists 4"),
     ("public-randomized.json", "randomizes \"answer\", which the schema calls public"),
     ("empty-lottery.json", "the lottery of block 0 is empty"),

@@ -123,6 +123,9 @@ fn plans() -> Vec<(&'static str, Plan)> {
     let guessed = Matrix::new(vec![2], guessed, 4, vec![vec![12, 2, 2], vec![1, 13, 2]]).unwrap();
     let crossed: Vec<Vec<u64>> = (0..6).map(|x| (0..6).map(|z| if x == z { 11 } else { 1 }).collect()).collect();
     let crossed = Matrix::new(vec![2, 3], (0..6).map(|z| format!("z{z}")).collect(), 4, crossed).unwrap();
+    let asked = "[[attribute]]\nname = \"Smokes\"\ncategories = [\"no\", \"yes\", \"former\"]\n\
+                 [[attribute]]\nname = \"Daily\"\nasked_if = \"Smokes in (yes, former)\"\ncategories = [\"few\", \"many\"]\n";
+    let asked = Schema::from_toml(asked).unwrap();
     let threshold = PatternSet::Threshold { weights: vec![3, 1, 2, 1], limit: 3 };
     let bitmap = PatternSet::Bitmap(Bitmap::of(4, |p| p.count_ones() != 2));
     let axes = || [4, 3, 2, 5].map(Axis::single).to_vec();
@@ -189,6 +192,7 @@ fn plans() -> Vec<(&'static str, Plan)> {
             ),
         ),
         ("sets", plan(&[9, 3, 300, 3], vec![Block::new(vec![0, 1, 2, 3], sets.unwrap())])),
+        ("asked", Plan::new(asked, vec![Block::new(vec![0, 1], k_ary(&[3, 3], 1.5))]).unwrap()),
         ("public", Plan::new(with_public, vec![Block::new(vec![1], k_ary(&[2], 1.0))]).unwrap()),
     ]
 }

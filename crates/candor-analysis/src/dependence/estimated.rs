@@ -94,6 +94,17 @@ pub fn estimated(
     })
 }
 
+/// The categories of an attribute that are counted as one where it takes part in Cramer's V, since they are too rare to be told apart; none if all are
+/// told apart.
+///
+/// # Errors
+/// If its one-way table, of which these are the counts, cannot be estimated, or it has more than 4,096 categories.
+pub fn merged(plan: &Plan, attribute: usize, one_way: &TableTally) -> Result<Vec<u16>, EstimateError> {
+    let Margin { group_of, .. } = Margin::new(plan, attribute, one_way, Measure::CramersV)?;
+    let beside = |code: &usize| group_of.iter().filter(|group| **group == group_of[*code]).count() > 1;
+    Ok((0..group_of.len()).filter(beside).map(|code| code as u16).collect())
+}
+
 /// The estimated two-way table, and which categories are told apart in it.
 struct Pair<'a> {
     attributes: [usize; 2],

@@ -29,10 +29,11 @@ impl fmt::Display for Measure {
 
 impl Measure {
     /// The paper's choice: Pearson's for two ordinal attributes, Cramer's as soon as one is nominal. A missing value has no place in an
-    /// order, so an attribute with a category for it counts as nominal.
+    /// order, nor a question that was not asked, so an attribute with a category for these counts as nominal.
     pub fn suited(a: &Attribute, b: &Attribute) -> Measure {
-        let ordered =
-            |attribute: &Attribute| attribute.kind() == Kind::Ordinal && attribute.code_of_label("").is_none();
+        let ordered = |attribute: &Attribute| {
+            attribute.kind() == Kind::Ordinal && (0..attribute.categories().len()).all(|code| attribute.is_answer(code))
+        };
         if ordered(a) && ordered(b) { Measure::Pearson } else { Measure::CramersV }
     }
 

@@ -12,7 +12,7 @@ mod estimated;
 mod protocols;
 
 pub use clusters::{Clustering, Limits, Outcome, Step, cluster};
-pub use estimated::{attenuated, estimated};
+pub use estimated::{attenuated, estimated, merged};
 pub use measure::Measure;
 pub(crate) use measure::information;
 pub use protocols::{Learned, Parties, ProtocolError};

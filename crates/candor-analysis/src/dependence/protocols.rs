@@ -106,7 +106,7 @@ impl Parties<'_> {
         let first_stream = 1 << 32;
         let (mut plans, mut answered, mut spent) = (Vec::new(), Vec::new(), 0.0);
         for (number, &([a, b], _)) in (first_stream..).zip(pairs) {
-            let attributes = [a, b].map(|attribute| self.schema.attributes()[attribute].clone());
+            let attributes = [a, b].map(|attribute| self.schema.attributes()[attribute].clone().without_condition());
             let axes = self.sizes([a, b]).map(Axis::single).to_vec();
             let channel = Pattern::k_ary(axes, epsilon / pairs.len() as f64)?;
             let schema = Schema::new(attributes.to_vec()).map_err(PlanError::from)?;

@@ -12,8 +12,8 @@ pub enum Method {
     /// Unbiased and unclipped: cells can be negative, means over surveys are right.
     #[default]
     Unbiased,
-    /// As unbiased, but matrices with more outputs than inputs are inverted by weights from the
-    /// responses: smaller errors for skewed truths, unbiased only with many responses.
+    /// As unbiased, but matrices with more outputs than inputs are inverted, and what is seen of impossible cells is taken out, by
+    /// weights from the responses: smaller errors for skewed truths, unbiased only with many responses.
     PlugIn,
     /// The likelihood, by iteration: a proper distribution.
     Iterative,
@@ -159,6 +159,12 @@ fn most_updates(dims: &[usize], groups: usize) -> usize {
     (MOST_STEPS / steps.max(1)).clamp(100, MOST_UPDATES)
 }
 
+fn iterated(estimator: &TableEstimator<'_>, tally: &TableTally) -> Result<Vec<Cell>, NoAnswer> {
+    const TOLERANCE: f64 = 1e-10;
+    let found = estimator.iterate(tally, TOLERANCE, most_updates(&tally.layout().dims(), tally.groups().len()))?;
+    if found.converged { Ok(bare(found.shares)) } else { Err(EstimateError::NotConverged(found.updates).into()) }
+}
+
 /// The cells as asked for, from the estimate for the population.
 fn cells(
     mut estimator: TableEstimator<'_>,
@@ -170,32 +176,37 @@ fn cells(
         estimator = estimator.with_plug_in_weights(tally)?;
     }
     if options.method == Method::Iterative {
-        const TOLERANCE: f64 = 1e-10;
-        let found = estimator.iterate(tally, TOLERANCE, most_updates(&tally.layout().dims(), tally.groups().len()))?;
-        return if found.converged {
-            Ok(bare(found.shares))
-        } else {
-            Err(EstimateError::NotConverged(found.updates).into())
-        };
+        return iterated(&estimator, tally);
     }
     let estimate = match (options.method, options.target) {
         (Method::PlugIn, target) | (_, target @ Target::Table) => estimator.estimate(tally, target)?,
         (_, Target::Population) => population,
     };
+    let structure = match options.method {
+        Method::PlugIn => estimator.plug_in_structure(tally, &estimate),
+        _ => estimator.structure(tally),
+    };
+    let estimate = match &structure {
+        Some(structure) => estimator.within(structure, estimate, tally, options.target)?,
+        None => estimate,
+    };
     let reach = options.interval.reach_of(tally, options.confidence, estimate.shares.len());
-    let intervals: Vec<(f64, f64)> = match options.interval {
-        Interval::Binomial => estimator.binomial(tally, &estimate, options),
-        Interval::Bootstrap | Interval::Wald | Interval::Simultaneous => {
+    let intervals: Vec<(f64, f64)> = match (options.interval, &structure) {
+        (Interval::Binomial, Some(structure)) => estimator.binomial_within(structure, tally, &estimate, options)?,
+        (Interval::Binomial, None) => estimator.binomial(tally, &estimate, options),
+        (Interval::Bootstrap | Interval::Wald | Interval::Simultaneous, _) => {
             let around = |(share, se): (&f64, &f64)| (share - reach * se, share + reach * se);
             estimate.shares.iter().zip(&estimate.standard_errors).map(around).collect()
         }
     };
-    let whole = match options.interval {
-        Interval::Binomial => intervals.iter().all(|(low, high)| *low <= 0.0 && *high >= 1.0),
-        _ => intervals.iter().all(|(low, high)| high - low >= 1.0),
-    };
+    let open = |cell: &usize| structure.as_ref().is_none_or(|structure| structure.is_possible(*cell));
+    let cells: Vec<usize> = (0..estimate.shares.len()).filter(open).collect();
+    let whole = cells.iter().map(|&cell| intervals[cell]).all(|(low, high)| match options.interval {
+        Interval::Binomial => low <= 0.0 && high >= 1.0,
+        _ => high - low >= 1.0,
+    });
     if whole {
-        let least = estimate.standard_errors.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = cells.iter().map(|&cell| estimate.standard_errors[cell]).fold(f64::INFINITY, f64::min);
         let respondents = estimate.respondents;
         return Err(NoAnswer::Uninformative {
             respondents,
@@ -205,7 +216,7 @@ fn cells(
     let intervals = match (options.method, options.interval) {
         (Method::Projected, _) => return Ok(bare(simplex::project(&estimate.shares))),
         (Method::Clipped, _) => return Ok(bare(simplex::clip(&estimate.shares))),
-        (_, Interval::Bootstrap) => estimator.bootstrap(tally, options)?,
+        (_, Interval::Bootstrap) => estimator.bootstrap(tally, structure.as_ref(), options)?,
         _ => intervals,
     };
     let cell = |((&estimate, &standard_error), (low, high)): ((&f64, &f64), (f64, f64))| Cell {

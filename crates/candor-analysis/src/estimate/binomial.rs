@@ -10,8 +10,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::beta::checked_beta_reg;
 
 use super::components::pattern_function;
-use super::moments::{effective_people, smoothed};
+use super::moments::{Moments, effective_people, smoothed};
 use super::strips::extremes;
+use super::structure::Structure;
 use super::{Cell, Estimate, EstimateError, Interval, Options, TableEstimator, Target, Uncertainty};
 use crate::tally::TableTally;
 
@@ -130,6 +131,39 @@ impl Seen {
     }
 }
 
+/// A table whose sums of cells have intervals.
+pub(super) struct Sums<'e> {
+    /// A distribution near the estimate, and the variances if it were the table.
+    likely: Vec<f64>,
+    moments: Moments<'e>,
+    /// Between which numbers the estimate of each cell can lie.
+    ranges: (Vec<f64>, Vec<f64>),
+    tally: &'e TableTally,
+    options: &'e Options,
+}
+
+impl Sums<'_> {
+    /// The interval of a sum with these coefficients that was estimated.
+    pub(super) fn interval(&self, estimate: f64, coefficients: &[f64]) -> (f64, f64) {
+        let Sums { likely, moments, ranges, tally, options } = self;
+        let people = effective_people(tally);
+        let sum: f64 = coefficients.iter().zip(likely).map(|(g, share)| g * share).sum();
+        let likely = if tally.drawn().is_some() { estimate } else { sum };
+        let sampling = if options.target == Target::Table { likely * (1.0 - likely) / people } else { 0.0 };
+        let variance = (moments.variance(coefficients) - sampling).max(0.0);
+        let range = moments.range(coefficients).unwrap_or_else(|| {
+            let ends = coefficients
+                .iter()
+                .zip(ranges.0.iter().zip(&ranges.1))
+                .map(|(g, (low, high))| bounds([g * low, g * high]));
+            ends.fold((0.0, 0.0), |(low, high), (from, to)| (low + from, high + to))
+        });
+        let reach = options.interval.reach_of(tally, options.confidence, 1);
+        let shrunk = (options.interval.reach(options.confidence, 1) / reach).powi(2);
+        Seen { estimate, likely, variance, range, people, shrunk, own: None }.interval(options)
+    }
+}
+
 impl TableEstimator<'_> {
     /// The interval of every cell, in the order of the table.
     pub(super) fn binomial(&self, tally: &TableTally, estimate: &Estimate, options: &Options) -> Vec<(f64, f64)> {
@@ -161,27 +195,40 @@ impl TableEstimator<'_> {
     /// # Errors
     /// If the table cannot be estimated, or answers are sets and it is too large.
     pub fn sum(&self, tally: &TableTally, members: &[f64], options: &Options) -> Result<Cell, EstimateError> {
-        let estimate = self.estimate(tally, options.target)?;
-        let found = self.linear_of(tally, &estimate, members, options.target);
+        let mut estimate = self.estimate(tally, options.target)?;
+        let structure = self.structure(tally);
+        let mut members = members.to_vec();
+        if let Some(structure) = &structure {
+            estimate.shares = structure.shares(&estimate.shares);
+            members = structure.coefficients(&members);
+        }
+        let found = self.linear_of(tally, &estimate, &members, options.target);
         let Some(standard_error) = found.standard_error else {
             return Ok(Cell { estimate: found.value, uncertainty: None });
         };
         let reach = options.interval.reach_of(tally, options.confidence, 1);
-        let (low, high) = match (options.interval, self.moments(tally, &smoothed(&estimate, tally, 1))) {
-            (Interval::Binomial, Ok(moments)) => {
-                let (people, smooth) = (effective_people(tally), smoothed(&estimate, tally, 1));
-                let sum = |shares: &[f64]| members.iter().zip(shares).map(|(g, share)| g * share).sum::<f64>();
-                let likely = if tally.drawn().is_some() { found.value } else { sum(&smooth) };
-                let sampling = if options.target == Target::Table { likely * (1.0 - likely) / people } else { 0.0 };
-                let variance = (moments.variance(members) - sampling).max(0.0);
-                let (lowest, highest) = self.ranges(tally);
-                let range = moments.range(members).unwrap_or_else(|| (sum(&lowest), sum(&highest)));
-                let shrunk = (options.interval.reach(options.confidence, 1) / reach).powi(2);
-                Seen { estimate: found.value, likely, variance, range, people, shrunk, own: None }.interval(options)
-            }
+        let (low, high) = match (options.interval, self.sums(tally, &estimate, structure.as_ref(), options)) {
+            (Interval::Binomial, Ok(sums)) => sums.interval(found.value, &members),
             _ => (found.value - reach * standard_error, found.value + reach * standard_error),
         };
         Ok(Cell { estimate: found.value, uncertainty: Some(Uncertainty { standard_error, low, high }) })
+    }
+
+    /// The intervals of sums of cells of an estimate, of which the structure says what can be.
+    ///
+    /// # Errors
+    /// If answers are sets and the table is too large.
+    pub(super) fn sums<'e>(
+        &'e self,
+        tally: &'e TableTally,
+        estimate: &Estimate,
+        structure: Option<&Structure>,
+        options: &'e Options,
+    ) -> Result<Sums<'e>, EstimateError> {
+        let smooth = smoothed(estimate, tally, 1);
+        let likely = structure.map_or_else(|| smooth.clone(), |structure| structure.likely(&smooth));
+        let moments = self.moments(tally, &likely)?;
+        Ok(Sums { moments, likely, ranges: self.ranges(tally), tally, options })
     }
 
     /// Between which numbers the estimate of each cell can lie, whatever the responses with these tags.

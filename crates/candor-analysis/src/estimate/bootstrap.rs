@@ -3,6 +3,7 @@
 use candor::randomness::Source;
 use rand_distr::{Binomial, Distribution};
 
+use super::structure::Structure;
 use super::{EstimateError, Options, TableEstimator, Target};
 use crate::tally::{Group, TableTally};
 
@@ -20,7 +21,12 @@ impl TableEstimator<'_> {
     /// # Errors
     /// If the target is this very table, responses are weighted, answers are sets, or the table has too
     /// many cells.
-    pub(super) fn bootstrap(&self, tally: &TableTally, options: &Options) -> Result<Vec<(f64, f64)>, EstimateError> {
+    pub(super) fn bootstrap(
+        &self,
+        tally: &TableTally,
+        structure: Option<&Structure>,
+        options: &Options,
+    ) -> Result<Vec<(f64, f64)>, EstimateError> {
         let groups = self.group_laws(tally);
         self.check_likelihood(&groups)?;
         let refused = match () {
@@ -46,7 +52,9 @@ impl TableEstimator<'_> {
                 self.apply(&mut part, law, &self.estimate_coefficients(weights));
                 shares.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
             }
-            replicates.iter_mut().zip(self.to_order(shares)).for_each(|(values, share)| values.push(share));
+            let shares = self.to_order(shares);
+            let shares = structure.map_or_else(|| shares.clone(), |structure| structure.shares(&shares));
+            replicates.iter_mut().zip(shares).for_each(|(values, share)| values.push(share));
         }
         let tail = (1.0 - options.confidence) / 2.0;
         let at = |share: f64| ((REPLICATES - 1) as f64 * share).round() as usize;

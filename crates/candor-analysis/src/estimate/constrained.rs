@@ -18,6 +18,7 @@ use candor::shape::Shape;
 
 use super::components::{join, split};
 use super::{Estimate, EstimateError, TableEstimator, Target};
+use crate::structure::possible;
 use crate::tally::TableTally;
 
 /// When no cell moves by more than this any more, nor is below zero by more, all is done.
@@ -51,17 +52,25 @@ pub fn constrained(plan: &Plan, tallies: &[&TableTally]) -> Result<Vec<Estimate>
             ));
         }
         let estimate = estimator.estimate(tally, Target::Population)?;
-        problem.add(&estimate, &estimator.held(), &estimator.information(tally));
+        problem.add(
+            &estimate,
+            &estimator.held(),
+            &estimator.information(tally),
+            possible(plan.schema(), &estimate.attributes),
+        );
         estimates.push(estimate);
     }
-    if estimates.iter().all(|estimate| estimate.shares.iter().all(|share| *share >= 0.0)) {
+    let open = problem.tables.iter().all(|table| table.possible.is_none());
+    if open && estimates.iter().all(|estimate| estimate.shares.iter().all(|share| *share >= 0.0)) {
         estimates.iter_mut().for_each(|estimate| estimate.standard_errors.clear());
         return Ok(estimates);
     }
     let tables = problem.solve()?;
-    for (estimate, shares) in estimates.iter_mut().zip(tables) {
-        let whole: f64 = shares.iter().map(|share| share.max(0.0)).sum();
-        estimate.shares = shares.into_iter().map(|share| share.max(0.0) / whole).collect();
+    for ((estimate, shares), table) in estimates.iter_mut().zip(tables).zip(&problem.tables) {
+        let kept = |(cell, share): (usize, f64)| if table.can_be(cell) { share.max(0.0) } else { 0.0 };
+        let shares: Vec<f64> = shares.into_iter().enumerate().map(kept).collect();
+        let whole: f64 = shares.iter().sum();
+        estimate.shares = shares.into_iter().map(|share| share / whole).collect();
         estimate.standard_errors.clear();
     }
     Ok(estimates)
@@ -83,11 +92,13 @@ struct Table {
     dims: Vec<usize>,
     /// For each slot of the [split](split) table the number of its value, and its share of it: `A_V / A_T`.
     slots: Vec<(usize, f64)>,
+    /// Whether each cell can be, if not all can.
+    possible: Option<Vec<bool>>,
 }
 
 impl Problem {
     /// Adds a table; `held` are its attributes as bits of a component count them.
-    fn add(&mut self, estimate: &Estimate, held: &[usize], information: &[f64]) {
+    fn add(&mut self, estimate: &Estimate, held: &[usize], information: &[f64], possible: Option<Vec<bool>>) {
         let dims = estimate.dims.clone();
         let (axes, cells) = (dims.len(), estimate.shares.len());
         let mut table = estimate.shares.clone();
@@ -118,7 +129,7 @@ impl Problem {
             self.values[at] = mean / share;
             slots.push((at, share));
         }
-        self.tables.push(Table { dims, slots });
+        self.tables.push(Table { dims, slots, possible });
     }
 
     /// The tables that fit.
@@ -144,8 +155,8 @@ impl Problem {
                 self.tables.iter().zip(&mut now).zip(wanted.iter_mut().zip(off.iter_mut()))
             {
                 *now = table.of(&values);
-                for ((now, wanted), off) in now.iter().zip(wanted.iter_mut()).zip(off.iter_mut()) {
-                    let next = (now + *off).max(0.0);
+                for (cell, ((now, wanted), off)) in now.iter().zip(wanted.iter_mut()).zip(off.iter_mut()).enumerate() {
+                    let next = if table.can_be(cell) { (now + *off).max(0.0) } else { 0.0 };
                     apart.add(now - next);
                     moved.add(next - *wanted);
                     *off += now - next;
@@ -188,6 +199,10 @@ impl Problem {
 }
 
 impl Table {
+    fn can_be(&self, cell: usize) -> bool {
+        self.possible.as_ref().is_none_or(|possible| possible[cell])
+    }
+
     /// The table that has these components.
     fn of(&self, values: &[f64]) -> Vec<f64> {
         let mut table: Vec<f64> = self.slots.iter().map(|&(at, share)| values[at] * share).collect();
@@ -235,7 +250,7 @@ mod tests {
                 standard_errors: Vec::new(),
                 respondents: 1.0,
             };
-            problem.add(&estimate, list, &[1e4, 300.0, 200.0, 50.0]);
+            problem.add(&estimate, list, &[1e4, 300.0, 200.0, 50.0], None);
         }
         let solved = problem.solve().unwrap();
         // Components of tables as values of the problem.

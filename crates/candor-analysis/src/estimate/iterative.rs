@@ -9,6 +9,7 @@
 use super::likelihood::{LEAST, proper};
 use super::sets;
 use super::{EstimateError, GroupLaw, TableEstimator};
+use crate::structure::possible;
 use crate::tally::{Group, TableTally};
 
 /// What the iteration came to.
@@ -36,15 +37,23 @@ impl TableEstimator<'_> {
             return Err(EstimateError::NoResponses);
         }
         let (shares, updates, converged) = match self.set_groups(tally) {
-            Some(sets) => iterate(self.cells(), tolerance, most, |shares| sets::update(&sets, shares)),
+            Some(sets) => iterate(self.start(), tolerance, most, |shares| sets::update(&sets, shares)),
             None => {
                 self.check_likelihood(&groups)?;
                 self.check_possible(&groups)?;
-                iterate(self.cells(), tolerance, most, |shares| self.update(&groups, tally.total(), shares))
+                iterate(self.start(), tolerance, most, |shares| self.update(&groups, tally.total(), shares))
             }
         };
         let estimate = self.in_order(shares, Vec::new(), tally.total());
         Ok(Iterated { shares: estimate.shares, updates, converged })
+    }
+
+    /// The distribution in which all that can be is equally common: what has a share of zero keeps it.
+    fn start(&self) -> Vec<f64> {
+        let possible = possible(self.plan.schema(), &self.layout.attributes);
+        let possible = possible.unwrap_or_else(|| vec![true; self.cells()]);
+        let each = 1.0 / possible.iter().filter(|possible| **possible).count() as f64;
+        self.held_order(&possible.into_iter().map(|possible| if possible { each } else { 0.0 }).collect::<Vec<f64>>())
     }
 
     /// No distribution is likely if an answer was seen that no truth can give: a uniform truth gives all that can be.
@@ -100,12 +109,12 @@ impl TableEstimator<'_> {
 /// Updates from the uniform distribution until no share moves by more than the tolerance: the shares, how many updates it
 /// took, and whether they settled.
 fn iterate(
-    cells: usize,
+    start: Vec<f64>,
     tolerance: f64,
     most: usize,
     update: impl Fn(&[f64]) -> (Vec<f64>, f64),
 ) -> (Vec<f64>, usize, bool) {
-    let mut shares = vec![1.0 / cells as f64; cells];
+    let mut shares = start;
     let (mut updates, mut converged) = (0, false);
     while updates < most && !converged {
         let (first, likelihood) = update(&shares);

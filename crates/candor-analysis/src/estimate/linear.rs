@@ -26,8 +26,12 @@ impl TableEstimator<'_> {
     /// # Panics
     /// If there is not one coefficient per cell.
     pub fn linear(&self, tally: &TableTally, coefficients: &[f64], target: Target) -> Result<Linear, EstimateError> {
-        let estimate = self.estimate(tally, target)?;
-        Ok(self.linear_of(tally, &estimate, coefficients, target))
+        let mut estimate = self.estimate(tally, target)?;
+        let Some(structure) = self.structure(tally) else {
+            return Ok(self.linear_of(tally, &estimate, coefficients, target));
+        };
+        estimate.shares = structure.shares(&estimate.shares);
+        Ok(self.linear_of(tally, &estimate, &structure.coefficients(coefficients), target))
     }
 
     /// The same where the estimate of the table is at hand.

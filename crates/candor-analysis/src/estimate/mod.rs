@@ -23,10 +23,11 @@ mod iterative;
 mod constrained;
 mod scatter;
 mod analysis;
-mod bootstrap;
 pub(crate) mod moments;
 mod independence;
 mod linear;
+pub(crate) mod structure;
+mod bootstrap;
 mod plausible;
 pub(crate) mod binomial;
 mod predict;
@@ -39,6 +40,7 @@ pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence
 pub use interval::Interval;
 pub use iterative::Iterated;
 pub use linear::Linear;
+pub use structure::spread_of_components;
 pub use table::{Estimate, EstimateError, Target};
 
 use candor::plan::Plan;

@@ -11,7 +11,7 @@ use crate::tally::Group;
 const MOST_TRUTHS: usize = 4096;
 
 impl TableEstimator<'_> {
-    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform.
+    /// The standard errors to expect from `respondents` who all answer, if the truth is uniform: all cells that can be are equally common.
     ///
     /// # Errors
     /// If the plan erases what the table asks for.
@@ -33,6 +33,9 @@ impl TableEstimator<'_> {
             .collect();
         let groups: Vec<(GroupLaw, &Group)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
+        if let Some((even, errors)) = self.predict_within(&groups, target) {
+            return Ok(self.in_order(self.held_order(&even), self.held_order(&errors), respondents));
+        }
         let shares = vec![1.0 / self.cells() as f64; self.cells()];
         let variances = self.variances(&groups, &weights, &shares, target);
         let standard_errors = variances.iter().map(|variance| variance.max(0.0).sqrt()).collect();

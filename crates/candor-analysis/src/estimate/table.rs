@@ -31,10 +31,15 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The root mean square of the standard errors over the cells.
+    /// The root mean square of the standard errors over the cells that can be.
     pub fn root_mean_square_error(&self) -> f64 {
         let squares: f64 = self.standard_errors.iter().map(|se| se * se).sum();
-        (squares / self.standard_errors.len().max(1) as f64).sqrt()
+        (squares / self.possible_cells().max(1) as f64).sqrt()
+    }
+
+    /// How many cells have a share or an error: all but those that cannot be.
+    pub fn possible_cells(&self) -> usize {
+        self.shares.iter().zip(&self.standard_errors).filter(|(share, error)| **share != 0.0 || **error > 0.0).count()
     }
 
     /// A proper distribution whose one-way shares are right: the [projection](simplex::project) of the shares, which moves much where a

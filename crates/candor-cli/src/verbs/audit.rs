@@ -9,6 +9,7 @@ use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail,
 use candor_study::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
 };
+use candor_study::requirement::requirement;
 use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
 use clap::Args;
 
@@ -135,7 +136,7 @@ fn describe_shuffling(shuffling: Option<&Shuffling>) -> String {
 }
 
 fn requirements(texts: &[String]) -> Result<Vec<Requirement>, Failure> {
-    let read = texts.iter().map(|text| text.parse()).collect::<Result<Vec<Requirement>, _>>();
+    let read = texts.iter().map(|text| requirement(text)).collect::<Result<Vec<Requirement>, _>>();
     read.map_err(|error| Failure::about("--require", error))
 }
 

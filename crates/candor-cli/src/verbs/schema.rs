@@ -1,6 +1,6 @@
 //! `candor schema`: infer one from a table, or check a table against one.
 
-use candor_study::schema::{Grouped, check, each_problem, infer};
+use candor_study::schema::{Grouped, check, each_problem, infer, to_toml};
 use candor_tables::infer::{Bins, Wishes};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{self, Target};
@@ -100,7 +100,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     }
     let inferred = infer(Input::open(&Location::new(&args.table), args.delimiter)?, &wishes)?;
     let target = Target::new(&args.output);
-    output::write(&target, inferred.schema.to_toml().as_bytes())?;
+    output::write(&target, to_toml(&inferred.schema).as_bytes())?;
     inferred.notes.iter().for_each(|note| remark(&format!("note: {note}")));
     if args.json {
         emit_json(&inferred)?;

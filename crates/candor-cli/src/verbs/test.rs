@@ -94,8 +94,19 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
         Some(design) => text += &paragraph(&format!("Corrected for the randomization, {design}: {corrected}.")),
     }
     let error = result.cramers_v_standard_error;
-    let error = error.map_or(String::new(), |error| format!(" (standard error {error:.4})"));
+    let ends = result.cramers_v_low.zip(result.cramers_v_high);
+    let error = error.zip(ends).map_or(String::new(), |(error, (low, high))| {
+        format!(" (standard error {error:.4}, {} % interval {low:.4} to {high:.4})", 100.0 * confidence)
+    });
     text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", result.cramers_v));
+    for merged in &result.merged {
+        let labels: Vec<String> = merged.categories.iter().map(|label| format!("\"{label}\"")).collect();
+        text += &paragraph(&format!(
+            "Too rare to be told apart in {}, and counted as one for V, which can only lower it: {}.",
+            merged.attribute,
+            labels.join(", ")
+        ));
+    }
     if let Some(odds) = result.odds_ratio {
         let percent = 100.0 * confidence;
         text += &paragraph(&format!(

@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 
 use candor::schema::Schema;
+use candor_analysis::estimate::spread_of_components;
+use candor_analysis::structure::possible;
 use candor_analysis::table_list::TableList;
 
 use crate::{DesignError, private};
+
+/// Of larger tables no use is made of what cannot be.
+const MOST_CELLS: usize = 1024;
 
 /// The components that tables are made of, with what each costs per unit of `1 / I_U`, `I_U` the information about it
 /// per respondent.
@@ -64,6 +69,48 @@ impl Costs {
         let cost = |(component, share): (&Vec<usize>, &f64)| (dimension(&sizes, component) * share).next_down();
         let costs = shares.iter().map(cost).collect();
         Ok(Costs { costs, components: shares.into_keys().collect(), sizes, fixed })
+    }
+
+    /// The costs if estimates make use of what cannot be, when the information about each component is about this: impossible cells cost nothing, and
+    /// what is seen of them tells about the others. Those of the estimator that is best at this information, so for any other they are an upper bound.
+    pub(crate) fn within(&self, schema: &Schema, tables: &TableList, weights: &[f64], information: &[f64]) -> Costs {
+        let mut costs = vec![0.0; self.costs.len()];
+        for (table, &weight) in tables.lists().iter().zip(weights) {
+            let (list, spread) = self.spread(schema, table, information);
+            let randomized: f64 = list.iter().map(|&i| self.sizes[i] as f64).product();
+            for (component, spread) in subsets(&list).zip(spread.into_iter().skip(1)) {
+                let at = self.components.binary_search(&component).expect("inside a table");
+                costs[at] += weight / randomized * spread.max(f64::EPSILON);
+            }
+        }
+        Costs { costs, ..self.clone() }
+    }
+
+    /// The randomized attributes of a table, in order, and the mean over the categories of the others of what each of their components adds.
+    fn spread(&self, schema: &Schema, table: &[usize], information: &[f64]) -> (Vec<usize>, Vec<f64>) {
+        let private = schema.private();
+        let (mut own, mut public): (Vec<usize>, Vec<usize>) = table.iter().partition(|a| private.contains(a));
+        own.sort_unstable();
+        public.sort_unstable();
+        let list: Vec<usize> = own.iter().filter_map(|a| private.binary_search(a).ok()).collect();
+        let dims: Vec<usize> = list.iter().map(|&i| self.sizes[i]).collect();
+        let known = |component: Vec<usize>| self.components.binary_search(&component).map_or(1.0, |at| information[at]);
+        let known: Vec<f64> = std::iter::once(1.0).chain(subsets(&list).map(known)).collect();
+        let cells: usize = dims.iter().product();
+        let order: Vec<usize> = public.iter().chain(&own).copied().collect();
+        let groups = schema.shape(&public).cells();
+        let possible = if cells * groups <= MOST_CELLS { possible(schema, &order) } else { None };
+        let Some(possible) = possible else {
+            let dimension =
+                |at: usize| (0..dims.len()).filter(|i| at >> i & 1 == 1).map(|i| dims[i] as f64 - 1.0).product();
+            return (list, (0..known.len()).map(dimension).collect());
+        };
+        let mut mean = vec![0.0; known.len()];
+        for group in possible.chunks(cells) {
+            let spread = spread_of_components(&dims, group, &known);
+            mean.iter_mut().zip(spread).for_each(|(sum, spread)| *sum += spread / groups as f64);
+        }
+        (list, mean)
     }
 
     /// `prod over U of (a_i - 1)`, for component number `u`.

@@ -2,6 +2,7 @@
 
 use candor::plan::Plan;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
+use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
 
 use super::{Bound, Costs};
@@ -29,10 +30,14 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, or the weights
-    /// are beyond the range of numbers.
+    /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, some cells cannot
+    /// be, or the weights are beyond the range of numbers.
     pub fn of(plan: &Plan, tables: &TableList, weights: &[f64]) -> Option<Standing> {
         let epsilon = plan.guarantee().epsilon().value()?;
+        // Of methods that know that some cells cannot be, nothing is proven.
+        if !all_possible(plan.schema(), tables.lists()) {
+            return None;
+        }
         let error = squared_error(plan, tables, weights).ok()?;
         let costs = Costs::of_tables(plan.schema(), tables, weights).ok()?;
         let standing = Standing { error, bound: Bound::new(costs, epsilon).at(epsilon) };

@@ -56,13 +56,13 @@ pub fn alone(schema: &Schema, goal: &Goal<'_>, best: &Candidate, watch: Watch<'_
 
 /// The best plan that randomizes one attribute and leaves the others as they are.
 fn only_randomized(schema: &Schema, attribute: usize, goal: &Goal<'_>) -> Option<Plan> {
-    let by_itself = Schema::new(vec![schema.attributes()[attribute].clone()]).ok()?;
+    let by_itself = Schema::new(vec![schema.attributes()[attribute].clone().without_condition()]).ok()?;
     let name = names::quoted(schema.name(attribute));
     let candidates = compare(&by_itself, &Goal { tables: &name, clusters: None, ..*goal }).ok()?;
     let request = &recommended(&candidates)?.made.as_ref().ok()?.request;
     let others = schema.attributes().iter().enumerate().map(|(i, other)| match i == attribute {
-        true => other.clone(),
-        false => other.clone().public(),
+        true => other.clone().without_condition(),
+        false => other.clone().without_condition().public(),
     });
     design(&Schema::new(others.collect()).ok()?, request).ok().map(|designed| designed.plan)
 }

@@ -15,6 +15,7 @@ pub use variance::{AtVariance, Variance, at_variance};
 
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Step, Watch};
 
@@ -78,7 +79,8 @@ pub fn compare_watched(schema: &Schema, goal: &Goal<'_>, watch: Watch<'_>) -> Re
     private(schema)?;
     let tables = TableList::parse(goal.tables, schema)?;
     let costs = Costs::of_tables(schema, &tables, &vec![1.0; tables.lists().len()]);
-    let bound = costs.ok().map(|costs| Bound::new(costs, goal.epsilon));
+    let bound =
+        costs.ok().filter(|_| all_possible(schema, tables.lists())).map(|costs| Bound::new(costs, goal.epsilon));
     let mut candidates = Vec::new();
     for (done, &method) in (0..).zip(Method::ALL) {
         watch.tell(Step::of("methods", done, Some(Method::ALL.len() as u64)))?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, PlanError};
 use crate::channel::{Axis, Bitmap, Cells, Channel, Matrix, Part, Pattern, PatternSet, Strip};
-use crate::schema::{Schema, SchemaError};
+use crate::schema::Schema;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,10 +114,8 @@ impl BlockJson {
     pub(super) fn into_block(self, schema: &Schema, block: usize) -> Result<Block, PlanError> {
         let mut attributes = Vec::with_capacity(self.attributes.len());
         for name in self.attributes {
-            attributes.push(schema.position(&name).map_err(|error| match error {
-                SchemaError::UnknownAttribute { name, nearest } => PlanError::UnknownAttribute { block, name, nearest },
-                other => PlanError::Schema(other),
-            })?);
+            attributes
+                .push(schema.position(&name).map_err(|error| PlanError::Value { block, problem: error.to_string() })?);
         }
         let ticket = |ticket: TicketJson| Ok((ticket.weight.0, ticket.channel.into_channel(block)?));
         let lottery = self.lottery.into_iter().map(ticket).collect::<Result<_, PlanError>>()?;

@@ -2,7 +2,7 @@
 
 use super::{FORMAT_VERSION, MAX_CHANNELS, SET_SEPARATOR};
 use crate::channel::{ChannelError, Epsilon};
-use crate::schema::{SchemaError, suggestion};
+use crate::schema::SchemaError;
 
 /// What is wrong with a plan. Blocks are counted from 0, as in the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -39,16 +39,6 @@ pub enum PlanError {
         /// What is wrong with it.
         error: ChannelError,
     },
-    /// A block names an attribute the schema does not have.
-    #[error("block {block} names the attribute \"{name}\", which the schema does not have{}", suggestion(nearest.as_deref()))]
-    UnknownAttribute {
-        /// Which block.
-        block: usize,
-        /// The name.
-        name: String,
-        /// The name most like it.
-        nearest: Option<String>,
-    },
     /// A block points past the end of the schema.
     #[error("block {block} is about attribute number {attribute}, which the schema does not have")]
     AttributePosition {
@@ -56,14 +46,6 @@ pub enum PlanError {
         block: usize,
         /// The position.
         attribute: usize,
-    },
-    /// A public attribute would be randomized.
-    #[error("block {block} randomizes \"{name}\", which the schema calls public")]
-    PublicAttribute {
-        /// Which block.
-        block: usize,
-        /// Which attribute.
-        name: String,
     },
     /// An attribute would be answered twice.
     #[error("the attribute \"{0}\" is in more than one place; blocks are over disjoint attributes")]
@@ -130,7 +112,7 @@ pub enum PlanError {
         /// Which label.
         label: String,
     },
-    /// A bitmap, weight or number that cannot be read, or cells that read alike.
+    /// An attribute that the schema does not have, or calls public; a bitmap, weight or number that cannot be read; cells that read alike.
     #[error("block {block}: {problem}")]
     Value {
         /// Which block.

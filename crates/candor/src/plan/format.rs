@@ -11,7 +11,7 @@ use super::cost::{CHEAP, MAX_COST, cost};
 use super::for_prior::Known;
 use super::{Block, FORMAT_VERSION, Fingerprint, ForPrior, Guarantee, Origin, Plan, PlanError, VERSION_1, check};
 use crate::channel::{Channel, Epsilon};
-use crate::schema::{Schema, SchemaJson};
+use crate::schema::{Attribute, Schema, SchemaJson};
 
 const FORMAT: &str = "candor plan";
 
@@ -54,8 +54,9 @@ pub(super) fn version(schema: &Schema, blocks: &[Block], prior: Option<&Known>) 
         Channel::Matrix(matrix) => matrix.bits().is_none(),
         Channel::Pattern(_) => false,
     };
-    let dithers = schema.attributes().iter().any(|attribute| attribute.grid().len() > 0);
-    let newer = dithers || prior.is_some() || blocks.iter().flat_map(Block::channels).any(new);
+    let asks = |attribute: &Attribute| attribute.grid().len() > 0 || attribute.asked_if().is_some();
+    let newer =
+        schema.attributes().iter().any(asks) || prior.is_some() || blocks.iter().flat_map(Block::channels).any(new);
     if newer { FORMAT_VERSION } else { VERSION_1 }
 }
 

@@ -320,7 +320,10 @@ fn check_attributes(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> 
         for &attribute in &content.attributes {
             match schema.attributes().get(attribute).map(Attribute::is_public) {
                 None => return Err(PlanError::AttributePosition { block, attribute }),
-                Some(true) => return Err(PlanError::PublicAttribute { block, name: name(attribute) }),
+                Some(true) => {
+                    let problem = format!("it randomizes \"{}\", which the schema calls public", name(attribute));
+                    return Err(PlanError::Value { block, problem });
+                }
                 Some(false) if seen[attribute] => return Err(PlanError::AttributeTwice(name(attribute))),
                 Some(false) => seen[attribute] = true,
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::asked_if::{AskedIf, NOT_ASKED};
 use super::error::SchemaError;
 use super::{MAX_CATEGORIES, RESERVED_PREFIX};
 
@@ -26,7 +27,7 @@ pub struct Attribute {
 }
 
 /// An attribute as files write it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AttributeText {
     pub(super) name: String,
@@ -38,12 +39,14 @@ pub(super) struct AttributeText {
     edges: Vec<Edge>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     grid: Vec<Edge>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) asked_if: Option<AskedIf>,
     pub(super) categories: Vec<String>,
 }
 
 impl AttributeText {
     fn nominal(name: String, public: bool, categories: Vec<String>) -> AttributeText {
-        AttributeText { name, kind: Kind::Nominal, public, edges: Vec::new(), grid: Vec::new(), categories }
+        AttributeText { name, public, categories, ..AttributeText::default() }
     }
 
     /// What is wrong with its numbers, if anything.
@@ -52,16 +55,14 @@ impl AttributeText {
         let increasing = |numbers: &[Edge]| numbers.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let (bins, points, categories) = (self.edges.len() + 1, self.grid.len(), self.categories.len());
         if !listed().all(f64::is_finite) || !increasing(&self.edges) || !increasing(&self.grid) {
-            return Some("its edges or grid must be finite numbers in increasing order".to_owned());
+            return Some("needs finite numbers in increasing order for its edges or grid".to_owned());
         }
         if bins > 1 && points > 0 || points == 1 {
-            return Some("numbers enter by edges or by a grid of two or more points, not by both".to_owned());
+            return Some("takes numbers by edges or by a grid of two or more points, not by both".to_owned());
         }
-        if bins > 1 && categories < bins {
-            return Some(format!("it has {categories} categories, but its edges make {bins} bins, each a category"));
-        }
-        (categories < points)
-            .then(|| format!("it has {categories} categories, but its grid has {points} points, each a category"))
+        let made = if bins > 1 { format!("edges make {bins} bins") } else { format!("grid has {points} points") };
+        let few = categories < points || bins > 1 && categories < bins;
+        few.then(|| format!("has {categories} categories, but its {made}, each a category"))
     }
 }
 
@@ -70,31 +71,31 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// A bin edge or a point of a grid: a number in TOML, its shortest decimals in JSON (plans hold no floats).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "String")]
 struct Edge(f64);
 
-impl Serialize for Edge {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_string())
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Number(f64),
+    Text(String),
+}
+
+impl From<Edge> for String {
+    fn from(edge: Edge) -> String {
+        edge.0.to_string()
     }
 }
 
-impl<'de> Deserialize<'de> for Edge {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Edge, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Integer(i64),
-            Float(f64),
-            Text(String),
+impl TryFrom<Written> for Edge {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Edge, String> {
+        match written {
+            Written::Number(number) => Ok(Edge(number)),
+            Written::Text(text) => text.parse().map(Edge).map_err(|_| format!("\"{text}\" is not a number")),
         }
-        Ok(Edge(match Written::deserialize(deserializer)? {
-            Written::Integer(n) => n as f64,
-            Written::Float(x) => x,
-            Written::Text(text) => {
-                text.parse().map_err(|_| serde::de::Error::custom(format!("\"{text}\" is not a number")))?
-            }
-        }))
     }
 }
 
@@ -154,29 +155,31 @@ impl Attribute {
         Attribute::checked(AttributeText { kind: Kind::Ordinal, edges, ..text })
     }
 
-    pub(super) fn checked(text: AttributeText) -> Result<Attribute, SchemaError> {
-        let name = || text.name.clone();
-        if text.name.is_empty() {
-            return Err(SchemaError::EmptyName);
-        }
-        if text.name.chars().any(char::is_control) {
-            return Err(SchemaError::ControlCharacter(text.name.escape_debug().to_string()));
-        }
-        if text.name.starts_with(RESERVED_PREFIX) {
-            return Err(SchemaError::ReservedName(name()));
-        }
-        let least = if text.public { 1 } else { 2 };
-        if !(least..=MAX_CATEGORIES).contains(&text.categories.len()) {
-            return Err(SchemaError::Categories { attribute: name(), categories: text.categories.len(), least });
+    pub(super) fn checked(mut text: AttributeText) -> Result<Attribute, SchemaError> {
+        if text.asked_if.is_some() {
+            text.categories.retain(|label| label != NOT_ASKED);
+            text.categories.push(NOT_ASKED.to_owned());
         }
         let mut codes = HashMap::with_capacity(text.categories.len());
+        let mut again = None;
         for (code, category) in text.categories.iter().enumerate() {
-            if codes.insert(category.clone(), code as u16).is_some() {
-                return Err(SchemaError::DuplicateCategory { attribute: name(), category: category.clone() });
-            }
+            again = again.or(codes.insert(category.clone(), code as u16).map(|_| category));
         }
-        match text.numbers_wrong() {
-            Some(problem) => Err(SchemaError::Numbers { attribute: name(), problem }),
+        let (least, found) = (if text.public { 1 } else { 2 }, text.categories.len());
+        if !(least..=MAX_CATEGORIES).contains(&found) {
+            return Err(SchemaError::categories(&text.name, found, least));
+        }
+        let wrong = match again {
+            _ if text.name.is_empty() => Some("has an empty name".to_owned()),
+            _ if text.name.chars().any(char::is_control) => Some("has control characters in its name".to_owned()),
+            _ if text.name.starts_with(RESERVED_PREFIX) => {
+                Some(format!("cannot have that name: those that begin with \"{RESERVED_PREFIX}\" are reserved"))
+            }
+            Some(category) => Some(format!("lists the category \"{category}\" twice")),
+            None => text.numbers_wrong(),
+        };
+        match wrong {
+            Some(problem) => Err(SchemaError::of(&text.name, problem)),
             None => Ok(Attribute { text, codes }),
         }
     }
@@ -226,8 +229,9 @@ impl Attribute {
     /// their expectation is the number. That comes before any channel, and no guarantee depends on it.
     pub fn place_of_value(&self, value: &str) -> Option<(u16, f64)> {
         let number = (self.numbers() > 0).then(|| value.trim().parse().ok()).flatten();
-        // The label of a bin, or of a point, is not a value.
-        let label = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numbers());
+        // The label of a bin, or of a point, is not a value. Nothing is said of a question that was not asked.
+        let own = || self.code_of_label(value).filter(|code| usize::from(*code) >= self.numbers());
+        let label = || own().or_else(|| self.not_asked().filter(|_| value.is_empty()));
         number.and_then(|number| self.place_of_number(number)).or_else(|| label().map(|code| (code, 0.0)))
     }
 
@@ -251,5 +255,27 @@ impl Attribute {
     /// The code of the category with that label, as it stands in responses.
     pub fn code_of_label(&self, label: &str) -> Option<u16> {
         self.codes.get(label).copied()
+    }
+
+    /// Whom it is asked; `None` if everybody.
+    pub fn asked_if(&self) -> Option<&AskedIf> {
+        self.text.asked_if.as_ref()
+    }
+
+    /// The code of the category of those who are not asked, if there are any.
+    pub fn not_asked(&self) -> Option<u16> {
+        self.asked_if().map(|_| self.categories().len() as u16 - 1)
+    }
+
+    /// Whether a category is an answer: neither the missing one, `""`, nor that of those who are not asked.
+    pub fn is_answer(&self, code: usize) -> bool {
+        !self.categories()[code].is_empty() && self.not_asked().map(usize::from) != Some(code)
+    }
+
+    /// The same attribute with the same categories, whoever is asked: for a schema that lacks the attribute its condition is about.
+    #[must_use]
+    pub fn without_condition(mut self) -> Attribute {
+        self.text.asked_if = None;
+        self
     }
 }

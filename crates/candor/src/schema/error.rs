@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{MAX_CATEGORIES, RESERVED_PREFIX};
+use super::MAX_CATEGORIES;
 
 /// What is wrong with a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,15 +14,6 @@ pub enum SchemaError {
     /// No attribute at all.
     #[error("a schema needs at least one attribute")]
     Empty,
-    /// An attribute without a name.
-    #[error("an attribute has an empty name")]
-    EmptyName,
-    /// A name that would disturb whatever prints it.
-    #[error("attribute \"{0}\": a name cannot hold control characters")]
-    ControlCharacter(String),
-    /// A name that candor's own columns use.
-    #[error("attribute \"{0}\": names that begin with \"{RESERVED_PREFIX}\" are reserved")]
-    ReservedName(String),
     /// Two attributes of one name.
     #[error("two attributes are named \"{0}\"")]
     DuplicateAttribute(String),
@@ -37,50 +28,31 @@ pub enum SchemaError {
         /// The randomized one.
         randomized: String,
     },
-    /// Too few or too many categories.
-    #[error(
-        "attribute \"{attribute}\" has {categories} {}; it takes from {least} to {MAX_CATEGORIES}",
-        plural(*categories, "category", "categories")
-    )]
-    Categories {
+    /// An attribute that cannot be as it is described.
+    #[error("attribute \"{attribute}\" {problem}")]
+    Attribute {
         /// Which attribute.
         attribute: String,
-        /// How many it has.
-        categories: usize,
-        /// How many it needs.
-        least: usize,
-    },
-    /// A category listed twice.
-    #[error("attribute \"{attribute}\" lists the category \"{category}\" twice")]
-    DuplicateCategory {
-        /// Which attribute.
-        attribute: String,
-        /// Which category.
-        category: String,
-    },
-    /// Edges or a grid that cannot be.
-    #[error("attribute \"{attribute}\": {problem}")]
-    Numbers {
-        /// Which attribute.
-        attribute: String,
-        /// What is wrong.
+        /// What is wrong, and what would be right.
         problem: String,
     },
-    /// No attribute of that name.
-    #[error("there is no attribute \"{name}\"{}", suggestion(nearest.as_deref()))]
-    UnknownAttribute {
-        /// The name looked for.
-        name: String,
-        /// The name that is most like it.
-        nearest: Option<String>,
-    },
+    /// No attribute of that name, and perhaps one that is like it.
+    #[error("there is no attribute \"{0}\"{suggested}", suggested = suggestion(.1.as_deref()))]
+    UnknownAttribute(String, Option<String>),
+}
+
+impl SchemaError {
+    pub(super) fn categories(attribute: &str, found: usize, least: usize) -> SchemaError {
+        let noun = if found == 1 { "category" } else { "categories" };
+        SchemaError::of(attribute, format!("has {found} {noun}; it takes from {least} to {MAX_CATEGORIES}"))
+    }
+
+    pub(super) fn of(attribute: &str, problem: String) -> SchemaError {
+        SchemaError::Attribute { attribute: attribute.escape_debug().to_string(), problem }
+    }
 }
 
 /// "; did you mean ...?" or nothing.
-pub(crate) fn suggestion(nearest: Option<&str>) -> impl fmt::Display {
+pub(super) fn suggestion(nearest: Option<&str>) -> impl fmt::Display {
     nearest.map_or(String::new(), |nearest| format!("; did you mean \"{nearest}\"?"))
-}
-
-fn plural<'a>(n: usize, one: &'a str, many: &'a str) -> &'a str {
-    if n == 1 { one } else { many }
 }

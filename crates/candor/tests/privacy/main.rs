@@ -216,7 +216,7 @@ fn average_security_passes_designs_that_disclose() {
     let one = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]]))]);
     let two = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.7, 0.3], vec![0.2, 0.8]]))]);
     for (plan, discloses) in [(&one, true), (&two, false)] {
-        let question = Question::new(plan).requiring("average-security=1.5".parse().unwrap()).unwrap();
+        let question = Question::new(plan).requiring(Requirement::AverageSecurity(1.5)).unwrap();
         let findings = audit(&question);
         let finding = find(&findings, "average-security");
         assert_eq!(finding.holds, Some(true));
@@ -337,13 +337,13 @@ fn questions_that_make_no_sense() {
     assert!(prior("a1", &[0.5, 0.5, 0.5, -0.5]).contains("-0.5 is not a probability"));
     assert!(prior("a1", &[f64::NAN, 0.5, 0.5, 0.0]).contains("NaN is not a probability"));
     assert!(prior("a1", &[0.5, 0.5, 0.5, 0.0]).contains("sum to 1.5, not to 1"));
-    let require = |text: &str| Question::new(&diverse).requiring(text.parse().unwrap());
-    assert!(require("l-diversity=5").err().unwrap().to_string().contains("\"a1\" has only 4 categories"));
-    let twice = require("l-diversity=2").unwrap().requiring("l-diversity=3".parse().unwrap());
+    let require = |l: usize| Question::new(&diverse).requiring(Requirement::LDiversity(l));
+    assert!(require(5).err().unwrap().to_string().contains("\"a1\" has only 4 categories"));
+    let twice = require(2).unwrap().requiring(Requirement::LDiversity(3));
     assert!(twice.err().unwrap().to_string().contains("required twice"));
-    let findings = audit(&require("l-diversity=2").unwrap());
+    let findings = audit(&require(2).unwrap());
     assert_eq!(find(&findings, "l-diversity").holds, Some(true));
-    let findings = audit(&require("l-diversity=3").unwrap());
+    let findings = audit(&require(3).unwrap());
     assert_eq!(find(&findings, "l-diversity").holds, Some(false));
 }
 

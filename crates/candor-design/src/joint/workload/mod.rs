@@ -21,6 +21,7 @@ mod request;
 use candor::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
 
 use super::optimal::search::Effort;
@@ -286,6 +287,31 @@ pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f6
     Ok(Workload { plan, error: balanced.value + costs.fixed, of_its_kind: None })
 }
 
+/// How often costs are taken anew at the information that is best for them.
+const STRUCTURE_ROUNDS: usize = 5;
+
+/// The costs for estimates that know which cells cannot be. They depend on the information about the components, and that on the costs: each round takes the best
+/// lottery of strips, tables and the whole record for the costs so far, and the costs at its information. The error falls in every round, since the costs are an upper
+/// bound that holds with equality there.
+fn knowing(
+    schema: &Schema,
+    tables: &TableList,
+    weights: &[f64],
+    mut costs: Costs,
+    space: &Space,
+    epsilon: f64,
+) -> Costs {
+    for _ in 0..STRUCTURE_ROUNDS {
+        let mut pool = Pool::new(space, &costs, square);
+        strips::strips(&costs, epsilon).into_iter().for_each(|strip| pool.add_strip(strip));
+        costs.components.iter().for_each(|hits| pool.add_pattern(Support::Hits(hits.clone())));
+        pool.add_pattern(Support::Hits((0..space.attributes()).collect()));
+        let information = pool.balance(balance::LOTTERY, COARSE).totals;
+        costs = costs.within(schema, tables, weights, &information);
+    }
+    costs
+}
+
 /// What is designed for.
 struct Setting {
     /// Positions in the schema.
@@ -316,6 +342,11 @@ impl Setting {
         lists.sort_unstable();
         lists.dedup();
         let space = Space::new(&sizes, epsilon);
+        let costs = if all_possible(schema, tables.lists()) {
+            costs
+        } else {
+            knowing(schema, tables, weights, costs, &space, epsilon)
+        };
         let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
         Ok(Setting { attributes, axes, tables: lists, costs, space })
     }

@@ -3,6 +3,7 @@
 use candor::channel::Channel;
 use candor::plan::Plan;
 use candor::schema::Schema;
+use candor_analysis::structure::possible;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
@@ -132,9 +133,11 @@ fn choice(
     tables: &TableList,
     weights: &[f64],
 ) -> Choice {
-    let size = |&attribute: &usize| schema.size(attribute) as f64;
-    let cells =
-        tables.lists().iter().zip(weights).map(|(table, weight)| weight * table.iter().map(size).product::<f64>());
+    let cells = tables.lists().iter().zip(weights).map(|(table, weight)| {
+        let size = |&attribute: &usize| schema.size(attribute) as f64;
+        let of_those = |cells: Vec<bool>| cells.into_iter().filter(|possible| *possible).count() as f64;
+        weight * possible(schema, table).map_or_else(|| table.iter().map(size).product(), of_those)
+    });
     let scale = cells.sum::<f64>() * DEFAULT_RESPONDENTS;
     // What was minimised is what the plan has, but for the rounding to integers.
     let minimised = |error: f64| (error / scale).sqrt();

@@ -1,0 +1,321 @@
+//! Questions asked only if: impossible cells are zero, estimates stay unbiased, their errors are exact and do not grow.
+
+use std::collections::BTreeMap;
+
+use candor::channel::{Axis, Channel, Matrix, Pattern, Strip};
+use candor::plan::{Block, Plan};
+use candor::randomize::Randomizer;
+use candor::randomness::Source;
+use candor::schema::Schema;
+use candor_analysis::among::{Among, shares_among};
+use candor_analysis::estimate::{Interval, Method, Options, TableEstimator, Target, analyse};
+use candor_analysis::structure::possible;
+use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
+use rand_core::Rng;
+
+/// `smokes` (no, yes, former), `daily` (few, many) if they do or did, the public `region` (n, s), and `quit` (no, yes) if daily is many.
+fn schema() -> Schema {
+    Schema::from_toml(
+        "[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\", \"former\"]\n\
+         [[attribute]]\nname = \"daily\"\nasked_if = \"smokes in (yes, former)\"\ncategories = [\"few\", \"many\"]\n\
+         [[attribute]]\nname = \"region\"\npublic = true\ncategories = [\"n\", \"s\"]\n\
+         [[attribute]]\nname = \"quit\"\nasked_if = \"daily = many\"\ncategories = [\"no\", \"yes\"]\n",
+    )
+    .unwrap()
+}
+
+fn unstructured() -> Schema {
+    Schema::new(schema().attributes().iter().map(|attribute| attribute.clone().without_condition()).collect()).unwrap()
+}
+
+fn k_ary(sizes: &[usize], epsilon: f64) -> Channel {
+    Pattern::k_ary(sizes.iter().map(|&a| Axis::single(a)).collect(), epsilon).unwrap().into()
+}
+
+fn matrix() -> Channel {
+    let columns = [vec![0.6, 0.1, 0.1, 0.2], vec![0.2, 0.5, 0.1, 0.2], vec![0.1, 0.1, 0.6, 0.2]];
+    Matrix::rounded(vec![3], (0..4).map(|i| i.to_string()).collect(), &columns).unwrap().into()
+}
+
+/// The probability of each answer to `smokes` and `daily`, given the truth, as counts are laid out.
+type Law = Box<dyn Fn(usize, usize) -> f64>;
+
+fn kept(sizes: usize, epsilon: f64) -> impl Fn(usize, usize) -> f64 {
+    move |answer, truth| (if answer == truth { epsilon.exp() } else { 1.0 }) / (epsilon.exp() + sizes as f64 - 1.0)
+}
+
+/// Plans without lotteries, with the law of their answers: truth and answer as cells of `smokes`, `daily`.
+fn plans(schema: &Schema, epsilon: f64) -> Vec<(&'static str, Plan, Law)> {
+    let quit = || Block::new(vec![3], k_ary(&[3], 1.0));
+    let plan = |blocks| Plan::new(schema.clone(), blocks).unwrap();
+    let (one, joint) = (kept(3, epsilon), kept(9, epsilon));
+    let other = kept(3, epsilon);
+    let rows = [[0.6, 0.2, 0.1], [0.1, 0.5, 0.1], [0.1, 0.1, 0.6], [0.2, 0.2, 0.2]];
+    vec![
+        (
+            "own",
+            plan(vec![Block::new(vec![0], k_ary(&[3], epsilon)), Block::new(vec![1], k_ary(&[3], epsilon)), quit()]),
+            Box::new(move |z: usize, x: usize| one(z / 3, x / 3) * one(z % 3, x % 3)) as Law,
+        ),
+        ("joint", plan(vec![Block::new(vec![0, 1], k_ary(&[3, 3], epsilon)), quit()]), Box::new(joint)),
+        (
+            "matrix",
+            plan(vec![Block::new(vec![0], matrix()), Block::new(vec![1], k_ary(&[3], epsilon)), quit()]),
+            // Outputs come after the attributes with answers of their own.
+            Box::new(move |z: usize, x: usize| other(z / 4, x % 3) * rows[z % 4][x / 3]),
+        ),
+    ]
+}
+
+fn tally(plan: &Plan, counts: Vec<f64>) -> TableTally {
+    let total = counts.iter().sum();
+    let group = Group { total, squares: total, counts, square_counts: Vec::new() };
+    TableTally::from_groups(plan, CountLayout::new(plan, &[0, 1]), BTreeMap::from([(Vec::new(), group)]))
+}
+
+/// Truths over the nine cells of `smokes` and `daily`, all of which can be.
+fn truths() -> Vec<Vec<f64>> {
+    vec![
+        vec![0.0, 0.0, 0.2, 0.2, 0.2, 0.0, 0.2, 0.2, 0.0],
+        vec![0.0, 0.0, 0.7, 0.1, 0.05, 0.0, 0.1, 0.05, 0.0],
+        vec![0.0, 0.0, 0.05, 0.9, 0.0, 0.0, 0.0, 0.05, 0.0],
+        vec![0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    ]
+}
+
+const IMPOSSIBLE: [usize; 4] = [0, 1, 5, 8];
+
+/// Contributions of single answers, enumerated: their mean is the truth, whatever it is, and their variance is what is told.
+#[test]
+fn estimates_are_unbiased_and_errors_exact() {
+    let options = Options { interval: Interval::Wald, ..Options::default() };
+    for epsilon in [0.5, 1.5, 4.0] {
+        for (name, plan, law) in plans(&schema(), epsilon) {
+            let estimator = TableEstimator::new(&plan, &[0, 1]).unwrap();
+            let answers = if name == "matrix" { 12 } else { 9 };
+            let unit = |cell: usize, of: usize| (0..of).map(|at| f64::from(u8::from(at == cell))).collect::<Vec<f64>>();
+            let contribution = |answer: usize, cell: usize| {
+                let alone = tally(&plan, unit(answer, answers));
+                estimator.sum(&alone, &unit(cell, 9), &options).unwrap().estimate
+            };
+            let adds: Vec<Vec<f64>> =
+                (0..answers).map(|z| (0..9).map(|cell| contribution(z, cell)).collect()).collect();
+            for truth in truths() {
+                let chance = |z: usize| (0..9).map(|x| truth[x] * law(z, x)).sum::<f64>();
+                let n = 1e5;
+                let expected = tally(&plan, (0..answers).map(|z| n * chance(z)).collect());
+                let cells = analyse(&plan, &expected, &options).cells.unwrap();
+                let own = TableEstimator::new(&plan, &[0, 1]).unwrap().estimate(&expected, Target::Population).unwrap();
+                for cell in 0..9 {
+                    let mean: f64 = (0..answers).map(|z| chance(z) * adds[z][cell]).sum();
+                    let square: f64 = (0..answers).map(|z| chance(z) * adds[z][cell].powi(2)).sum();
+                    assert!((mean - truth[cell]).abs() < 1e-7, "{name} {epsilon} {cell}: {mean} for {}", truth[cell]);
+                    assert!((cells[cell].estimate - truth[cell]).abs() < 1e-7);
+                    let exact = ((square - mean * mean) / n).max(0.0).sqrt();
+                    let error = cells[cell].uncertainty.unwrap().standard_error;
+                    assert!((error - exact).abs() < 1e-6 * own.standard_errors[cell], "{name} {cell}: {error} {exact}");
+                    if IMPOSSIBLE.contains(&cell) {
+                        assert_eq!((cells[cell].estimate, error), (0.0, 0.0));
+                        assert_eq!(cells[cell].uncertainty.map(|u| (u.low, u.high)), Some((0.0, 0.0)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Against the same plan without the knowledge: the squared errors of what can be are smaller together, and so is each at small epsilons unless
+/// everybody is alike. At large ones those of nearly empty cells can grow: what is taken out is as much as would be right if all were equally common.
+#[test]
+fn errors_do_not_grow() {
+    for epsilon in [0.5, 1.5, 4.0] {
+        for ((name, plan, law), (_, before, _)) in
+            plans(&schema(), epsilon).into_iter().zip(plans(&unstructured(), epsilon))
+        {
+            let answers = if name == "matrix" { 12 } else { 9 };
+            for truth in truths() {
+                let chance = |z: usize| (0..9).map(|x| truth[x] * law(z, x)).sum::<f64>();
+                let counts: Vec<f64> = (0..answers).map(|z| 1e5 * chance(z)).collect();
+                let errors = |plan: &Plan| -> Vec<f64> {
+                    let cells = analyse(plan, &tally(plan, counts.clone()), &Options::default()).cells.unwrap();
+                    cells.iter().map(|cell| cell.uncertainty.unwrap().standard_error).collect()
+                };
+                let (now, then) = (errors(&plan), errors(&before));
+                for (cell, (now, then)) in now.iter().zip(&then).enumerate().filter(|_| epsilon < 2.0) {
+                    let most = if truth.contains(&1.0) { 1.1 } else { 1.001 };
+                    assert!(*now <= most * then, "{name} {epsilon} {truth:?} {cell}: {now} {then}");
+                }
+                let sum = |errors: &[f64]| errors.iter().map(|e| e * e).sum::<f64>();
+                let possible: Vec<f64> =
+                    (0..9).filter(|cell| !IMPOSSIBLE.contains(cell)).map(|cell| then[cell]).collect();
+                let gain = sum(&now) / sum(&possible);
+                assert!(gain < if epsilon < 2.0 { 0.95 } else { 1.0 }, "{name} {epsilon}: {gain}");
+            }
+        }
+    }
+}
+
+/// People who keep the rules, one column each for `smokes`, `daily`, `region` and `quit`.
+fn people(n: usize, rng: &mut impl Rng) -> Vec<Vec<u16>> {
+    let mut columns = vec![Vec::new(); 4];
+    let mut below = |shares: &[f64]| {
+        let mut left = rng.next_u64() as f64 / 2f64.powi(64);
+        let at = shares.iter().position(|share| {
+            left -= share;
+            left < 0.0
+        });
+        at.unwrap_or(shares.len() - 1) as u16
+    };
+    for _ in 0..n {
+        let region = below(&[0.6, 0.4]);
+        let smokes = below(&[[0.6, 0.3, 0.1], [0.5, 0.2, 0.3]][usize::from(region)]);
+        let daily = if smokes == 0 { 2 } else { below(&[0.6, 0.4]) };
+        let quit = if daily == 1 { below(&[0.7, 0.3]) } else { 2 };
+        [smokes, daily, region, quit].into_iter().zip(&mut columns).for_each(|(code, column)| column.push(code));
+    }
+    columns
+}
+
+fn lottery() -> Plan {
+    let strip =
+        |places: Vec<usize>, sizes: Vec<usize>| -> Channel { Strip::within(places, sizes, 2, 2.0).unwrap().into() };
+    let tickets = vec![
+        (3, strip(vec![0, 1], vec![3, 3])),
+        (2, strip(vec![1, 2], vec![3, 3])),
+        (2, strip(vec![0, 2], vec![3, 3])),
+        (1, k_ary(&[3, 3, 3], 2.0)),
+    ];
+    Plan::new(schema(), vec![Block::lottery(vec![0, 1, 3], tickets)]).unwrap()
+}
+
+/// Simulated surveys with a lottery of strips and patterns: means and scatter are what is told, margins agree, public shares stay.
+#[test]
+fn surveys_with_lotteries() {
+    const SURVEYS: u64 = 300;
+    let plan = lottery();
+    let people = people(3000, &mut Source::from_seed(3).stream(0));
+    for table in [vec![0, 1], vec![1, 0, 2], vec![0, 3], vec![3, 1]] {
+        let possible = possible(plan.schema(), &table).unwrap();
+        let shape = plan.schema().shape(&table);
+        let mut truth = vec![0.0; possible.len()];
+        let codes = |row: usize| table.iter().map(|&a| usize::from(people[a][row])).collect::<Vec<_>>();
+        (0..3000).for_each(|row| truth[shape.cell(&codes(row))] += 1.0 / 3000.0);
+        let (mut sums, mut squares, mut errors) = (truth.clone(), vec![0.0; truth.len()], vec![0.0; truth.len()]);
+        sums.iter_mut().for_each(|sum| *sum = 0.0);
+        for seed in 0..SURVEYS {
+            let answers = Randomizer::new(&plan).batch(&people, &mut Source::from_seed(11).stream(seed)).unwrap();
+            let codes = answer_codes(&plan, &answers, &people);
+            let mut tally = TableTally::new(CountLayout::new(&plan, &table));
+            tally.add(&plan, &codes, Rows::Single, |_| true);
+            let options = Options { target: Target::Table, interval: Interval::Wald, ..Options::default() };
+            let cells = analyse(&plan, &tally, &options).cells.unwrap();
+            for (cell, found) in cells.iter().enumerate() {
+                sums[cell] += found.estimate - truth[cell];
+                squares[cell] += (found.estimate - truth[cell]).powi(2);
+                errors[cell] += found.uncertainty.unwrap().standard_error.powi(2);
+            }
+            let total: f64 = cells.iter().map(|cell| cell.estimate).sum();
+            assert!((total - 1.0).abs() < 1e-9, "{total}");
+            if table.contains(&2) {
+                let shares: Vec<f64> = cells.iter().map(|cell| cell.estimate).collect();
+                let region = people[2].iter().filter(|&&code| code == 0).count() as f64 / 3000.0;
+                assert!((shape.margin(&shares, 2)[0] - region).abs() < 1e-9);
+            }
+        }
+        let n = SURVEYS as f64;
+        for cell in 0..truth.len() {
+            if !possible[cell] {
+                assert_eq!((sums[cell], errors[cell]), (0.0, 0.0));
+                continue;
+            }
+            // Five and a half standard deviations, also of the variance.
+            assert!(sums[cell].abs() < 5.5 * squares[cell].sqrt(), "{table:?} {cell}: {}", sums[cell] / n);
+            let ratio = squares[cell] / errors[cell];
+            assert!((ratio - 1.0).abs() < 5.5 * (2.0 / n).sqrt(), "{table:?} {cell}: {ratio}");
+        }
+    }
+}
+
+/// Shares among those who were asked, and sums, make use of it, too; other methods give zeros.
+#[test]
+fn everything_else_knows_it() {
+    let people = people(4000, &mut Source::from_seed(5).stream(0));
+    let (plan, before) = (lottery(), Plan::new(unstructured(), lottery().blocks().to_vec()).unwrap());
+    let count = |plan: &Plan, seed: u64| {
+        let answers = Randomizer::new(plan).batch(&people, &mut Source::from_seed(13).stream(seed)).unwrap();
+        let codes = answer_codes(plan, &answers, &people);
+        let mut tally = TableTally::new(CountLayout::new(plan, &[0, 1]));
+        tally.add(plan, &codes, Rows::Single, |_| true);
+        tally
+    };
+    let error = |plan: &Plan, tally: &TableTally| {
+        let among = Among { given: 1, without_missing: false };
+        let shares = shares_among(plan, tally, among, &Options::default()).cells.unwrap();
+        // "many" among those who smoke.
+        let share = shares.iter().find(|share| share.codes == [1, 1]).unwrap().share;
+        let sum = TableEstimator::new(plan, &[0, 1]).unwrap();
+        let some: Vec<f64> = (0..9).map(|cell| f64::from(u8::from(cell == 3 || cell == 4))).collect();
+        let sum = sum.sum(tally, &some, &Options::default()).unwrap();
+        [share, sum].map(|cell| {
+            let told = cell.uncertainty.unwrap();
+            assert!(told.low <= cell.estimate && cell.estimate <= told.high);
+            (told.standard_error, told.high - told.low)
+        })
+    };
+    // What a survey happens to give moves the error of a ratio: over twenty of them.
+    let mut all = [[(0.0, 0.0); 2]; 2];
+    for seed in 0..20 {
+        for (plan, sums) in [&plan, &before].into_iter().zip(&mut all) {
+            for (sum, (error, width)) in sums.iter_mut().zip(error(plan, &count(plan, seed))) {
+                *sum = (sum.0 + error, sum.1 + width);
+            }
+        }
+    }
+    for (now, then) in all[0].into_iter().zip(all[1]) {
+        assert!(now.0 < 0.97 * then.0 && now.1 < 0.97 * then.1, "{now:?} {then:?}");
+    }
+    let now = count(&plan, 0);
+    for method in [Method::Projected, Method::Clipped, Method::Constrained] {
+        let cells = analyse(&plan, &now, &Options { method, ..Options::default() }).cells.unwrap();
+        let total: f64 = cells.iter().map(|cell| cell.estimate).sum();
+        assert!(
+            (total - 1.0).abs() < 1e-6 && IMPOSSIBLE.iter().all(|&cell| cells[cell].estimate.abs() < 1e-6),
+            "{method:?}"
+        );
+    }
+    let (_, own, _) = plans(&schema(), 1.0).remove(1);
+    let tally = tally(&own, vec![400.0, 300.0, 900.0, 800.0, 700.0, 300.0, 500.0, 400.0, 300.0]);
+    let cells = analyse(&own, &tally, &Options { method: Method::Iterative, ..Options::default() }).cells.unwrap();
+    assert!(IMPOSSIBLE.iter().all(|&cell| cells[cell].estimate == 0.0), "{cells:?}");
+    let intervals =
+        analyse(&own, &tally, &Options { interval: Interval::Bootstrap, ..Options::default() }).cells.unwrap();
+    for (cell, found) in intervals.iter().enumerate() {
+        let told = found.uncertainty.unwrap();
+        assert_eq!(told.high - told.low == 0.0, IMPOSSIBLE.contains(&cell), "{cell}");
+    }
+}
+
+/// With weights from the responses no error grows, also where everybody is alike; with many responses it is not off.
+#[test]
+fn plug_in_errors_do_not_grow() {
+    for epsilon in [0.5, 1.5, 4.0] {
+        for ((name, plan, law), (_, before, _)) in
+            plans(&schema(), epsilon).into_iter().zip(plans(&unstructured(), epsilon))
+        {
+            let answers = if name == "matrix" { 12 } else { 9 };
+            for truth in truths() {
+                let chance = |z: usize| (0..9).map(|x| truth[x] * law(z, x)).sum::<f64>();
+                let counts: Vec<f64> = (0..answers).map(|z| 1e5 * chance(z)).collect();
+                let cells = |plan: &Plan| {
+                    let options = Options { method: Method::PlugIn, ..Options::default() };
+                    analyse(plan, &tally(plan, counts.clone()), &options).cells.unwrap()
+                };
+                for (cell, (now, then)) in cells(&plan).iter().zip(cells(&before)).enumerate() {
+                    assert!((now.estimate - truth[cell]).abs() < 1e-7, "{name} {cell}: {}", now.estimate);
+                    let [now, then] = [now.uncertainty, then.uncertainty].map(|told| told.unwrap().standard_error);
+                    assert!(now <= 1.001 * then, "{name} {epsilon} {truth:?} {cell}: {now} {then}");
+                }
+            }
+        }
+    }
+}
