@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .parameters import written
+from .parameters import names, written
 from .plan import Plan, TableNames, Tables
 from .progress import Bar
 from .result import Result
@@ -117,6 +117,7 @@ def compare(
     l: int | None = None,  # noqa: E741
     respondents: float | None = None,
     simulate: Tables | None = None,
+    missing: str | Iterable[str] | None = None,
     repeats: int | None = None,
     seed: int | None = None,
 ) -> Comparison:
@@ -143,7 +144,7 @@ def compare(
         return Comparison.loads(_candor.compare_for(_schema(schema)._native, for_, asked))
     options = written(
         epsilon=epsilon, tables=tables, clusters=None if clusters is None else _clusters(clusters),
-        respondents=respondents, repeats=repeats, seed=seed,
+        respondents=respondents, missing=names(missing), repeats=repeats, seed=seed,
     )  # fmt: skip
     records = None if simulate is None else frames.given(simulate)
     with Bar() as bar:

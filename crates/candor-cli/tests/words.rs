@@ -237,3 +237,53 @@ fn no_name_turns_the_text_around_it() {
         assert!(html.contains("<bdi>x\u{200f}\u{5d0}</bdi>"), "{html}");
     }
 }
+
+/// What R writes is read as it is meant, from the schema to the responses, and only words that nobody could know are said again.
+#[test]
+fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
+    let sandbox = Sandbox::new();
+    let rows = ["31,yes,-9,NA", "NA,NA,2,DE", "52,no,1,FR", "18,,2,DE"];
+    sandbox.write("people.csv", format!("age,smokes,children,country\n{}\n", rows.join("\n")));
+    let infer = |more: &str| {
+        sandbox.run(&format!("schema infer people.csv --bins age=edges:40 {more} -o schema.toml")).fine().err
+    };
+    let told = infer("");
+    for note in [
+        "note: column \"age\": 1 value is \"NA\", read as missing (if it is a category, say --missing \"\")",
+        "note: column \"smokes\": 1 value is \"NA\", read as missing",
+        "note: column \"smokes\": 2 values are missing; the category \"\" stands for what is missing",
+        "note: column \"country\": 1 value is \"NA\", which is a category like any other; if it stands for what is missing, say --missing NA",
+    ] {
+        assert!(told.contains(note), "{told}");
+    }
+    sandbox.run("schema check schema.toml people.csv").fine();
+    sandbox.run("design schema.toml --epsilon 40 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
+    // With so large an epsilon nobody's answer differs from the truth.
+    assert_eq!(
+        sandbox.read("responses.csv"),
+        "age,smokes,children,country\nbelow 40,yes,-9,NA\n\"\",\"\",2,DE\n40 or more,no,1,FR\nbelow 40,\"\",2,DE\n"
+    );
+
+    let told = infer("--missing NA,-9");
+    assert!(
+        told.contains("note: the schema does not hold the words for what is missing: say --missing NA,-9 again"),
+        "{told}"
+    );
+    sandbox.run("schema check schema.toml people.csv --missing NA,-9").fine();
+    let checked = sandbox.run("schema check schema.toml people.csv");
+    assert!(
+        checked.code == 1 && checked.out.contains("\"-9\" is not a category; the schema lists 3"),
+        "{}",
+        checked.out
+    );
+    sandbox.run("design schema.toml --epsilon 40 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1 --missing NA,-9").fine();
+    assert_eq!(
+        sandbox.read("responses.csv"),
+        "age,smokes,children,country\nbelow 40,yes,\"\",\"\"\n\"\",\"\",2,DE\n40 or more,no,1,FR\nbelow 40,\"\",2,DE\n"
+    );
+    sandbox.run("randomize plan.json --one-by-one --missing NA").refused(2, &["--missing"]);
+    sandbox.run("cluster schema.toml people.csv --missing NA,-9").fine();
+    sandbox.run("compare schema.toml --epsilon 4 --simulate people.csv --missing NA,-9 --repeats 1").fine();
+}

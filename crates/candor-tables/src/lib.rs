@@ -14,6 +14,7 @@ mod bad_value;
 pub mod error;
 pub mod limits;
 mod cross;
+pub mod missing;
 pub mod input;
 pub mod misfit;
 pub mod dither;

@@ -12,7 +12,7 @@ use super::json;
 use crate::errors::parameter;
 use crate::options::Options;
 use crate::plan::Schema;
-use crate::source::inputs;
+use crate::source::{inputs, missing};
 use crate::work::run;
 
 /// How often the records of a simulation are randomized, and from which seed, unless it is said: as the command does.
@@ -29,7 +29,8 @@ pub fn compare_methods(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = Options::read(options)?;
-    let records = simulate.map(|given| inputs(&given, None)).transpose()?;
+    let words = missing(&mut options)?;
+    let records = simulate.map(|given| inputs(&given, None)).transpose()?.map(|inputs| inputs.with_missing(&words));
     let epsilon: f64 = options.take("epsilon")?.ok_or_else(|| parameter("this needs `epsilon`"))?;
     let default = CompareOptions::default();
     let (respondents, tables, clusters) =

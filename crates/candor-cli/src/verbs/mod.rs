@@ -39,6 +39,7 @@ use candor_study::StudyError;
 use candor_study::counts::Provenance;
 use candor_study::texts::{Language, OwnTexts};
 use candor_tables::limits;
+use candor_tables::missing::Missing;
 use candor_tables::responses::Format;
 
 use crate::failure::Failure;
@@ -60,6 +61,21 @@ impl CellArgs {
             }
             false => Ok(format),
         }
+    }
+}
+
+/// Words that stand for what is missing in tables of true records.
+#[derive(clap::Args)]
+struct MissingArgs {
+    /// Words that stand for a missing value, such as NA,-9, unless the schema lists them. By default NA, N/A, n/a, NaN, NULL and null do, where they
+    /// would not fit otherwise; "" for none
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
+    missing: Option<Vec<String>>,
+}
+
+impl MissingArgs {
+    fn words(&self) -> Missing {
+        Missing::named(self.missing.clone())
     }
 }
 

@@ -8,6 +8,7 @@ use candor_design::Method;
 use candor_design::request::Request;
 use candor_study::compare::{CompareOptions, ComparedAttribute, ComparedMethod, Comparison, Simulate, compare};
 use candor_tables::input::Inputs;
+use candor_tables::missing::Missing;
 use candor_tables::truth::Records;
 use serde_json::Value;
 
@@ -27,7 +28,10 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
             .map_err(|error| Failure::about("--categories", error))?,
     };
     let truths = match &args.simulate {
-        Some(path) => Some(Records { schema: &schema, inputs: Inputs::new([path], None)? }.read()?),
+        Some(path) => {
+            let inputs = Inputs::new([path], None)?.with_missing(&Missing::named(args.missing.clone()));
+            Some(Records { schema: &schema, inputs }.read()?)
+        }
         None => None,
     };
     let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats: args.repeats, seed: args.seed });
@@ -161,11 +165,14 @@ fn simulated(args: &CompareArgs, comparison: &Comparison) -> String {
         [method.method.to_owned()].into_iter().chain(errors.map(shown)).collect::<Vec<String>>()
     };
     text += &table(&header, &made(comparison).map(row).collect::<Vec<_>>());
-    text + &paragraph(
-        "These are errors against the truth in this very table: only the randomization is uncertain, so they are smaller than \
-         those above, which are for a population. Predicted is for a uniform truth; under a lottery (sampling, workload) \
-         a skewed one has somewhat smaller errors.",
-    )
+    let smaller = match comparison.respondents == records as f64 {
+        true => ", so they are smaller than those above, which are for a population",
+        false => "; those above are for a population and another number of respondents",
+    };
+    text + &paragraph(&format!(
+        "These are errors against the truth in this very table: only the randomization is uncertain{smaller}. Predicted is for a \
+         uniform truth; the table's own may have other errors, under a lottery (sampling, workload) mostly smaller ones."
+    ))
 }
 
 /// What the other randomized attributes cost each.

@@ -52,6 +52,9 @@ pub struct CompareArgs {
     /// A table of true records: randomize it under every plan, and compare the estimates with the truth
     #[arg(long, value_name = "people.csv", requires = "epsilon")]
     simulate: Option<String>,
+    /// Words of that table that stand for a missing value, such as NA,-9; see candor randomize
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true, requires = "simulate")]
+    missing: Option<Vec<String>>,
     /// How often the table is randomized
     #[arg(long, value_name = "N", default_value_t = 10, requires = "simulate", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     repeats: u64,

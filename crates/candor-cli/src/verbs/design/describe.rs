@@ -80,25 +80,26 @@ pub fn describe_expectations(expected: &[Expectation], respondents: f64) -> Stri
 }
 
 pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {
-    let among = if pairs.looked_at < pairs.all { ", the only pair looked at" } else { "" };
-    let people = count(respondents as u64);
-    let verdict = match pairs.largest_standard_error {
-        None => {
-            "so this plan cannot answer tables of pairs at all; --method workload --tables pairs makes one that can"
-                .to_owned()
-        }
-        Some(error) if error > USELESS => format!(
-            "so with {people} respondents the share in a cell of a pair table would have a standard error of {error:.2}: this \
-             plan cannot answer pairs in practice; --method workload --tables pairs makes one that can"
-        ),
-        Some(error) => {
-            format!("and with {people} respondents no pair table has a larger standard error than {error:.4}")
-        }
+    let (people, pair) = (count(respondents as u64), pairs.attributes.join(","));
+    let among = match pairs.looked_at == pairs.all {
+        true => format!("Of {}", plural(pairs.all, "pair")),
+        false => format!("Of the {} looked at, out of {},", plural(pairs.looked_at, "pair"), pairs.all),
     };
-    let sentence = format!(
-        "Of pairs it tells least about {} (eigenvalue {:.2e}{among}), {verdict}.",
-        pairs.attributes.join(","),
-        pairs.smallest_eigenvalue
-    );
+    let sentence = match (pairs.largest_standard_error, pairs.not_identifiable) {
+        (None, unknown) if unknown == pairs.looked_at => {
+            format!("{among} this plan can answer none; --method workload --tables pairs makes one that can.")
+        }
+        (None, unknown) => format!(
+            "{among} this plan cannot answer {unknown}, such as {pair}; --method workload --tables pairs makes one that can."
+        ),
+        (Some(error), _) if error > USELESS => format!(
+            "{among} it tells least about {pair}. With {people} respondents the share in a cell of a pair table would have a \
+             standard error of up to {error:.2}: this plan cannot answer all pairs in practice; --method workload --tables pairs \
+             makes one that can."
+        ),
+        (Some(error), _) => format!(
+            "{among} it tells least about {pair}; with {people} respondents none has a larger standard error than {error:.4}."
+        ),
+    };
     "\n".to_owned() + &paragraph(&sentence)
 }

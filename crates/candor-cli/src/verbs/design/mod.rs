@@ -219,7 +219,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         return emit_json(&designed);
     }
     let mut text = describe(&designed.plan, args.epsilon);
-    text += &findings(&designed);
+    text += &findings(&designed, options.respondents);
     if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
         text += &describe_expectations(&designed.expected, options.respondents);
     }
