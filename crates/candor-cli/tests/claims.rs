@@ -111,6 +111,8 @@ fn check_pairs(text: &str, plan: &Plan, words: &str) {
         assert_eq!((claimed as usize, unknown.iter().any(|own| own == pair)), (unknown.len(), true), "{words}: {text}");
     } else if let Some(error) = number(text, "none has a larger standard error than ", ". ") {
         assert!(unknown.is_empty() && (error - largest).abs() <= 5e-5 + ROUNDING, "{words}: {largest}, {text}");
+    } else if let Some(error) = number(text, "the table of a1,a2 has a standard error of ", ". ") {
+        assert!(k == 2 && unknown.is_empty() && (error - largest).abs() <= 5e-5 + ROUNDING, "{words}: {text}");
     } else if let Some(error) = number(text, "standard error of up to ", ":") {
         assert!(unknown.is_empty() && (error - largest).abs() <= 5e-3 + ROUNDING, "{words}: {largest}, {text}");
     } else {

@@ -287,3 +287,49 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
     sandbox.run("cluster schema.toml people.csv --missing NA,-9").fine();
     sandbox.run("compare schema.toml --epsilon 4 --simulate people.csv --missing NA,-9 --repeats 1").fine();
 }
+
+/// What is missing is called so wherever categories are shown, and single things are not told in the plural.
+#[test]
+fn missing_is_written_one_way_and_numbers_agree_with_their_nouns() {
+    let sandbox = Sandbox::new();
+    let people = (0..600).map(|i| {
+        let of = |labels: [&'static str; 3], at: usize| labels[at % 3];
+        format!("{},{},{}\n", of(["f", "m", ""], i / 7), of(["yes", "no", ""], i / 2), of(["20", "50", ""], i / 5))
+    });
+    sandbox.write("people.csv", "sex,smokes,age\n".to_owned() + &people.collect::<String>());
+    sandbox.run("schema infer people.csv --public sex --bins age=edges:30 -o schema.toml").fine();
+    sandbox.run("design schema.toml --epsilon 6 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o r.csv --seed 3").fine();
+    sandbox.write("bad.csv", "sex,smokes,age\nf,perhaps,20\n");
+    for words in [
+        "schema check schema.toml bad.csv",
+        "estimate plan.json r.csv --tables smokes,age",
+        "estimate plan.json r.csv --tables smokes --by sex",
+        "estimate plan.json r.csv --tables smokes|age --compare sex",
+        "estimate plan.json r.csv --tables age --compare sex --mean age --values age:20,50",
+        "test plan.json r.csv --independence smokes,age --by sex",
+        "query plan.json r.csv --where smokes=yes --compare sex",
+        "regress plan.json r.csv --model smokes~sex",
+        "size plan.json --detect 0.1,0.2",
+        "report plan.json r.csv --tables smokes -o -",
+    ] {
+        let said = sandbox.run(words).out;
+        assert!(said.contains("(missing)"), "{words}: {said}");
+        for wrong in [
+            "\"\"",
+            "1 values",
+            "1 ways",
+            "of 1 public way",
+            "p = below",
+            "p = <",
+            "= \n",
+            "1 respondents are",
+            " x \n",
+        ] {
+            assert!(!said.contains(wrong), "{words}: {wrong}: {said}");
+        }
+    }
+    let compared = sandbox.run("compare schema.toml --epsilon 2").fine().out;
+    assert!(!compared.contains("one of 1 public way"), "{compared}");
+    assert!(!compared.contains("eigenvalue") && !compared.contains("hypervolume"), "{compared}");
+}

@@ -191,11 +191,8 @@ fn ending(file: &std::path::Path) -> Option<&'static str> {
 
 /// A gap in two digits that it does not exceed.
 fn rounded_up(gap: f64) -> String {
-    let text = format!("{:.1e}", gap.max(0.0));
-    match text.parse::<f64>() {
-        Ok(shown) if shown < gap => format!("{:.1e}", gap * 1.1),
-        _ => text,
-    }
+    let unit = 10f64.powf(gap.max(f64::MIN_POSITIVE).log10().floor() - 1.0);
+    format!("{:.1e}", (gap.max(0.0) / unit - 1e-9).ceil() * unit)
 }
 
 fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {

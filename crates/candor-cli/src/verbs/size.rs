@@ -19,7 +19,7 @@ use super::regress::{FamilyArg, parse_reference};
 use super::{parse_respondents, read_plan};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::show::{count, emit, emit_json, remark, table};
+use crate::show::{count, emit, emit_json, label, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -170,7 +170,8 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     }
     found.notes.iter().for_each(|note| remark(&with_flags(note)));
     let row = |one: &EffectPower| {
-        let term = one.category.as_ref().map_or(one.term.clone(), |category| format!("{} for {category}", one.term));
+        let term =
+            one.category.as_ref().map_or(one.term.clone(), |category| format!("{} for {}", one.term, label(category)));
         let effect = one.effect.to_string();
         vec![
             term,
@@ -194,7 +195,7 @@ fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {
     let row = |one: &QuestionPower| {
         let numbers = one.respondents.zip(one.power).map(|(n, power)| [count(n as u64), format!("{power:.3}")]);
         let reason = || [one.reason.clone().unwrap_or_default(), String::new()];
-        [one.attribute.clone(), one.category.clone()].into_iter().chain(numbers.unwrap_or_else(reason)).collect()
+        [one.attribute.clone(), label(&one.category)].into_iter().chain(numbers.unwrap_or_else(reason)).collect()
     };
     let rows: Vec<Vec<String>> = found.questions.iter().map(row).collect();
     emit(&(heading(&found) + &table(&["question", "category", "respondents", "power"], &rows)))

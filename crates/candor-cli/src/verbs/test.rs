@@ -11,7 +11,7 @@ use super::estimate::parse_confidence;
 use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, paragraph, plural};
+use crate::show::{count, emit, emit_json, label, paragraph, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -75,7 +75,8 @@ struct Groups {
 }
 
 fn in_group(group: &GroupTest, names: [&str; 2], confidence: f64) -> String {
-    let categories: Vec<String> = group.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
+    let categories: Vec<String> =
+        group.group.iter().map(|(name, category)| format!("{name} = {}", label(category))).collect();
     let result = match (&group.test, &group.reason) {
         (Some(test), _) => describe(test, names, confidence),
         (None, reason) => paragraph(reason.as_deref().unwrap_or_default()),

@@ -110,6 +110,12 @@ fn remarks(options: &CompareOptions<'_>, comparison: &Comparison) -> String {
              as nearly as whole numbers can.",
         );
     }
+    if has(Method::Optimal) {
+        text += &paragraph(
+            "optimal has its name from the largest attribute epsilons at this record epsilon: it is not made for tables, and can be the \
+             worst for them.",
+        );
+    }
     if has(Method::Clusters) {
         let clusters: Vec<String> = comparison.together.iter().map(joined).collect();
         text += &paragraph(&format!("The clusters are {}.", clusters.join(" and ")));

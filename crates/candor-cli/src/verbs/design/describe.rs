@@ -86,6 +86,9 @@ pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {
         false => format!("Of the {} looked at, out of {},", plural(pairs.looked_at, "pair"), pairs.all),
     };
     let sentence = match (pairs.largest_standard_error, pairs.not_identifiable) {
+        (Some(error), _) if pairs.all == 1 && error <= USELESS => {
+            format!("With {people} respondents the table of {pair} has a standard error of {error:.4}.")
+        }
         (None, unknown) if unknown == pairs.looked_at => {
             format!("{among} this plan can answer none; --method workload --tables pairs makes one that can.")
         }
