@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatchReader;
+use candor_study::shares::Shares;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::missing::Missing;
 use pyo3::prelude::*;
@@ -37,6 +38,11 @@ pub fn inputs(given: &Bound<'_, PyList>, delimiter: Option<String>) -> PyResult<
 /// The words of tables of true records that stand for what is missing.
 pub fn missing(options: &mut Options) -> Result<Missing, Failure> {
     Ok(Missing::named(options.take("missing")?))
+}
+
+/// What a table says that is anticipated of people.
+pub fn anticipated(schema: &candor::schema::Schema, table: &Bound<'_, PyList>) -> PyResult<Shares> {
+    Shares::read(schema, &[], one_input(table, None)?).map_err(|error| Failure::from(error).into())
 }
 
 /// The one table of a list.

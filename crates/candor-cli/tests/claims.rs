@@ -278,3 +278,109 @@ fn what_fronts_refinements_devices_and_grids_claim_holds_for_their_numbers() {
         assert!((grids.map(times).fold(f64::INFINITY, f64::min) - 1.0).abs() < ROUNDING, "{text}");
     }
 }
+
+/// The squared standard errors of all cells of a table of two attributes, by everything that two independent k-ary answers can be.
+fn brute_force(sizes: [usize; 2], keep: [f64; 2], truth: &[f64], respondents: f64) -> Vec<f64> {
+    let [a, b] = sizes;
+    let other = [0, 1].map(|i| (1.0 - keep[i]) / (sizes[i] as f64 - 1.0));
+    let chance = |i: usize, answer: usize, truth: usize| if answer == truth { keep[i] } else { other[i] };
+    // What an answer adds to the estimate of a category.
+    let adds = |i: usize, answer: usize, category: usize| {
+        (f64::from(u8::from(answer == category)) - other[i]) / (keep[i] - other[i])
+    };
+    let mut variances = vec![0.0; a * b];
+    for (cell, variance) in variances.iter_mut().enumerate() {
+        for (people, share) in truth.iter().enumerate() {
+            for answer in 0..a * b {
+                let p = chance(0, answer / b, people / b) * chance(1, answer % b, people % b);
+                let added = adds(0, answer / b, cell / b) * adds(1, answer % b, cell % b);
+                *variance += share * p * added * added / respondents;
+            }
+        }
+        *variance -= truth[cell] * truth[cell] / respondents;
+    }
+    variances
+}
+
+#[test]
+fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() {
+    let sandbox = Sandbox::new();
+    let (one, other) = ([0.9, 0.1], [0.7, 0.2, 0.1]);
+    let rows = |name: &str, shares: &[f64]| {
+        shares.iter().enumerate().map(|(code, share)| format!("{name},{code},{share}\n")).collect::<String>()
+    };
+    sandbox.write("pilot.csv", format!("attribute,category,share\n{}{}", rows("a1", &one), rows("a2", &other)));
+    sandbox.write("uniform.csv", "attribute,category,share\na1,0,1\na1,1,1\n");
+    let words = "design --categories 2,3 --epsilon 2 --tables joint --respondents 500 --shares";
+    let (text, said) = both(&sandbox, &format!("{words} pilot.csv"));
+    let expected = &said["expected"][0];
+    let keep = [0, 1].map(|i| said["attributes"][i]["keep_probability"].as_f64().unwrap());
+    let truth: Vec<f64> = one.iter().flat_map(|a| other.map(|b| a * b)).collect();
+    let squares = |truth: &[f64]| brute_force([2, 3], keep, truth, 500.0);
+    let mean = |variances: &[f64]| (variances.iter().sum::<f64>() / 6.0).sqrt();
+    let number = |name: &str| expected[name].as_f64().unwrap();
+    assert!((number("anticipated_error") - mean(&squares(&truth))).abs() < 1e-12, "{expected}");
+    assert!((number("standard_error") - mean(&squares(&[1.0 / 6.0; 6]))).abs() < 1e-12, "{expected}");
+    // No truth is worse than the worst, and some truth is as bad: shares of a cell on a grid, the others together in each place.
+    let mut worst = 0f64;
+    for cell in 0..6 {
+        for place in 0..6 {
+            for hundredths in 0..=100 {
+                let mut truth = [0.0; 6];
+                truth[place] += 1.0 - f64::from(hundredths) / 100.0;
+                truth[cell] += f64::from(hundredths) / 100.0;
+                worst = worst.max(squares(&truth)[cell]);
+            }
+        }
+    }
+    assert!(
+        number("worst_error") >= worst.sqrt() - 1e-12 && number("worst_error") < worst.sqrt() * 1.0001,
+        "{expected}"
+    );
+    assert!(text.contains("table cells uniform truth as anticipated any truth"), "{text}");
+
+    // Uniform shares are the uniform truth.
+    let same = both(&sandbox, &format!("{words} uniform.csv")).1;
+    let same = &same["expected"][0];
+    assert!((same["anticipated_error"].as_f64().unwrap() - number("standard_error")).abs() < 1e-12, "{same}");
+    for name in ["standard_error", "worst_error", "absolute_error"] {
+        assert_eq!(same[name], expected[name], "{name}");
+    }
+    assert_eq!(said["fingerprint"], both(&sandbox, &format!("{words} uniform.csv")).1["fingerprint"], "the same plan");
+    sandbox.run(&format!("{words} pilot.csv --cross a1,a2")).refused(2, &["--cross"]);
+    sandbox.run("design --categories 2 --epsilon 1 --shares none.csv").refused(1, &["none.csv"]);
+}
+
+#[test]
+fn a_comparison_for_anticipated_shares_recommends_the_best_for_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pilot.csv", "attribute,category,share\na1,0,97\na1,1,3\na2,0,95\na2,1,4\na2,2,1\n");
+    sandbox.write("uniform.csv", "attribute,category,share\na1,0,1\na1,1,1\na2,0,1\na2,1,1\na2,2,1\na3,0,1\na3,1,1\n");
+    for epsilon in ["0.5", "2", "5"] {
+        let words = format!("compare --categories 2,3,2 --epsilon {epsilon} --tables pairs");
+        let (_, plain) = both(&sandbox, &words);
+        let (_, uniform) = both(&sandbox, &format!("{words} --shares uniform.csv"));
+        assert_eq!(plain["recommended"], uniform["recommended"]);
+        for (plain, uniform) in plain["methods"].as_array().unwrap().iter().zip(uniform["methods"].as_array().unwrap())
+        {
+            assert_eq!(plain["error"], uniform["error"]);
+            if let Some((error, same)) = plain["error"].as_f64().zip(uniform["anticipated_error"].as_f64()) {
+                assert!((error - same).abs() < 1e-9, "{words}: {uniform}");
+            }
+        }
+        let (text, said) = both(&sandbox, &format!("{words} --shares pilot.csv"));
+        let methods = said["methods"].as_array().unwrap();
+        let known =
+            |name: &'static str| move |method: &Value| method[name].as_f64().filter(|_| method["epsilon"].is_f64());
+        let least = methods.iter().filter_map(known("anticipated_error")).fold(f64::INFINITY, f64::min);
+        let best = methods.iter().find(|method| method["method"] == said["recommended"]).unwrap();
+        assert!(best["anticipated_error"].as_f64().unwrap() <= least * (1.0 + 1e-5), "{text}");
+        let told = number(&text, "Its standard error as anticipated, ", ", is the smallest").unwrap();
+        assert!((told - least).abs() <= 5.1e-5, "{text}");
+        for method in methods {
+            let errors = ["error", "anticipated_error"].map(|name| known(name)(method));
+            let Some(worst) = known("worst_error")(method) else { continue };
+            assert!(errors.into_iter().flatten().all(|error| error <= worst * (1.0 + ROUNDING)), "{words}: {method}");
+        }
+    }
+}

@@ -28,6 +28,8 @@ pub mod schema;
 
 pub mod prior;
 
+pub mod shares;
+
 pub mod design;
 
 pub mod compare;
@@ -69,8 +71,6 @@ pub mod learn;
 pub mod cluster;
 
 pub mod synthesize;
-
-pub mod shares;
 
 pub mod size;
 

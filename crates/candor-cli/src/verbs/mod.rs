@@ -37,7 +37,9 @@ use candor::plan::{MAX_COST, Plan, PlanError};
 use candor::schema::Schema;
 use candor_study::StudyError;
 use candor_study::counts::Provenance;
+use candor_study::shares::Shares;
 use candor_study::texts::{Language, OwnTexts};
+use candor_tables::input::{Input, Location};
 use candor_tables::limits;
 use candor_tables::missing::Missing;
 use candor_tables::responses::Format;
@@ -115,6 +117,12 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
         let hint = if looks_like_a_table { "; make a schema of a table with: candor schema infer" } else { "" };
         Failure::Input(format!("{path}: {error}{hint}"))
     })
+}
+
+/// Shares that are anticipated, if a file has them.
+fn read_shares(file: Option<&str>, schema: &Schema) -> Result<Option<Shares>, Failure> {
+    let read = |file: &str| Ok(Shares::read(schema, &[], Input::open(&Location::new(file), None)?)?);
+    file.map(read).transpose()
 }
 
 /// The language of a page: by its code, and with texts of the user's own.

@@ -16,7 +16,7 @@ use clap::Args;
 
 use super::estimate::parse_confidence;
 use super::regress::{FamilyArg, parse_reference};
-use super::{parse_respondents, read_plan};
+use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::show::{count, emit, emit_json, label, remark, table};
@@ -104,11 +104,8 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let Some(margin) = args.margin else { return run_power(&plan, &args) };
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = match &args.shares {
-        Some(file) => {
-            let shares = Shares::read(plan.schema(), &[], Input::open(&Location::new(file), None)?)?;
-            size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares)?
-        }
+    let sizes = match read_shares(args.shares.as_deref(), plan.schema())? {
+        Some(shares) => size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares)?,
         None => size(&plan, &tables, margin, args.confidence, interval)?,
     };
     if args.json {
