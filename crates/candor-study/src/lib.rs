@@ -60,6 +60,8 @@ pub mod estimate;
 
 pub mod test;
 
+pub mod differences;
+
 pub mod regress;
 
 pub mod adjust;
@@ -125,6 +127,9 @@ pub mod prelude {
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};
+    pub use crate::differences::{
+        Difference, DifferenceWords, Differences, DifferencesAsked, Wave, differences, differences_of_waves,
+    };
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};

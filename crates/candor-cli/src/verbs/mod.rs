@@ -27,6 +27,7 @@ pub mod schema;
 pub mod size;
 pub mod sql;
 pub mod synthesize;
+mod differences;
 pub mod test;
 pub mod report;
 
