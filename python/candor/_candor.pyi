@@ -89,6 +89,14 @@ def caution(plan: Plan) -> str | None: ...
 def estimate(
     plan: Plan, given: Given | Counts, against: Given | Counts | None, against_plan: Plan | None, options: str, progress: Progress
 ) -> tuple[str, list[str]]: ...
+def test_differences(
+    plan: Plan,
+    given: Given | Counts,
+    against: Given | Counts | None,
+    against_plan: Plan | None,
+    options: str,
+    progress: Progress,
+) -> tuple[str, list[str]]: ...
 def test_independence(plan: Plan, given: Given | Counts, options: str, progress: Progress) -> tuple[str, list[str]]: ...
 def query_share(
     plan: Plan, given: Given | Counts, condition: str, options: str, progress: Progress

@@ -10,7 +10,7 @@ use candor_analysis::numbers::Values;
 use candor_analysis::significance::{degrees, is_zero};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::asked::Asked;
 use crate::comparison::{self, Comparison, Measured};
@@ -20,8 +20,7 @@ use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
 use crate::numbers::{NumberRow, NumbersAsked};
 
 /// What is to be tested, as a user writes it.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DifferenceWords {
     /// Tables whose shares are tested, such as `a;b | c`.
     pub tables: Option<String>,
