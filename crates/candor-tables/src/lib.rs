@@ -20,6 +20,7 @@ pub mod misfit;
 pub mod dither;
 pub mod codes;
 pub mod check;
+mod bins;
 pub mod infer;
 mod sidecar;
 pub mod spreadsheet;

@@ -76,7 +76,7 @@ fn what_a_schema_is_inferred_from_can_be_read_by_it() {
         assert_eq!(read[4], ["good", "n/a", "bad", "good"]);
         let notes = made.notes.join("\n");
         for told in [
-            "column \"smokes\": 1 value is \"NA\", read as missing",
+            "column \"smokes\": 2 values are missing (written \"NA\"); the category",
             "column \"country\": 1 value is \"NA\", which is a category",
         ] {
             assert!(notes.contains(told), "{notes}");

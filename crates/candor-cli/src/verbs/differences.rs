@@ -146,8 +146,8 @@ fn difference_table(rows: &[Difference]) -> String {
     let statistic = degrees.map_or("z".to_owned(), |degrees| format!("t({degrees:.0})"));
     let (first, second) = (label(&rows[0].first), label(&rows[0].second));
     let header = ["", &first, &second, "difference", "standard error", "low", "high", &statistic, "p"];
-    let reasons = rows
-        .iter()
-        .filter_map(|one| Some(paragraph(&format!("{}: {}", one.attributes.join(","), one.reason.as_ref()?))));
-    table(&header, &rows.iter().map(row).collect::<Vec<_>>()) + &reasons.collect::<String>()
+    let reason = |one: &Difference| Some(paragraph(&format!("{}: {}", one.attributes.join(","), one.reason.as_ref()?)));
+    let mut reasons: Vec<String> = rows.iter().filter_map(reason).collect();
+    reasons.dedup();
+    table(&header, &rows.iter().map(row).collect::<Vec<_>>()) + &reasons.concat()
 }
