@@ -87,7 +87,11 @@ fn what_is_outside_the_grid_is_told() {
         let told = ["row 2", bad, "does not fit; a number from 0 to 100 or nothing (missing) is expected"];
         sandbox.run("randomize grid.json bad.csv -o out.csv").refused(1, &told);
         let checked = sandbox.run("schema check grid.toml bad.csv").refused(1, &["1 value in 2 records"]);
-        assert!(checked.out.contains("does not fit; a number from 0 to 100 or nothing (missing) is expected"), "{}", checked.out);
+        assert!(
+            checked.out.contains("does not fit; a number from 0 to 100 or nothing (missing) is expected"),
+            "{}",
+            checked.out
+        );
     }
     sandbox
         .write("both.toml", "[[attribute]]\nname = \"a\"\nedges = [1]\ngrid = [1, 2]\ncategories = [\"x\", \"y\"]\n");
