@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .estimates import Adjustment, Answers, Compliance, Groups, Independence, Regression, Report, Synthesis
+from .estimates import Adjustment, Answers, Compliance, Differences, Groups, Independence, Regression, Report, Synthesis
 from .parameters import joined, margins, names, written
 from .progress import Bar
 from .results import Clusters
@@ -70,6 +70,13 @@ class Analysis:
         *,
         counts: Tables | Counts | None = None,
         independence: str | None = None,
+        tables: TableNames | None = None,
+        mean: str | None = None,
+        values: str | None = None,
+        without_missing: bool | None = None,
+        compare: str | None = None,
+        against: Tables | Counts | None = None,
+        against_plan: Any = None,
         confidence: float | None = None,
         where: str | None = None,
         by: str | Iterable[str] | None = None,
@@ -81,15 +88,34 @@ class Analysis:
         replicate_method: str | None = None,
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
-    ) -> Independence | Groups:
-        """Whether two attributes are independent, corrected for the randomization and for how respondents were drawn; with `by`, in every group."""
+    ) -> Independence | Groups | Differences:
+        """Whether two attributes are independent, corrected for the randomization and for how respondents were drawn; with `by`, in every group.
+
+        Or whether shares of `tables` or a `mean` differ: between the groups of the attribute `compare`, or from earlier responses, `against`
+        (to another plan, if `against_plan` says so). `values` say what categories stand for.
+        """
         given, counted = self._source(responses, counts)
+        survey = {
+            "confidence": confidence, "where": where, "by": names(by), "weights": weights, "strata": strata,
+            "sampling_clusters": sampling_clusters, "fpc": fpc, "replicates": replicates, "replicate_method": replicate_method,
+            "calibrate": margins(calibrate), "counted": counted, "delimiter": delimiter,
+        }  # fmt: skip
+        if tables is not None or mean is not None:
+            if independence is not None or a is not None:
+                raise ParameterError("either the independence of two attributes, or differences of `tables` or `mean`")
+            options = written(
+                tables=tables, mean=mean, values=values, without_missing=without_missing, compare=compare, **survey
+            )
+            earlier = None if against is None else (against_plan or self)._given(against)
+            before = None if against_plan is None else against_plan._native
+            with Bar() as bar:
+                text, notes = _candor.test_differences(self._native, given, earlier, before, options, bar)
+            tell(notes)
+            return Differences.loads(text)
+        if any(one is not None for one in (values, without_missing, compare, against, against_plan)):
+            raise ParameterError("`values`, `compare` and `against` go with `tables` or `mean`")
         asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
-        options = written(
-            independence=asked, confidence=confidence, where=where, by=names(by), weights=weights, strata=strata,
-            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
-        )  # fmt: skip
+        options = written(independence=asked, **survey)
         with Bar() as bar:
             text, notes = _candor.test_independence(self._native, given, options, bar)
         tell(notes)

@@ -15,6 +15,7 @@ __all__ = [
     "Cell",
     "Coefficient",
     "Compliance",
+    "Differences",
     "Entered",
     "Estimates",
     "Groups",
@@ -227,6 +228,18 @@ class Independence(Result):
     odds_ratio: Any
     #: What taking the answers for the truth would have said.
     naive: Any
+    #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    design: str | None = None
+
+
+class Differences(Result):
+    """Differences of shares or means between groups, or between two waves, each with the test that it is none."""
+
+    respondents: int
+    confidence: float
+    #: Each ``of``, ``attributes``, ``categories``, ``group``, ``compared``, ``first``, ``second``, ``first_number``, ``second_number``, ``difference``,
+    #: ``statistic``, ``degrees``, ``p_value``, ``reason``.
+    differences: list[Any]
     #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
     design: str | None = None
 

@@ -103,12 +103,14 @@ class Plan(Analysis):
         keep: str | Iterable[str] | None = None,
         seed: int | None = None,
         simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
         delimiter: str | None = None,
         safe_cells: bool | None = None,
     ) -> Any:
         """Randomizes tables of true records; gives responses as the same kind of frame, in the same order of rows.
 
         Randomness is that of the operating system. All columns are dropped but those of the plan and those to `keep`.
+        Words that stand for what is `missing` in the tables are named as for `Schema.infer`.
         With `output`, responses are written to a file (.parquet, .csv, ..) instead, whole or not at all, and what was done is given.
         A pyarrow RecordBatchReader gives one back, whose batches are made as they are read.
 
@@ -119,7 +121,9 @@ class Plan(Analysis):
         """
         tell([caution] if (caution := _candor.caution(self._native)) else [])
         given = frames.given(tables)
-        options = {"keep": names(keep), "seed": seed, "simulation": simulation, "delimiter": delimiter}
+        options = {
+            "keep": names(keep), "seed": seed, "simulation": simulation, "missing": names(missing), "delimiter": delimiter,
+        }  # fmt: skip
         if output is not None:
             to = os.fsdecode(output)
             with Bar() as bar:

@@ -63,6 +63,7 @@ class Schema:
         public: str | Iterable[str] | None = None,
         drop: str | Iterable[str] | None = None,
         max_categories: int | None = None,
+        missing: str | Iterable[str] | None = None,
         delimiter: str | None = None,
     ) -> Schema:
         """Describes the columns of a table: a path, or a frame.
@@ -70,6 +71,7 @@ class Schema:
         The categories are those that occur, so a published schema tells that somebody gave each of them; columns of a type that
         lists its categories (pandas categoricals, polars Enums, Arrow dictionaries) keep these, in their order. Numbers are put into
         bins by ``{"age": "quantile:5"}``, ``"width:10"`` or ``"edges:18,65"``; a single text is for all that need it.
+        Words that stand for what is ``missing``, such as ``"NA,-9"``, take the place of the usual ones.
 
         >>> import polars
         >>> Schema.infer(polars.DataFrame({"smokes": ["yes", "no", "no"]}))["smokes"].categories
@@ -78,7 +80,7 @@ class Schema:
         asked = [f"{name}={how}" for name, how in bins.items()] if isinstance(bins, Mapping) else bins
         options = written(
             bins=[asked] if isinstance(asked, str) else asked, public=names(public), drop=names(drop),
-            max_categories=max_categories, delimiter=delimiter, known=frames.known_categories(table),
+            max_categories=max_categories, missing=names(missing), delimiter=delimiter, known=frames.known_categories(table),
         )  # fmt: skip
         native, text, notes = _candor.infer_schema(frames.given(table), options)
         tell(notes)
@@ -86,7 +88,9 @@ class Schema:
         schema.records = json.loads(text)["records"]
         return schema
 
-    def check(self, tables: Any, *, delimiter: str | None = None) -> Checked:
+    def check(
+        self, tables: Any, *, missing: str | Iterable[str] | None = None, delimiter: str | None = None
+    ) -> Checked:
         """Every row, column and value of tables that does not fit: the result is true if there is none.
 
         >>> import polars
@@ -94,7 +98,8 @@ class Schema:
         >>> schema.check(polars.DataFrame({"smokes": ["yes", "maybe"]})).problems[0].row
         2
         """
-        return Checked.loads(_candor.check_schema(self._native, frames.given(tables), written(delimiter=delimiter)))
+        options = written(missing=names(missing), delimiter=delimiter)
+        return Checked.loads(_candor.check_schema(self._native, frames.given(tables), options))
 
     def cluster(
         self,
@@ -108,12 +113,13 @@ class Schema:
         epsilon: float | None = None,
         seed: int | None = None,
         simulation: bool | None = None,
+        missing: str | Iterable[str] | None = None,
         delimiter: str | None = None,
     ) -> Clusters:
         """Which attributes of true records belong together; `Plan.cluster` learns it from responses."""
         options = written(
             protocol=protocol, measure=measure, max_cells=max_cells, min_dependence=min_dependence, collectors=collectors,
-            epsilon=epsilon, seed=seed, simulation=simulation, delimiter=delimiter,
+            epsilon=epsilon, seed=seed, simulation=simulation, missing=names(missing), delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
             text, summary, notes = _candor.cluster_records(self._native, frames.given(tables), options, bar)

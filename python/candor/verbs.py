@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .parameters import written
+from .parameters import names, written
 from .plan import Plan, TableNames, Tables
 from .progress import Bar
 from .result import Result
@@ -43,12 +43,13 @@ def design(
     file: str | os.PathLike[str] | None = None,
     matrix: Any = None,
     from_: Tables | None = None,
+    shares: Tables | None = None,
     **parameters: Any,
 ) -> Plan:
     """Makes a plan by a method, with the parameters that the command has for it (`methods` lists them).
 
     `schema` may be numbers of categories instead. For all methods: `tables` and `respondents` (whose errors are told, for how many),
-    `max_epsilon`, `allow_unbounded`. A matrix is a `file` of CSV or anything with rows; `clusters` may be the result of `cluster`.
+    `max_epsilon`, `allow_unbounded`, and `shares`, a table of what is anticipated: errors are told for it, too. A matrix is a `file` of CSV or anything with rows; `clusters` may be the result of `cluster`.
     For the method front, what is known beforehand is `prior`, `from_` (a table to count in), `normal_prior`, `gamma_prior` or
     `uniform_prior`. What there is to know of the plan is its `design`.
 
@@ -68,8 +69,11 @@ def design(
     elif matrix is not None:
         parameters["matrix"] = [[cell if isinstance(cell, str) else repr(float(cell)) for cell in row] for row in matrix]
     counted_in = None if from_ is None else frames.given(from_)
+    anticipated = None if shares is None else frames.given(shares)
     with Bar() as bar:
-        native, text = _candor.design(_schema(schema)._native, method, counted_in, written(**parameters), bar)
+        native, text = _candor.design(
+            _schema(schema)._native, method, counted_in, anticipated, written(**parameters), bar
+        )
     plan = Plan(native, Design.loads(text))
     tell(plan.design.notes if from_ is not None and plan.design is not None else [])
     return plan
@@ -116,13 +120,16 @@ def compare(
     added_variance: float | None = None,
     l: int | None = None,  # noqa: E741
     respondents: float | None = None,
+    shares: Tables | None = None,
     simulate: Tables | None = None,
+    missing: str | Iterable[str] | None = None,
     repeats: int | None = None,
     seed: int | None = None,
 ) -> Comparison:
     """The methods side by side: at the same record `epsilon`, or for one attribute at the same `added_variance` (or that of `l`).
 
     With `for_`, such as ``"mean:Age"``, grids for the mean of an attribute are compared at `epsilon`.
+    With `shares`, a table of what is anticipated, errors are told for it, too, and the best method is the best for it.
     With `simulate`, a table of true records is randomized under every plan, and estimates are compared with the truth.
 
     >>> compare([3, 2], epsilon=2, tables="marginals").recommended in [one.name for one in methods()]
@@ -137,17 +144,19 @@ def compare(
     if added_variance is not None or l is not None:
         raise ParameterError("either `epsilon`, or `added_variance`, or `l`")
     if for_ is not None:
-        if tables is not None or clusters is not None or simulate is not None:
-            raise ParameterError("`for_` goes with neither `tables` nor `clusters` nor `simulate`")
+        if tables is not None or clusters is not None or simulate is not None or shares is not None:
+            raise ParameterError("`for_` goes with neither `tables` nor `clusters` nor `simulate` nor `shares`")
         asked = written(epsilon=epsilon, respondents=respondents)
         return Comparison.loads(_candor.compare_for(_schema(schema)._native, for_, asked))
     options = written(
         epsilon=epsilon, tables=tables, clusters=None if clusters is None else _clusters(clusters),
-        respondents=respondents, repeats=repeats, seed=seed,
+        respondents=respondents, missing=names(missing), repeats=repeats, seed=seed,
     )  # fmt: skip
     records = None if simulate is None else frames.given(simulate)
     with Bar() as bar:
-        return Comparison.loads(_candor.compare_methods(_schema(schema)._native, records, options, bar))
+        anticipated = None if shares is None else frames.given(shares)
+        text = _candor.compare_methods(_schema(schema)._native, records, anticipated, options, bar)
+        return Comparison.loads(text)
 
 
 def front(prior: Iterable[float] | None = None, *, from_: Tables | None = None, **parameters: Any) -> Front:

@@ -55,6 +55,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::randomize::caution, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::test_independence, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::differences::test_differences, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::query_share, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::cluster_records, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::cluster_responses, module)?)?;

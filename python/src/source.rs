@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatchReader;
+use candor_study::shares::Shares;
 use candor_tables::input::{Input, Inputs};
+use candor_tables::missing::Missing;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::arrow::{marked, read};
 use crate::errors::{Failure, InputError};
+use crate::options::Options;
 
 /// What a table without a name is called.
 const UNNAMED: &str = "the table";
@@ -30,6 +33,16 @@ pub fn inputs(given: &Bound<'_, PyList>, delimiter: Option<String>) -> PyResult<
         return Err(InputError::new_err("either paths or tables in memory, not both together"));
     }
     given.iter().map(|one| open(one.extract()?)).collect()
+}
+
+/// The words of tables of true records that stand for what is missing.
+pub fn missing(options: &mut Options) -> Result<Missing, Failure> {
+    Ok(Missing::named(options.take("missing")?))
+}
+
+/// What a table says that is anticipated of people.
+pub fn anticipated(schema: &candor::schema::Schema, table: &Bound<'_, PyList>) -> PyResult<Shares> {
+    Shares::read(schema, &[], one_input(table, None)?).map_err(|error| Failure::from(error).into())
 }
 
 /// The one table of a list.

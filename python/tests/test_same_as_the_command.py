@@ -120,6 +120,16 @@ CASES: list[Case] = [
         "test plan.json responses.parquet --independence Education,Income --by Region",
     ),
     (
+        "test, differences of groups",
+        lambda k: k.plan.test(k.responses, tables="Income", compare="Sex", by="Region"),
+        "test plan.json responses.parquet --tables Income --compare Sex --by Region",
+    ),
+    (
+        "test, differences of waves",
+        lambda k: k.plan.test(k.responses, mean="Income", values="Income:30,70", against=k.responses),
+        "test plan.json responses.parquet --mean Income --values Income:30,70 --against responses.parquet",
+    ),
+    (
         "query, compared",
         lambda k: k.plan.query(k.responses, "Income = '>50K'", compare="Sex", by=["Region"]),
         "query plan.json responses.parquet --compare Sex --by Region --where |Income = '>50K'",

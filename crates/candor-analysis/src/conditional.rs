@@ -16,8 +16,8 @@ use crate::tally::TableTally;
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditional<'a> {
-    /// The condition: its share is estimated, or the mean of those for whom it holds.
-    pub condition: &'a Condition,
+    /// The condition: its share is estimated, or the mean of those for whom it holds; `None` for everybody.
+    pub condition: Option<&'a Condition>,
     /// Among whom; everybody if `None`.
     pub given: Option<&'a Condition>,
     /// The attribute whose mean is asked for, with what its categories stand for.
@@ -42,9 +42,10 @@ pub struct GroupNumber {
 impl Conditional<'_> {
     /// The attributes of the table that it is estimated from.
     pub fn attributes(&self) -> Vec<usize> {
+        let own = self.condition.into_iter().flat_map(Condition::attributes).copied();
         let given = self.given.into_iter().flat_map(Condition::attributes).copied();
         let others = self.mean.map(|(attribute, _)| attribute).into_iter().chain(self.compare);
-        let mut all: Vec<usize> = self.condition.attributes().iter().copied().chain(given).chain(others).collect();
+        let mut all: Vec<usize> = own.chain(given).chain(others).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -55,7 +56,7 @@ impl Conditional<'_> {
         let code = |attribute: usize| codes[attribute];
         let inside = self.given.is_none_or(|given| given.holds(code))
             && self.compare.is_none_or(|attribute| Some(code(attribute)) == group);
-        let holds = inside && self.condition.holds(code);
+        let holds = inside && self.condition.is_none_or(|condition| condition.holds(code));
         match self.mean {
             None => (f64::from(holds), f64::from(inside)),
             Some((attribute, values)) => match values.scaled(code(attribute)).filter(|_| holds) {

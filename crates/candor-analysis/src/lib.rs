@@ -28,6 +28,8 @@ pub mod among;
 
 pub mod difference;
 
+pub mod significance;
+
 pub mod numbers;
 
 pub mod adjust;

@@ -84,10 +84,14 @@ fn what_is_outside_the_grid_is_told() {
     sandbox.run("design grid.toml --epsilon 3 -o grid.json").fine();
     for bad in ["100.5", "-1", "much"] {
         sandbox.write("bad.csv", format!("Income\n10\n{bad}\n"));
-        let told = ["row 2", bad, "neither a number from 0 to 100 nor a category"];
+        let told = ["row 2", bad, "does not fit; a number from 0 to 100 or nothing (missing) is expected"];
         sandbox.run("randomize grid.json bad.csv -o out.csv").refused(1, &told);
         let checked = sandbox.run("schema check grid.toml bad.csv").refused(1, &["1 value in 2 records"]);
-        assert!(checked.out.contains("neither a number from 0 to 100"), "{}", checked.out);
+        assert!(
+            checked.out.contains("does not fit; a number from 0 to 100 or nothing (missing) is expected"),
+            "{}",
+            checked.out
+        );
     }
     sandbox
         .write("both.toml", "[[attribute]]\nname = \"a\"\nedges = [1]\ngrid = [1, 2]\ncategories = [\"x\", \"y\"]\n");

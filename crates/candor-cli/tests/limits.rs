@@ -112,6 +112,6 @@ fn hints_are_for_the_first_wrong_value_of_a_column() {
     // Equal problems are told once; the categories follow.
     assert!(lines[0].contains("\"yess\" is not a category; did you mean \"yes\"?; 2 more like it"), "{}", lines[0]);
     assert!(lines[1].contains("did you mean \"south\"?"), "{}", lines[1]);
-    assert!(lines[2].contains("xxx...\" is not a category of the schema's 3"), "{}", lines[2]);
+    assert!(lines[2].contains("xxx...\" is not a category; the schema lists 3"), "{}", lines[2]);
     assert!(lines[3].contains("region") && lines[4].contains("smokes"), "{} {}", lines[3], lines[4]);
 }

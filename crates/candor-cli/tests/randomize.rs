@@ -148,7 +148,7 @@ fn bad_tables() {
         (
             "unknown category",
             format!("{header}1,north,no,secret1\n2,south,Yes,20\n").into(),
-            vec!["bad.csv, row 1, column \"age\": \"secret1\" is neither a number nor a category"],
+            vec!["bad.csv, row 1, column \"age\": \"secret1\" does not fit; a number"],
         ),
         (
             "nearest category",

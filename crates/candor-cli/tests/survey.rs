@@ -338,3 +338,93 @@ fn what_is_refused() {
         assert!(said.code != 0 && said.err.contains(part), "{part}: {}", said.err);
     }
 }
+
+/// Differences of groups by R's package survey 4.1.1 (`svyby` with `covmat = TRUE`, `svycontrast`, `degf`) on the same people: the degrees of freedom; then
+/// difference, standard error and p-value of the mean of y between the sexes, of the share of x = 1 between them, and of the mean of y between the groups of x.
+const DIFFERENCES: [(&str, f64, [[f64; 3]; 3]); 4] = [
+    (
+        "strata",
+        87.0,
+        [
+            [0.102301790281, 0.189029074123, 5.897555942750e-1],
+            [-0.039784029554, 0.113462949006, 7.267101150995e-1],
+            [-0.233333333333, 0.182904700368, 2.054537363969e-1],
+        ],
+    ),
+    (
+        "clusters",
+        14.0,
+        [
+            [0.102301790281, 0.137874911806, 4.703593239015e-1],
+            [-0.039784029554, 0.181138133762, 8.293265862936e-1],
+            [-0.233333333333, 0.119634630795, 7.144305495253e-2],
+        ],
+    ),
+    (
+        "both",
+        12.0,
+        [
+            [0.102301790281, 0.135511656428, 4.648502530405e-1],
+            [-0.039784029554, 0.190068648115, 8.377143975014e-1],
+            [-0.233333333333, 0.123542167623, 8.333738735341e-2],
+        ],
+    ),
+    (
+        "fpc",
+        12.0,
+        [
+            [0.102301790281, 0.122580506061, 4.202652947038e-1],
+            [-0.039784029554, 0.163068238761, 8.113740180806e-1],
+            [-0.233333333333, 0.108345974222, 5.230643364552e-2],
+        ],
+    ),
+];
+
+#[test]
+fn tests_of_differences_are_those_of_r() {
+    let sandbox = survey();
+    let asked = ["--mean y --compare sex", "--tables x --compare sex", "--mean y --compare x"];
+    for (name, degrees, numbers) in DIFFERENCES {
+        let flags = DESIGNS.iter().find(|(design, _)| *design == name).unwrap().1;
+        for (asked, [difference, error, p]) in asked.iter().zip(numbers) {
+            let words = format!("test open.json open.csv --json {asked} {flags}");
+            let found = json(&sandbox, &words.split(' ').collect::<Vec<_>>());
+            let one = found["differences"].as_array().unwrap().last().unwrap();
+            let near = |value: &Value, expected: f64| (value.as_f64().unwrap() - expected).abs() < 1e-9;
+            assert!(near(&one["difference"]["estimate"], difference), "{words}: {one}");
+            assert!(near(&one["difference"]["standard_error"], error), "{words}: {error} {one}");
+            assert!(near(&one["p_value"], p) && near(&one["degrees"], degrees), "{words}: {p} {one}");
+            assert!(near(&one["statistic"], difference / error), "{words}: {one}");
+        }
+    }
+    // Without a design the law is normal, and the errors are those of two samples: v / n of each.
+    let found = json(&sandbox, &"test open.json open.csv --json --mean y --compare sex".split(' ').collect::<Vec<_>>());
+    let people = &golden()["people"];
+    let (y, sex) = (numbers(&people["y"]), numbers(&people["sex"]));
+    let [first, second] = [0.0, 1.0].map(|of| {
+        let own: Vec<f64> = y.iter().zip(&sex).filter(|(_, sex)| **sex == of).map(|(y, _)| *y).collect();
+        let n = own.len() as f64;
+        let mean = own.iter().sum::<f64>() / n;
+        (mean, own.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n / n)
+    });
+    let one = &found["differences"][0];
+    let z = (second.0 - first.0) / (first.1 + second.1).sqrt();
+    // How groups vary together is told of a table with a few people added, which moves the last digits.
+    assert!((one["statistic"].as_f64().unwrap() - z).abs() < 1e-5 && one["degrees"].is_null(), "{z} {one}");
+}
+
+#[test]
+fn what_does_not_go_together_in_a_test_is_refused() {
+    let sandbox = survey();
+    for (words, told) in [
+        ("test open.json open.csv", "--independence"),
+        ("test open.json open.csv --mean y", "say what is compared"),
+        ("test open.json open.csv --independence x,y --mean y --compare sex", "cannot be used with"),
+        ("test open.json open.csv --mean y --compare sex --against open.csv", "cannot be used with"),
+        ("test open.json open.csv --mean y --compare y", "takes another attribute"),
+    ] {
+        sandbox.run(words).refused(2, &[told]);
+    }
+    let said = sandbox.run("test open.json open.csv --tables x --against open.csv").fine();
+    assert!(said.out.contains("now less before") && said.err.contains("repeat a stored response"), "{}", said.err);
+}

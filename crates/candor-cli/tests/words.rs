@@ -237,3 +237,99 @@ fn no_name_turns_the_text_around_it() {
         assert!(html.contains("<bdi>x\u{200f}\u{5d0}</bdi>"), "{html}");
     }
 }
+
+/// What R writes is read as it is meant, from the schema to the responses, and only words that nobody could know are said again.
+#[test]
+fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
+    let sandbox = Sandbox::new();
+    let rows = ["31,yes,-9,NA", "NA,NA,2,DE", "52,no,1,FR", "18,,2,DE"];
+    sandbox.write("people.csv", format!("age,smokes,children,country\n{}\n", rows.join("\n")));
+    let infer = |more: &str| {
+        sandbox.run(&format!("schema infer people.csv --bins age=edges:40 {more} -o schema.toml")).fine().err
+    };
+    let told = infer("");
+    for note in [
+        "note: column \"age\": 1 value is missing (written \"NA\"); the category \"\" stands for what is missing",
+        "note: column \"smokes\": 2 values are missing (written \"NA\"); the category \"\" stands for what is missing",
+        "if one of them is a category, say --missing \"\", or name others",
+        "note: column \"country\": 1 value is \"NA\", which is a category like any other; if it stands for what is missing, say --missing NA",
+    ] {
+        assert!(told.contains(note), "{told}");
+    }
+    sandbox.run("schema check schema.toml people.csv").fine();
+    sandbox.run("design schema.toml --epsilon 40 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
+    // With so large an epsilon nobody's answer differs from the truth.
+    assert_eq!(
+        sandbox.read("responses.csv"),
+        "age,smokes,children,country\nbelow 40,yes,-9,NA\n\"\",\"\",2,DE\n40 or more,no,1,FR\nbelow 40,\"\",2,DE\n"
+    );
+
+    let told = infer("--missing NA,-9");
+    assert!(
+        told.contains("note: the schema does not hold the words for what is missing: say --missing NA,-9 again"),
+        "{told}"
+    );
+    sandbox.run("schema check schema.toml people.csv --missing NA,-9").fine();
+    let checked = sandbox.run("schema check schema.toml people.csv");
+    assert!(
+        checked.code == 1 && checked.out.contains("\"-9\" is not a category; the schema lists 3"),
+        "{}",
+        checked.out
+    );
+    sandbox.run("design schema.toml --epsilon 40 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1 --missing NA,-9").fine();
+    assert_eq!(
+        sandbox.read("responses.csv"),
+        "age,smokes,children,country\nbelow 40,yes,\"\",\"\"\n\"\",\"\",2,DE\n40 or more,no,1,FR\nbelow 40,\"\",2,DE\n"
+    );
+    sandbox.run("randomize plan.json --one-by-one --missing NA").refused(2, &["--missing"]);
+    sandbox.run("cluster schema.toml people.csv --missing NA,-9").fine();
+    sandbox.run("compare schema.toml --epsilon 4 --simulate people.csv --missing NA,-9 --repeats 1").fine();
+}
+
+/// What is missing is called so wherever categories are shown, and single things are not told in the plural.
+#[test]
+fn missing_is_written_one_way_and_numbers_agree_with_their_nouns() {
+    let sandbox = Sandbox::new();
+    let people = (0..600).map(|i| {
+        let of = |labels: [&'static str; 3], at: usize| labels[at % 3];
+        format!("{},{},{}\n", of(["f", "m", ""], i / 7), of(["yes", "no", ""], i / 2), of(["20", "50", ""], i / 5))
+    });
+    sandbox.write("people.csv", "sex,smokes,age\n".to_owned() + &people.collect::<String>());
+    sandbox.run("schema infer people.csv --public sex --bins age=edges:30 -o schema.toml").fine();
+    sandbox.run("design schema.toml --epsilon 6 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv -o r.csv --seed 3").fine();
+    sandbox.write("bad.csv", "sex,smokes,age\nf,perhaps,20\n");
+    for words in [
+        "schema check schema.toml bad.csv",
+        "estimate plan.json r.csv --tables smokes,age",
+        "estimate plan.json r.csv --tables smokes --by sex",
+        "estimate plan.json r.csv --tables smokes|age --compare sex",
+        "estimate plan.json r.csv --tables age --compare sex --mean age --values age:20,50",
+        "test plan.json r.csv --independence smokes,age --by sex",
+        "query plan.json r.csv --where smokes=yes --compare sex",
+        "regress plan.json r.csv --model smokes~sex",
+        "size plan.json --detect 0.1,0.2",
+        "report plan.json r.csv --tables smokes -o -",
+    ] {
+        let said = sandbox.run(words).out;
+        assert!(said.contains("(missing)"), "{words}: {said}");
+        for wrong in [
+            "\"\"",
+            "1 values",
+            "1 ways",
+            "of 1 public way",
+            "p = below",
+            "p = <",
+            "= \n",
+            "1 respondents are",
+            " x \n",
+        ] {
+            assert!(!said.contains(wrong), "{words}: {wrong}: {said}");
+        }
+    }
+    let compared = sandbox.run("compare schema.toml --epsilon 2").fine().out;
+    assert!(!compared.contains("one of 1 public way"), "{compared}");
+    assert!(!compared.contains("eigenvalue") && !compared.contains("hypervolume"), "{compared}");
+}

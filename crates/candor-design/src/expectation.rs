@@ -7,7 +7,7 @@ use serde::Serialize;
 /// With this confidence all shares of a table's answers are as near as the errors of the answers say.
 const CONFIDENCE: f64 = 0.95;
 
-/// What to expect of one table, if the truth is uniform.
+/// What to expect of one table, if the truth is uniform, and if it is another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Expectation {
@@ -19,6 +19,10 @@ pub struct Expectation {
     pub identifiable: bool,
     /// The root mean square standard error over the cells; `None` if it cannot be estimated.
     pub standard_error: Option<f64>,
+    /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    pub anticipated_error: Option<f64>,
+    /// The largest standard error of any cell, whatever the truth; `None` if it is not worked out.
+    pub worst_error: Option<f64>,
     /// How far the observed shares of answers may be off, all at once with confidence 0.95 (Domingo-Ferrer and Soria-Comas 2020).
     pub absolute_error: Option<f64>,
     /// The same, relative to the shares.
@@ -37,9 +41,40 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
             cells: table.iter().map(|&a| plan.schema().size(a)).product(),
             identifiable: standard_error.is_some(),
             standard_error,
+            anticipated_error: None,
+            worst_error: None,
             absolute_error: answers.map(|(absolute, _)| absolute),
             relative_error: answers.map(|(_, relative)| relative),
         }
     };
     tables.iter().map(one).collect()
+}
+
+/// The standard errors of tables of a plan for other truths than the uniform one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OtherTruths {
+    /// The root mean square over all cells if the truth is as anticipated; `None` if nothing is, or it is not worked out for a table.
+    pub anticipated: Option<f64>,
+    /// The largest of any cell, whatever the truth; `None` if it is not worked out for a table.
+    pub worst: Option<f64>,
+}
+
+impl OtherTruths {
+    /// Of tables that the plan leaves enough of; `anticipated` has the share of each cell of each table, if something is anticipated.
+    pub fn of(plan: &Plan, tables: &[Vec<usize>], anticipated: Option<&[Vec<f64>]>, respondents: f64) -> OtherTruths {
+        let worst = |table: &Vec<usize>| TableEstimator::new(plan, table).ok()?.worst_error(respondents).ok()?;
+        let worst: Option<Vec<f64>> = tables.iter().map(worst).collect();
+        let squares = |(table, truth): (&Vec<usize>, &Vec<f64>)| {
+            let predicted = TableEstimator::new(plan, table).ok()?.predict_at(respondents, truth).ok()??;
+            Some(predicted.standard_errors.iter().map(|error| error * error).sum::<f64>())
+        };
+        let root_mean = |truths: &[Vec<f64>]| {
+            let sum = tables.iter().zip(truths).map(squares).sum::<Option<f64>>()?;
+            Some((sum / truths.iter().map(Vec::len).sum::<usize>().max(1) as f64).sqrt())
+        };
+        OtherTruths {
+            anticipated: anticipated.and_then(root_mean),
+            worst: worst.map(|worst| worst.into_iter().fold(0.0, f64::max)),
+        }
+    }
 }

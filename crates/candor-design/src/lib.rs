@@ -38,6 +38,15 @@ use candor_analysis::watch::Cancelled;
 /// The number of respondents for which errors are told if none is said.
 pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;
 
+/// What an epsilon that was refused should have been.
+fn range_of_epsilon(refused: f64) -> &'static str {
+    match refused {
+        0.0 => "this method takes epsilons above 0",
+        finite if finite > 0.0 && finite.is_finite() => "that is too large to compute with",
+        _ => "it must be a finite number, 0 or more",
+    }
+}
+
 /// Why no plan was made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -67,7 +76,7 @@ pub enum DesignError {
         expected: usize,
     },
     /// A privacy loss that is none.
-    #[error("epsilon is {0}; it must be a finite number, 0 or more")]
+    #[error("epsilon is {0}; {range}", range = range_of_epsilon(*.0))]
     Epsilon(f64),
     /// A parameter is missing, or parameters contradict each other.
     #[error("{0}")]

@@ -16,21 +16,23 @@ const MAX_ALL_PAIRS: usize = 20;
 pub struct Pairs {
     /// The smallest eigenvalue of any pair; for a lottery the root of the information.
     pub smallest_eigenvalue: f64,
-    /// The pair that has it.
+    /// The pair that has it, or, where some pairs cannot be estimated, the first of those.
     pub attributes: Vec<String>,
     /// Whether every pair can be estimated.
     pub identifiable: bool,
+    /// How many of the pairs looked at cannot be estimated.
+    pub not_identifiable: usize,
     /// The largest predicted standard error (root mean square over a table's cells) among the pairs; `None` if one cannot be
     /// estimated at all.
     pub largest_standard_error: Option<f64>,
-    /// How many pairs were looked at.
+    /// How many pairs were looked at: not those that are too large to be estimated.
     pub looked_at: usize,
     /// How many there are.
     pub all: usize,
 }
 
 impl Pairs {
-    /// `None` for plans with fewer than two attributes, or with matrices, whose eigenvalues these are not.
+    /// `None` for plans with fewer than two attributes, where every pair is too large to be estimated, or with matrices, whose eigenvalues these are not.
     pub fn of(plan: &Plan, respondents: f64) -> Option<Pairs> {
         let attributes = plan.schema().private();
         let k = attributes.len();
@@ -47,22 +49,24 @@ impl Pairs {
             chosen.truncate(2);
             chosen.sort_unstable();
         }
+        let fits = |pair: &Vec<usize>| pair.iter().map(|&a| plan.schema().size(a)).product::<usize>() <= MAX_CELLS;
         let pairs: Vec<Vec<usize>> = (0..chosen.len())
             .flat_map(|a| (a + 1..chosen.len()).map(move |b| (a, b)))
             .map(|(a, b)| vec![attributes[chosen[a]], attributes[chosen[b]]])
+            .filter(fits)
             .collect();
         let eigenvalues = pairs.iter().map(|pair| (information(plan, pair).sqrt(), pair));
         let (smallest_eigenvalue, weakest) = eigenvalues.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        // Tables beyond the limits of estimation are not looked at.
-        let fits = |pair: &&Vec<usize>| pair.iter().map(|&a| plan.schema().size(a)).product::<usize>() <= MAX_CELLS;
-        let tables: Vec<Vec<usize>> = pairs.iter().filter(fits).cloned().collect();
-        let errors: Option<Vec<f64>> =
-            expectations(plan, &tables, respondents).iter().map(|expected| expected.standard_error).collect();
+        let expected = expectations(plan, &pairs, respondents);
+        let errors: Option<Vec<f64>> = expected.iter().map(|expected| expected.standard_error).collect();
         let largest_standard_error = errors.map(|errors| errors.into_iter().fold(0.0, f64::max));
+        let unknown = || expected.iter().filter(|expected| !expected.identifiable);
+        let weakest = weakest.iter().map(|&a| plan.schema().name(a).to_owned()).collect();
         Some(Pairs {
             smallest_eigenvalue,
-            attributes: weakest.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
+            attributes: unknown().next().map_or(weakest, |first| first.attributes.clone()),
             identifiable: largest_standard_error.is_some(),
+            not_identifiable: unknown().count(),
             largest_standard_error,
             looked_at: pairs.len(),
             all: k * (k - 1) / 2,

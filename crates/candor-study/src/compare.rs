@@ -12,7 +12,8 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_analysis::watch::Watch;
 use candor_design::compare::{Alone, AtVariance, Candidate, Goal, Made, Simulation, Skipped, Variance, at_variance};
-use candor_design::compare::{alone, compare_watched, recommended, simulated_errors};
+use candor_design::compare::{EQUAL, alone, compare_watched, recommended, simulated_errors};
+use candor_design::expectation::OtherTruths;
 use candor_design::predict::predicted_error;
 use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
 use serde::Serialize;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
 use crate::guarantee::respondent_sentence;
+use crate::shares::Shares;
 use crate::words::{capital, lower_first, plural};
 
 /// With a larger standard error of a share, an interval holds all that is possible.
@@ -38,12 +40,14 @@ pub struct CompareOptions<'a> {
     pub time_limit: Option<Duration>,
     /// True records to be randomized under every plan, so that estimates can be compared with the truth.
     pub simulate: Option<Simulate<'a>>,
+    /// What is anticipated of people: the best method is then the one with the least error of the tables for these. Designs do not change.
+    pub shares: Option<Shares>,
 }
 
 impl Default for CompareOptions<'_> {
     fn default() -> Self {
         let time_limit = Some(Duration::from_secs(10));
-        CompareOptions { respondents: None, tables: None, clusters: None, time_limit, simulate: None }
+        CompareOptions { respondents: None, tables: None, clusters: None, time_limit, simulate: None, shares: None }
     }
 }
 
@@ -70,7 +74,7 @@ pub struct Comparison {
     pub tables: String,
     /// Each method.
     pub methods: Vec<ComparedMethod>,
-    /// The one with the least error; `None` if none can answer.
+    /// The one with the least error, as anticipated if something is; `None` if none can answer.
     pub recommended: Option<&'static str>,
     /// What the other randomized attributes cost each of them under the recommended method; none if there is but one.
     pub attributes: Vec<ComparedAttribute>,
@@ -111,6 +115,10 @@ pub struct ComparedMethod {
     pub two_way: Option<f64>,
     /// The same for the tables asked for.
     pub error: Option<f64>,
+    /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    pub anticipated_error: Option<f64>,
+    /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked out.
+    pub worst_error: Option<f64>,
     /// The squared error of the tables asked for, over the least that any locally private method can have at this epsilon.
     pub times_the_bound: Option<f64>,
     /// Whether the tables asked for can be estimated; `None` if it was left out.
@@ -202,15 +210,21 @@ pub fn compare(
     let mut lists = vec![list("one-way", TableList::marginals(schema), |made| made.one_way)];
     lists.extend(TableList::parse("pairs", schema).ok().map(|pairs| list("two-way", pairs, |made| made.two_way)));
     if lists.iter().all(|list| list.tables != tables) {
-        lists.push(list(asked, tables, |made| made.asked));
+        lists.push(list(asked, tables.clone(), |made| made.asked));
     }
     let simulated = |candidate: &Candidate| match options.simulate {
         Some(simulate) => simulated(candidate, &lists, simulate).map(Some),
         None => Ok(None),
     };
-    let method = |candidate: &Candidate| Ok(compared(candidate, &lists, simulated(candidate)?));
+    let others = other_truths(schema, &candidates, &tables, respondents, options.shares.as_ref())?;
+    let method = |(candidate, other): (&Candidate, &Option<OtherTruths>)| {
+        Ok(compared(candidate, *other, &lists, simulated(candidate)?))
+    };
     let name = |&attribute: &usize| schema.name(attribute).to_owned();
-    let best = recommended(&candidates);
+    let best = match options.shares {
+        Some(_) => best_as_anticipated(&candidates, &others),
+        None => recommended(&candidates),
+    };
     let attributes = best.map_or(Ok(Vec::new()), |best| alone(schema, &goal, best, watch))?;
     let attribute =
         |one: &Alone| ComparedAttribute { attribute: name(&one.attribute), error: one.among_all, alone: one.alone };
@@ -219,7 +233,7 @@ pub fn compare(
         epsilon,
         respondents,
         tables: asked.to_owned(),
-        methods: candidates.iter().map(method).collect::<Result<_, StudyError>>()?,
+        methods: candidates.iter().zip(&others).map(method).collect::<Result<_, StudyError>>()?,
         recommended: best.map(|candidate| candidate.name),
         attributes: attributes.iter().map(attribute).collect(),
         together: several.map(|cluster| cluster.iter().map(name).collect()).collect(),
@@ -245,7 +259,41 @@ fn check(epsilon: f64, options: &CompareOptions<'_>) -> Result<(), StudyError> {
     options.respondents.map_or(Ok(()), check_respondents)
 }
 
-fn compared(candidate: &Candidate, lists: &[List], simulation: Option<Vec<SimulatedError>>) -> ComparedMethod {
+/// The errors of the tables asked for if the truth is not uniform, for each candidate that has a plan that can answer.
+fn other_truths(
+    schema: &Schema,
+    candidates: &[Candidate],
+    tables: &TableList,
+    respondents: f64,
+    shares: Option<&Shares>,
+) -> Result<Vec<Option<OtherTruths>>, StudyError> {
+    let truth = |shares: &Shares| tables.lists().iter().map(|table| shares.table(schema, table)).collect();
+    let truths: Option<Vec<Vec<f64>>> = shares.map(truth).transpose()?;
+    let of = |candidate: &Candidate| {
+        let made = candidate.made.as_ref().ok().filter(|made| made.asked.is_some())?;
+        Some(OtherTruths::of(&made.plan, tables.lists(), truths.as_deref(), respondents))
+    };
+    Ok(candidates.iter().map(of).collect())
+}
+
+/// The candidate with the least error as anticipated, among those that have an epsilon; of equal ones the simplest.
+fn best_as_anticipated<'a>(candidates: &'a [Candidate], others: &[Option<OtherTruths>]) -> Option<&'a Candidate> {
+    let error = |(candidate, other): (&'a Candidate, &Option<OtherTruths>)| {
+        candidate.made.as_ref().ok()?.plan.guarantee().epsilon().value()?;
+        Some((candidate, other.as_ref()?.anticipated?))
+    };
+    let known: Vec<(&Candidate, f64)> = candidates.iter().zip(others).filter_map(error).collect();
+    let least = known.iter().map(|(_, error)| *error).min_by(f64::total_cmp);
+    let best = least.and_then(|least| known.iter().find(|(_, error)| *error <= least * (1.0 + EQUAL)));
+    best.map_or_else(|| recommended(candidates), |(best, _)| Some(best))
+}
+
+fn compared(
+    candidate: &Candidate,
+    other: Option<OtherTruths>,
+    lists: &[List],
+    simulation: Option<Vec<SimulatedError>>,
+) -> ComparedMethod {
     let made = candidate.made.as_ref().ok();
     let plan = made.map(|made| &made.plan);
     let reason = candidate.made.as_ref().err();
@@ -255,6 +303,8 @@ fn compared(candidate: &Candidate, lists: &[List], simulation: Option<Vec<Simula
         one_way: made.and_then(|made| made.one_way),
         two_way: made.and_then(|made| made.two_way),
         error: made.and_then(|made| made.asked),
+        anticipated_error: other.and_then(|other| other.anticipated),
+        worst_error: other.and_then(|other| other.worst),
         times_the_bound: made.and_then(|made| made.times_the_bound),
         identifiable: made.map(|made| made.asked.is_some()),
         columns: made.map(|made| made.answer.columns),
@@ -367,6 +417,11 @@ fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
 }
 
 impl ComparedMethod {
+    /// The error that decides: of the tables asked for, as anticipated if something is.
+    pub fn told_error(&self) -> Option<f64> {
+        self.anticipated_error.or(self.error)
+    }
+
     /// The method that is asked for.
     pub fn asks(&self) -> Option<Method> {
         self.request.as_ref().map(Request::method)
@@ -383,12 +438,12 @@ impl Comparison {
     pub fn times_as_many_respondents(&self) -> Option<f64> {
         let best = self.best().filter(|best| best.asks() != Some(Method::Independent))?;
         let alone = self.methods.iter().find(|method| method.asks() == Some(Method::Independent))?;
-        Some((alone.error? / best.error?).powi(2))
+        Some((alone.told_error()? / best.told_error()?).powi(2))
     }
 
     /// Whether even the best error is so large that it tells nothing.
     pub fn tells_nothing(&self) -> bool {
-        self.best().and_then(|best| best.error).is_some_and(|error| error > USELESS)
+        self.best().and_then(ComparedMethod::told_error).is_some_and(|error| error > USELESS)
     }
 }
 

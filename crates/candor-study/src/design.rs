@@ -6,7 +6,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_design::bound::Standing;
 use candor_design::designed::{Altered, Alternative, Choice, Judgement};
-use candor_design::expectation::{Expectation, expectations};
+use candor_design::expectation::{Expectation, OtherTruths, expectations};
 use candor_design::joint::workload::asked_tables;
 use candor_design::pairs::Pairs;
 use candor_design::request::design_watched;
@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
 use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
+use crate::shares::Shares;
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
 pub const MAX_EPSILON: f64 = 50.0;
@@ -34,6 +35,8 @@ pub struct DesignOptions {
     pub tables: Option<String>,
     /// For how many respondents errors are told.
     pub respondents: f64,
+    /// What is anticipated of people, for the errors told; the design itself does not change. `None` if nothing is.
+    pub shares: Option<Shares>,
 }
 
 impl Default for DesignOptions {
@@ -43,6 +46,7 @@ impl Default for DesignOptions {
             allow_unbounded: false,
             tables: None,
             respondents: DEFAULT_RESPONDENTS,
+            shares: None,
         }
     }
 }
@@ -129,16 +133,32 @@ pub fn design_while(
     if options.tables.is_some() || is_for_tables(request) {
         designed.judge(&tables, &weights);
     }
-    Ok(described(designed, &tables, options.respondents))
+    if options.shares.is_some() && designed.plan.schema() != schema {
+        return Err(StudyError::Needs("`shares` are of attributes as the schema has them; leave `cross` out"));
+    }
+    let expected = expected(&designed.plan, &tables, options)?;
+    Ok(described(designed, expected, options.respondents))
 }
 
-fn described(designed: Designed, tables: &TableList, respondents: f64) -> Design {
+/// What to expect of each table: if the truth is uniform, as anticipated, and whatever it is.
+fn expected(plan: &Plan, tables: &TableList, options: &DesignOptions) -> Result<Vec<Expectation>, StudyError> {
+    let mut expected = expectations(plan, tables.lists(), options.respondents);
+    for (one, table) in expected.iter_mut().zip(tables.lists()).filter(|(one, _)| one.identifiable) {
+        let truth = options.shares.as_ref().map(|shares| shares.table(plan.schema(), table)).transpose()?;
+        let truths = truth.map(|truth| vec![truth]);
+        let other = OtherTruths::of(plan, std::slice::from_ref(table), truths.as_deref(), options.respondents);
+        (one.anticipated_error, one.worst_error) = (other.anticipated, other.worst);
+    }
+    Ok(expected)
+}
+
+fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -> Design {
     let plan = &designed.plan;
     Design {
         method: plan.origin().method.clone(),
         epsilon: RecordEpsilon { certified: plan.guarantee().epsilon().value(), lower_bound: designed.lower_bound },
         attributes: certified(plan),
-        expected: expectations(plan, tables.lists(), respondents),
+        expected,
         workload: designed.judgement(),
         pairs: Pairs::of(plan, respondents),
         for_prior: for_prior(plan),

@@ -28,6 +28,8 @@ pub mod schema;
 
 pub mod prior;
 
+pub mod shares;
+
 pub mod design;
 
 pub mod compare;
@@ -60,6 +62,8 @@ pub mod estimate;
 
 pub mod test;
 
+pub mod differences;
+
 pub mod regress;
 
 pub mod adjust;
@@ -71,8 +75,6 @@ pub mod learn;
 pub mod cluster;
 
 pub mod synthesize;
-
-pub mod shares;
 
 pub mod size;
 
@@ -127,6 +129,9 @@ pub mod prelude {
     pub use crate::counts::{CountOptions, Counts};
     pub use crate::design::{Design, DesignOptions, design};
     pub use crate::device::{DeviceOptions, Devices, devices};
+    pub use crate::differences::{
+        Difference, DifferenceWords, Differences, DifferencesAsked, Wave, differences, differences_of_waves,
+    };
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};

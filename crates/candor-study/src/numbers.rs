@@ -98,6 +98,15 @@ impl NumbersAsked {
         self.0.is_empty()
     }
 
+    /// The means asked for: among whom, of which attribute, and what its categories stand for.
+    pub(crate) fn means(&self) -> Vec<(&[usize], usize, &Values)> {
+        let parts = self.0.iter().filter(|wanted| wanted.mean).filter_map(|wanted| {
+            let (attribute, given) = wanted.table.split_last()?;
+            Some((given, *attribute, &wanted.values))
+        });
+        parts.collect()
+    }
+
     /// The tables to be counted.
     pub fn tables(&self) -> Vec<Vec<usize>> {
         self.0.iter().map(|wanted| wanted.table.clone()).collect()

@@ -243,7 +243,7 @@ impl<'a> Question<'a> {
 
     fn asked(&self) -> Conditional<'_> {
         Conditional {
-            condition: &self.condition,
+            condition: Some(&self.condition),
             given: self.given.as_ref().map(|(_, given)| given),
             mean: self.mean.as_ref().map(|(attribute, values)| (*attribute, values)),
             compare: self.compare,

@@ -200,8 +200,9 @@ impl Grouped {
         }
         let wrong = |a: &&Attribute| self.groups.iter().any(|group| group.first.column == a.name());
         let named = |a: &Attribute| {
-            let label = |label: &String| {
-                if label.is_empty() { "(missing)".to_owned() } else { format!("\"{}\"", shown(label)) }
+            let label = |category: &String| match category.as_str() {
+                "" => words::label(""),
+                category => format!("\"{}\"", shown(category)),
             };
             let mut labels: Vec<String> = a.categories().iter().take(MOST_LABELS).map(label).collect();
             if a.categories().len() > MOST_LABELS {

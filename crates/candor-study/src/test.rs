@@ -209,11 +209,16 @@ impl Independence {
     pub fn verdict(&self) -> Option<&'static str> {
         let naive = self.naive.as_ref()?;
         let agree = (naive.statistic - self.statistic).abs() <= 0.01 * self.statistic;
-        Some(match agree {
-            true => {
+        let smaller = naive.cramers_v.is_some_and(|v| v < self.cramers_v);
+        Some(match (agree, smaller) {
+            (true, true) => {
                 "the same test, since the two were randomized independently of each other, and a V that is too small"
             }
-            false => "another test, which is wrong, and a V that is too small",
+            (true, false) => {
+                "the same test, since the two were randomized independently of each other, and the V of the answers"
+            }
+            (false, true) => "another test, which is wrong, and a V that is too small",
+            (false, false) => "another test, which is wrong, and the V of the answers",
         })
     }
 }

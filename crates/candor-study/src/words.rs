@@ -23,6 +23,11 @@ pub fn plural(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
+/// A category as people read it: the one that stands for what is missing has no letters of its own.
+pub fn label(category: &str) -> String {
+    if category.is_empty() { "(missing)".to_owned() } else { category.to_owned() }
+}
+
 /// An aligned table; the first column to the left, the others to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     // A cell is one line, whatever the label in it.

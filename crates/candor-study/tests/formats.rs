@@ -23,6 +23,7 @@ use candor_study::comply::{ComplyOptions, comply};
 use candor_study::counts::Counts;
 use candor_study::design::{DesignOptions, design};
 use candor_study::device::{DeviceOptions, devices};
+use candor_study::differences::{DifferenceWords, DifferencesAsked, differences};
 use candor_study::effects::{EffectOptions, parse_effect};
 use candor_study::estimate::{EstimateOptions, estimate, estimate_asked};
 use candor_study::front::{FrontOptions, front};
@@ -95,6 +96,17 @@ fn tests() {
     found.design = Some("weighted by w".to_owned());
     assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
+    // Differences of groups, and those that are not known.
+    let words = DifferenceWords {
+        tables: Some("smokes".to_owned()),
+        compare: Some("school".to_owned()),
+        ..DifferenceWords::default()
+    };
+    let asked = DifferencesAsked::parse(survey.plan.schema(), &words).unwrap();
+    let mut found = differences(&survey.plan, &survey.counts("school,smokes", &[]), &asked, 0.95).unwrap();
+    found.design = Some("weighted by w".to_owned());
+    assert!(found.differences[0].difference.is_some());
+    is_documented("test --compare", &found, &[]);
 }
 
 #[test]

@@ -5,14 +5,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray};
 use arrow_schema::DataType;
-use candor::schema::Attribute;
+use candor::schema::{Attribute, CROSS};
 use rand_core::CryptoRng;
 
 use crate::TableError;
 use crate::dither::dithered;
 use crate::error::BadValue;
 use crate::input::Batch;
-use crate::misfit::{Misfit, misfit};
+use crate::misfit::{Misfit, list_missing, misfit};
+use crate::missing::Missing;
 use crate::types::{cast, for_each_text, is_categorical, text_dictionary};
 
 /// A row that does not fit. What is wrong with it is only found out if somebody wants to tell: that takes a while.
@@ -42,13 +43,18 @@ impl Unfit<'_> {
 
     fn described(&self, suggest: bool) -> BadValue {
         let parts = self.batch.parts(self.column, self.index);
-        let Misfit { column, value, hint } = misfit(self.attribute, parts.as_deref().unwrap_or(&[self.value]), suggest);
+        let Misfit { column, value, mut hint } =
+            misfit(self.attribute, parts.as_deref().unwrap_or(&[self.value]), suggest);
+        if self.batch.missing.is(value) {
+            hint = format!("stands for a missing value; {}", list_missing(column));
+        }
         let (column, value) = (column.to_owned(), value.to_owned());
         BadValue { file: self.batch.file.clone(), row: self.row(), column, value, hint }
     }
 }
 
-/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points of a grid are [`dithered`].
+/// Gives the code of every row; rows that do not fit are reported to `bad` and get code 0. Numbers between two points of a grid are [`dithered`],
+/// and [words](crate::missing::Missing) that stand for what is missing are the missing category.
 ///
 /// # Errors
 /// If the column's type holds no categories.
@@ -60,13 +66,21 @@ pub fn codes(
     mut bad: impl FnMut(Unfit<'_>),
 ) -> Result<Vec<u16>, TableError> {
     let array = batch.columns.column(column);
-    let report = |row: usize, value: &str| bad(Unfit { batch, column, attribute, index: row, value });
+    let otherwise = |row: usize, value: &str| {
+        missing_place(batch, column, row, attribute, value).map_or_else(
+            || {
+                bad(Unfit { batch, column, attribute, index: row, value });
+                0
+            },
+            |(code, _)| code,
+        )
+    };
     let coded = if attribute.numbers() > 0 && array.data_type().is_numeric() {
-        of_numbers(array, attribute, rng, report)
+        of_numbers(array, attribute, &batch.missing, rng, otherwise)
     } else if let Some(dictionary) = text_dictionary(array) {
-        Some(of_dictionary(&dictionary, attribute, rng, report))
+        Some(of_dictionary(&dictionary, attribute, &batch.missing, rng, otherwise))
     } else if is_categorical(array.data_type()) {
-        of_texts(array, attribute, rng, report)
+        of_texts(array, attribute, &batch.missing, rng, otherwise)
     } else {
         None
     };
@@ -77,24 +91,36 @@ pub fn codes(
     })
 }
 
+/// The place of a value that is no category as it stands, if it is a word for what is missing, or has one among its parts.
+fn missing_place(batch: &Batch, column: usize, row: usize, attribute: &Attribute, value: &str) -> Option<(u16, f64)> {
+    match batch.parts(column, row) {
+        Some(parts) => attribute.place_of_value(&batch.missing.emptied(&parts).join(&CROSS.to_string())),
+        None => batch.missing.is(value).then(|| attribute.place_of_value("")).flatten(),
+    }
+}
+
+/// `otherwise` gives the code of a value that is none.
 fn of_numbers(
     array: &ArrayRef,
     attribute: &Attribute,
+    words: &Missing,
     rng: &mut impl CryptoRng,
-    mut report: impl FnMut(usize, &str),
+    mut otherwise: impl FnMut(usize, &str) -> u16,
 ) -> Option<Vec<u16>> {
     let numbers = cast(array, &DataType::Float64)?;
     let missing = attribute.place_of_value("");
+    let words = words.numbers();
     let mut coded = Vec::with_capacity(array.len());
     for (row, number) in numbers.as_primitive::<Float64Type>().iter().enumerate() {
-        let place = number.map_or(missing, |number| attribute.place_of_number(number));
-        coded.push(place.map_or_else(
-            || {
-                report(row, &number.map_or(String::new(), |number| number.to_string()));
-                0
-            },
-            |place| dithered(place, rng),
-        ));
+        let place = match number {
+            Some(word) if words.contains(&word) => None,
+            Some(number) => attribute.place_of_number(number),
+            None => missing,
+        };
+        coded.push(match place {
+            Some(place) => dithered(place, rng),
+            None => otherwise(row, &number.map_or(String::new(), |number| number.to_string())),
+        });
     }
     Some(coded)
 }
@@ -103,19 +129,19 @@ fn of_numbers(
 fn of_dictionary(
     dictionary: &DictionaryArray<Int32Type>,
     attribute: &Attribute,
+    words: &Missing,
     rng: &mut impl CryptoRng,
-    mut report: impl FnMut(usize, &str),
+    mut otherwise: impl FnMut(usize, &str) -> u16,
 ) -> Vec<u16> {
     let missing = attribute.place_of_value("");
     let labels = dictionary.values().as_string::<i32>();
-    let known: Vec<Option<(u16, f64)>> =
-        labels.iter().map(|label| label.map_or(missing, |label| attribute.place_of_value(label))).collect();
+    let place = |label: &str| if words.hides(attribute, label) { None } else { attribute.place_of_value(label) };
+    let known: Vec<Option<(u16, f64)>> = labels.iter().map(|label| label.map_or(missing, place)).collect();
     let code = |(row, key): (usize, Option<i32>)| match key.map_or(missing, |key| known[key as usize]) {
         Some(place) => dithered(place, rng),
         None => {
             let label = key.map(|key| key as usize).filter(|&key| labels.is_valid(key));
-            report(row, label.map_or("", |key| labels.value(key)));
-            0
+            otherwise(row, label.map_or("", |key| labels.value(key)))
         }
     };
     match dictionary.keys() {
@@ -128,8 +154,9 @@ fn of_dictionary(
 fn of_texts(
     array: &ArrayRef,
     attribute: &Attribute,
+    words: &Missing,
     rng: &mut impl CryptoRng,
-    mut report: impl FnMut(usize, &str),
+    mut otherwise: impl FnMut(usize, &str) -> u16,
 ) -> Option<Vec<u16>> {
     let missing = attribute.place_of_value("");
     // The schema's own table guards against labels made to collide, which takes a while; labels of a schema are not.
@@ -137,18 +164,15 @@ fn of_texts(
     let labels: AHashMap<&str, (u16, f64)> = labels.filter(|_| attribute.numbers() == 0).collect();
     let place = |value: &str| match attribute.numbers() {
         0 => labels.get(value).copied().or_else(|| missing.filter(|_| value.is_empty())),
+        _ if words.hides(attribute, value) => None,
         _ => attribute.place_of_value(value),
     };
     let mut coded = Vec::with_capacity(array.len());
     for_each_text(array, |row, value| {
-        let place = value.map_or(missing, place);
-        coded.push(place.map_or_else(
-            || {
-                report(row, value.unwrap_or(""));
-                0
-            },
-            |place| dithered(place, rng),
-        ));
+        coded.push(match value.map_or(missing, place) {
+            Some(place) => dithered(place, rng),
+            None => otherwise(row, value.unwrap_or("")),
+        });
     })?;
     Some(coded)
 }

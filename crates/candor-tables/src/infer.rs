@@ -1,55 +1,23 @@
 //! Inferring a schema from a table: categories, orders and bins.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
 use candor::schema::{Attribute, Schema};
 
 use crate::TableError;
+pub use crate::bins::Bins;
+use crate::bins::edges;
 use crate::error::shown;
 use crate::input::Input;
+use crate::missing::{Missing, USUAL};
 use crate::types::{for_each_text, is_categorical};
 
 /// Numbers with more distinct values than this are measurements, not categories.
 pub const MAX_NUMERIC_CATEGORIES: usize = 20;
 
-/// What other programs write for a value that is missing.
-const MISSING_ELSEWHERE: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];
-
-/// How a numeric column is put into bins.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Bins {
-    /// This many bins with about equally many records each.
-    Quantile(usize),
-    /// Bins of this width, with edges at its multiples.
-    Width(f64),
-    /// Bins between these edges.
-    Edges(Vec<f64>),
-}
-
-impl Bins {
-    /// Reads `quantile:5`, `width:10` or `edges:18,65`.
-    ///
-    /// # Errors
-    /// Says what would be right.
-    pub fn parse(text: &str) -> Result<Bins, String> {
-        let wrong = || format!("\"{text}\" is not a way to make bins; use quantile:5, width:10 or edges:18,65");
-        let (kind, value) = text.split_once(':').ok_or_else(wrong)?;
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(wrong);
-        match kind {
-            "quantile" => match value.trim().parse() {
-                Ok(n) if (2..=1000).contains(&n) => Ok(Bins::Quantile(n)),
-                _ => Err(format!("\"{value}\" is not a number of bins from 2 to 1000")),
-            },
-            "width" => match number(value)? {
-                width if width > 0.0 => Ok(Bins::Width(width)),
-                _ => Err(format!("a bin cannot have width {value}")),
-            },
-            "edges" => Ok(Bins::Edges(value.split(',').map(number).collect::<Result<_, _>>()?)),
-            _ => Err(wrong()),
-        }
-    }
-}
+/// What is said of a column like `1,5`.
+const DECIMAL_COMMAS: &str = "these look like numbers with decimal commas; with points instead they are numbers";
 
 /// What the user wants of the inferred schema.
 #[derive(Clone, Debug)]
@@ -105,6 +73,10 @@ struct Column {
     values: BTreeMap<String, u64>,
     too_many: bool,
     missing: u64,
+    /// Words that may stand for what is missing, and how often each occurs.
+    words: BTreeMap<String, u64>,
+    /// Those that do.
+    written: Vec<String>,
     numeric: bool,
     boolean: bool,
     /// All numbers, if they are to be put into bins.
@@ -112,6 +84,9 @@ struct Column {
 }
 
 /// Reads a whole table and describes its columns.
+///
+/// [Words](Input::with_missing) that were named stand for what is missing in every column. Of the usual ones, all do among numbers, and R's `NA`
+/// among texts that are not all codes of two capitals like itself; others are categories. The notes say what was made of them.
 ///
 /// The categories of the schema are those that occur: publishing it tells that somebody gave each of
 /// them (docs/threat-model.md).
@@ -134,13 +109,14 @@ pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
         })
         .collect();
     let mut records = 0;
+    let words = input.missing().clone();
     for batch in input.batches(&names)? {
         let batch = batch?;
         records += batch.columns.num_rows() as u64;
         for (at, column) in columns.iter_mut().enumerate() {
             let array = batch.columns.column(at);
             column.boolean |= array.data_type() == &DataType::Boolean;
-            let see = |_: usize, value: Option<&str>| column.see(value.unwrap_or(""), wishes.max_categories);
+            let see = |_: usize, value: Option<&str>| column.see(value.unwrap_or(""), &words, wishes.max_categories);
             is_categorical(array.data_type()).then(|| for_each_text(array, see)).flatten().ok_or_else(|| {
                 let (file, found) = (file.clone(), array.data_type().to_string());
                 TableError::Type { file, column: names[at].clone(), found }
@@ -151,7 +127,10 @@ pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
         return Err(TableError::NoRecords { file });
     }
     let (mut attributes, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, column) in names.iter().zip(&columns) {
+    for (name, column) in names.iter().zip(&mut columns) {
+        let known = wishes.known.iter().find(|known| known.name == *name);
+        let remarks = column.settle_words(&words, known, wishes.max_categories);
+        notes.extend(remarks.into_iter().map(|remark| format!("column \"{name}\": {remark}")));
         let named = wishes.bins.iter().find(|(binned, _)| binned == name).map(|(_, bins)| bins);
         let measured = column.numeric && column.values.len() > MAX_NUMERIC_CATEGORIES;
         let bins = named.or(wishes.bins_elsewhere.as_ref().filter(|_| measured));
@@ -167,15 +146,36 @@ pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
     }
     let schema =
         Schema::new(attributes).map_err(|error| TableError::Infer { file, problems: vec![format!("  {error}")] })?;
+    let recognised = words == Missing::Usual && columns.iter().any(|column| !column.written.is_empty());
+    notes.extend(recognised.then(|| {
+        "words that stand for what is missing were recognised; if one of them is a category, say `missing \"\"`, or name others".to_owned()
+    }));
+    notes.extend(named_again(&words));
     Ok(Inferred { schema, records, notes })
 }
 
+/// What who reads the same table must say again: words that are not the usual ones.
+fn named_again(words: &Missing) -> Option<String> {
+    let Missing::Named(words) = words else { return None };
+    let unusual = words.iter().any(|word| !USUAL.contains(&word.as_str()));
+    unusual.then(|| {
+        let words = words.join(",");
+        format!("the schema does not hold the words for what is missing: say `missing {words}` again wherever this table is read")
+    })
+}
+
 impl Column {
-    fn see(&mut self, value: &str, max_categories: usize) {
+    fn see(&mut self, value: &str, words: &Missing, max_categories: usize) {
         if value.is_empty() {
             self.missing += 1;
-            return;
+        } else if words.is(value) {
+            *self.words.entry(value.to_owned()).or_default() += 1;
+        } else {
+            self.see_value(value, max_categories);
         }
+    }
+
+    fn see_value(&mut self, value: &str, max_categories: usize) {
         let number = value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         self.numeric &= number.is_some();
         match &mut self.numbers {
@@ -204,9 +204,10 @@ impl Column {
         let mut extra = Vec::new();
         if self.missing > 0 {
             let values = if self.missing == 1 { "value is" } else { "values are" };
+            let count = self.missing;
             notes.push(format!(
-                "column \"{name}\": {} {values} missing; the category \"\" stands for what is missing",
-                self.missing
+                "column \"{name}\": {count} {values} missing{}; the category \"\" stands for what is missing",
+                self.as_written()
             ));
             extra.push(String::new());
         }
@@ -220,21 +221,46 @@ impl Column {
         Ok(if public { attribute.public() } else { attribute })
     }
 
-    /// What other programs write, and what becomes of it here.
-    fn remarks(&self) -> Vec<String> {
+    /// Decides which words stand for what is missing, and which are categories; says so of the latter.
+    fn settle_words(&mut self, words: &Missing, known: Option<&Known>, max_categories: usize) -> Vec<String> {
+        let code = |value: &String| value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase());
+        let (numbers, codes) = (self.numeric && !self.values.is_empty(), self.values.keys().all(code));
+        let is_missing = |word: &String| match (words, known) {
+            (_, Some(known)) if known.categories.contains(word) => false,
+            (Missing::Named(_), _) => true,
+            (Missing::Usual, _) => numbers || (word == "NA" && !codes),
+        };
         let mut remarks = Vec::new();
-        for text in MISSING_ELSEWHERE {
-            if let Some(count) = self.values.get(text) {
-                let values = if *count == 1 { "value is" } else { "values are" };
+        for (word, count) in std::mem::take(&mut self.words) {
+            if is_missing(&word) {
+                self.missing += count;
+                self.written.push(word);
+            } else {
+                let values = if count == 1 { "value is" } else { "values are" };
+                self.see_value(&word, max_categories);
+                self.values.entry(word.clone()).and_modify(|seen| *seen += count - 1);
                 remarks.push(format!(
-                    "{count} {values} \"{text}\", which is a category like any other; if it stands for what is missing, write nothing instead"
+                    "{count} {values} \"{word}\", which is a category like any other; if it stands for what is missing, say `missing {word}`"
                 ));
             }
         }
-        let comma = |value: &String| value.contains(',') && value.replacen(',', ".", 1).parse::<f64>().is_ok();
-        if !self.values.is_empty() && self.values.keys().all(comma) {
-            remarks
-                .push("these look like numbers with decimal commas; with points instead they are numbers".to_owned());
+        remarks
+    }
+
+    /// How missing values are written, where that is not nothing.
+    fn as_written(&self) -> String {
+        let words: Vec<String> = self.written.iter().map(|word| format!("\"{word}\"")).collect();
+        match words.is_empty() {
+            true => String::new(),
+            false => format!(" (written {})", words.join(" and ")),
+        }
+    }
+
+    /// What other programs write, and what becomes of it here.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.has_decimal_commas() {
+            remarks.push(DECIMAL_COMMAS.to_owned());
         }
         let capital = |value: &String| ["TRUE", "FALSE", "True", "False"].contains(&value.as_str());
         if !self.values.is_empty() && self.values.keys().all(capital) {
@@ -244,6 +270,11 @@ impl Column {
             );
         }
         remarks
+    }
+
+    fn has_decimal_commas(&self) -> bool {
+        let number = |value: &String| value.replacen(',', ".", 1).parse::<f64>().is_ok();
+        self.values.keys().any(|value| value.contains(',')) && self.values.keys().all(number)
     }
 
     /// The categories that are known, and those that stand for what is missing.
@@ -294,6 +325,9 @@ impl Column {
                 distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES))
             ));
         }
+        if (distinct > wishes.max_categories || self.too_many) && self.has_decimal_commas() {
+            return Err(DECIMAL_COMMAS.to_owned());
+        }
         if distinct > wishes.max_categories || self.too_many {
             return Err(format!(
                 "has more than {} distinct values; leave it out with `drop {name}`, merge categories beforehand, \
@@ -317,53 +351,9 @@ impl Column {
     }
 }
 
-/// The edges of the bins, which depend on the data except where the user gave them.
-fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (Some(&least), Some(&most)) = (sorted.first(), sorted.last()) else {
-        return Err("has no numbers to put into bins".to_owned());
-    };
-    let edges = match bins {
-        Bins::Edges(edges) => edges.clone(),
-        Bins::Quantile(n) => {
-            let cut = |i: usize| sorted[i * sorted.len() / n];
-            let mut seen = HashSet::new();
-            // An edge at the smallest value would leave the bin below it empty.
-            (1..*n).map(cut).filter(|&edge| edge > least && seen.insert(edge.to_bits())).collect()
-        }
-        Bins::Width(width) => {
-            let (first, last) = ((least / width).floor() + 1.0, (most / width).floor());
-            let bins = last - first + 2.0;
-            if bins.is_nan() || bins > 1001.0 {
-                return Err(format!("would take more than 1000 bins of width {width}"));
-            }
-            let edges: Vec<f64> = (0..bins as usize - 1).map(|i| (first + i as f64) * width).collect();
-            if edges.windows(2).any(|pair| pair[0] >= pair[1]) || edges.iter().any(|edge| !edge.is_finite()) {
-                return Err(format!("has numbers too large for bins of width {width}"));
-            }
-            edges
-        }
-    };
-    if edges.is_empty() {
-        return Err("has all its values in one bin; use narrower bins".to_owned());
-    }
-    Ok(edges)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bins_are_read_as_written() {
-        assert_eq!(Bins::parse("quantile:5"), Ok(Bins::Quantile(5)));
-        assert_eq!(Bins::parse("width:2.5"), Ok(Bins::Width(2.5)));
-        assert_eq!(Bins::parse("edges:18,65"), Ok(Bins::Edges(vec![18.0, 65.0])));
-        for bad in ["five", "quantile:1", "quantile:x", "width:0", "width:-1", "edges:", "edges:1,a", "deciles:3"] {
-            assert!(Bins::parse(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn known_categories_keep_their_order_and_those_that_do_not_occur() {
@@ -373,7 +363,7 @@ mod tests {
             ordinal,
         };
         let mut column = Column::default();
-        ["b", "a", ""].iter().for_each(|value| column.see(value, 10));
+        ["b", "a", ""].iter().for_each(|value| column.see(value, &Missing::Usual, 10));
         let wishes = Wishes { known: vec![known(&["c", "b", "a"], true)], ..Wishes::default() };
         let attribute = column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap();
         assert_eq!(attribute.categories(), ["c", "b", "a", ""]);
@@ -388,11 +378,10 @@ mod tests {
     fn what_other_programs_write_is_told() {
         let told = |values: &[&str]| {
             let mut column = Column::default();
-            values.iter().for_each(|value| column.see(value, 10));
+            values.iter().for_each(|value| column.see(value, &Missing::Usual, 10));
             column.remarks()
         };
-        assert!(told(&["a", "NA", "NA"])[0].starts_with("2 values are \"NA\""));
-        assert!(told(&["1,5", "2,25"])[0].contains("decimal commas"));
+        assert!(told(&["1,5", "2,25", "3"])[0].contains("decimal commas"));
         assert!(told(&["TRUE", "FALSE"])[0].contains("truth values in capitals"));
         assert!(told(&["True", ""])[0].contains("truth values in capitals"));
         assert_eq!(told(&["TRUE", "FALSE", "maybe"]), Vec::<String>::new());
@@ -400,18 +389,37 @@ mod tests {
     }
 
     #[test]
-    fn edges_of_bins() {
-        let numbers: Vec<f64> = (0..100).map(f64::from).collect();
-        assert_eq!(edges(&Bins::Quantile(4), &numbers).unwrap(), [25.0, 50.0, 75.0]);
-        assert_eq!(edges(&Bins::Width(30.0), &numbers).unwrap(), [30.0, 60.0, 90.0]);
-        assert_eq!(edges(&Bins::Edges(vec![5.0]), &numbers).unwrap(), [5.0]);
-        let mostly_zero = [0.0, 0.0, 0.0, 0.0, 1.0, 2.0];
-        assert_eq!(edges(&Bins::Quantile(3), &mostly_zero).unwrap(), [1.0]);
-        assert!(edges(&Bins::Quantile(3), &[7.0; 9]).unwrap_err().contains("one bin"));
-        assert!(edges(&Bins::Quantile(3), &[]).is_err());
-        assert!(edges(&Bins::Width(0.001), &numbers).unwrap_err().contains("1000"));
-        let large = [1e17, 1e17 + 32.0, 1e17 + 64.0];
-        assert!(edges(&Bins::Width(1.0), &large).is_err());
-        assert!(edges(&Bins::Width(1e-310), &[5.0, 6.0]).is_err());
+    fn words_are_missing_or_categories() {
+        let settled = |values: &[&str], words: &[&str], known: Option<&Known>| {
+            let words =
+                Some(words.iter().map(|&word| word.to_owned()).collect()).filter(|words: &Vec<_>| !words.is_empty());
+            let words = Missing::named(words);
+            let mut column = Column { numeric: true, ..Column::default() };
+            values.iter().for_each(|value| column.see(value, &words, 10));
+            let told = column.settle_words(&words, known, 10).join("; ");
+            (column.missing, column.values.into_keys().collect::<Vec<_>>().join(","), column.numeric, told)
+        };
+        let (missing, values, _, told) = settled(&["yes", "NA", "no", "NA", ""], &[], None);
+        assert_eq!((missing, values.as_str(), told.as_str()), (3, "no,yes", ""));
+        // Among numbers every usual word is no number.
+        let (missing, values, numeric, _) = settled(&["1", "n/a", "2.5", "NaN"], &[], None);
+        assert_eq!((missing, values.as_str(), numeric), (2, "1,2.5", true));
+        // Among texts only R's; and not among codes of its kind: Namibia, North America.
+        let (missing, values, numeric, told) = settled(&["no", "n/a"], &[], None);
+        assert_eq!((missing, values.as_str(), numeric), (0, "n/a,no", false));
+        assert!(told.ends_with("say `missing n/a`"), "{told}");
+        assert_eq!(settled(&["DE", "NA", "FR"], &[], None).1, "DE,FR,NA");
+        assert_eq!(settled(&["NA", "NA"], &[], None).1, "NA");
+        // What is named is missing everywhere, also numbers; naming nothing leaves all as it is.
+        assert_eq!(settled(&["DE", "NA", "FR"], &["NA"], None).0, 1);
+        assert_eq!(settled(&["1", "-9", "-9.0", "2"], &["-9"], None), (2, "1,2".to_owned(), true, String::new()));
+        assert_eq!(settled(&["yes", "NA"], &[""], None).1, "NA,yes");
+        // A declared category is one.
+        let known = Known { name: "a".to_owned(), categories: vec!["NA".to_owned()], ordinal: false };
+        assert_eq!(settled(&["yes", "NA"], &[], Some(&known)).1, "NA,yes");
+        assert_eq!(named_again(&Missing::Named(vec!["NA".to_owned()])), None);
+        assert!(
+            named_again(&Missing::Named(vec!["NA".to_owned(), "-9".to_owned()])).unwrap().contains("`missing NA,-9`")
+        );
     }
 }

@@ -41,18 +41,28 @@ fn hint(attribute: &Attribute, value: &str, suggest: bool) -> String {
     if value.is_empty() {
         return list_missing(attribute.name());
     }
-    let kind = match (attribute.numbers(), attribute.grid().next(), attribute.grid().last()) {
-        (0, ..) => "is not a category".to_owned(),
-        (_, Some(first), Some(last)) => format!("is neither a number from {first} to {last} nor a category"),
-        _ => "is neither a number nor a category".to_owned(),
-    };
-    let nearest = (suggest && attribute.numbers() == 0)
-        .then(|| nearest(value, attribute.categories().iter().map(String::as_str)))
-        .flatten();
-    match nearest {
-        Some(nearest) => format!("{kind}; did you mean \"{nearest}\"?"),
-        None => format!("{kind} of the schema's {}", attribute.categories().len()),
+    if attribute.numbers() > 0 {
+        return number_hint(attribute);
     }
+    let nearest = suggest.then(|| nearest(value, attribute.categories().iter().map(String::as_str))).flatten();
+    match nearest {
+        Some(nearest) => format!("is not a category; did you mean \"{nearest}\"?"),
+        None => format!("is not a category; the schema lists {}", attribute.categories().len()),
+    }
+}
+
+/// What would be right where numbers are expected: which of them, and the categories beside them.
+fn number_hint(attribute: &Attribute) -> String {
+    let number = match (attribute.grid().next(), attribute.grid().last()) {
+        (Some(first), Some(last)) => format!("a number from {first} to {last}"),
+        _ => "a number".to_owned(),
+    };
+    let beside = attribute.categories()[attribute.numbers()..].iter();
+    let beside = beside.map(|label| match label.as_str() {
+        "" => " or nothing (missing)".to_owned(),
+        label => format!(" or \"{label}\""),
+    });
+    format!("does not fit; {number}{} is expected", beside.collect::<String>())
 }
 
 /// What would be right in one part of a cross-classification.
@@ -97,7 +107,8 @@ fn labels_of_part(attribute: &Attribute, part: usize, parts: usize) -> impl Iter
         .filter_map(move |category| category.split(CROSS).nth(part))
 }
 
-fn list_missing(column: &str) -> String {
+/// How a missing value is allowed.
+pub(crate) fn list_missing(column: &str) -> String {
     format!("list \"\" among the categories of \"{column}\" in the schema to allow that")
 }
 

@@ -30,7 +30,7 @@ use crate::counts::{Responses, notes};
 use crate::errors::{Failure, parameter};
 use crate::options::{Options, list};
 use crate::plan::{Plan, Schema};
-use crate::source::{inputs, one_input};
+use crate::source::{inputs, missing, one_input};
 use crate::survey::{AskedWords, SurveyWords};
 use crate::work::run;
 
@@ -130,7 +130,7 @@ pub fn cluster_records(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, String, Vec<String>)> {
     let mut options = Options::read(options)?;
-    let inputs = inputs(given, options.take("delimiter")?)?;
+    let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
     let protocol = options.choice(Protocol::Truth)?;
     let (measure, limits) = (measure(&mut options)?, limits(&mut options)?);
     let collectors: Option<u32> = options.take("collectors")?;

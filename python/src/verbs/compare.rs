@@ -12,24 +12,27 @@ use super::json;
 use crate::errors::parameter;
 use crate::options::Options;
 use crate::plan::Schema;
-use crate::source::inputs;
+use crate::source::{anticipated, inputs, missing};
 use crate::work::run;
 
 /// How often the records of a simulation are randomized, and from which seed, unless it is said: as the command does.
 const REPEATS: u64 = 10;
 const SEED: u64 = 1;
 
-/// Every method at the same record epsilon; with `simulate`, on true records, too.
+/// Every method at the same record epsilon; with `simulate`, on true records, too, with `shares`, for what is anticipated.
 #[pyfunction]
 pub fn compare_methods(
     py: Python<'_>,
     schema: &Schema,
     simulate: Option<Bound<'_, PyList>>,
+    shares: Option<Bound<'_, PyList>>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = Options::read(options)?;
-    let records = simulate.map(|given| inputs(&given, None)).transpose()?;
+    let words = missing(&mut options)?;
+    let shares = shares.map(|table| anticipated(&schema.0, &table)).transpose()?;
+    let records = simulate.map(|given| inputs(&given, None)).transpose()?.map(|inputs| inputs.with_missing(&words));
     let epsilon: f64 = options.take("epsilon")?.ok_or_else(|| parameter("this needs `epsilon`"))?;
     let default = CompareOptions::default();
     let (respondents, tables, clusters) =
@@ -43,7 +46,7 @@ pub fn compare_methods(
         let truths = records.map(|inputs| Records { schema: &schema.0, inputs }.read()).transpose()?;
         let (repeats, seed) = (repeats.unwrap_or(REPEATS), seed.unwrap_or(SEED));
         let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats, seed });
-        let asked = CompareOptions { respondents, tables, clusters, simulate, ..default };
+        let asked = CompareOptions { respondents, tables, clusters, simulate, shares, ..default };
         Ok(json(&compare(&schema.0, epsilon, &asked, watch)?))
     })
 }

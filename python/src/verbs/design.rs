@@ -11,15 +11,17 @@ use super::prior;
 use crate::errors::{Failure, parameter};
 use crate::options::Options;
 use crate::plan::{Plan, Schema};
+use crate::source::anticipated;
 use crate::work::run;
 
-/// Makes a plan; gives it, and what there is to know of it. `counted_in` is a table to count a prior in.
+/// Makes a plan; gives it, and what there is to know of it. `counted_in` is a table to count a prior in, `shares` one of what is anticipated.
 #[pyfunction]
 pub fn design(
     py: Python<'_>,
     schema: &Schema,
     method: &str,
     counted_in: Option<Bound<'_, PyList>>,
+    shares: Option<Bound<'_, PyList>>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Plan, String)> {
@@ -37,7 +39,8 @@ pub fn design(
     } else if counted_in.is_some() {
         return Err(parameter("`from_` goes with the method front").into());
     }
-    let (request, told) = asked(method, options)?;
+    let (request, mut told) = asked(method, options)?;
+    told.shares = shares.map(|table| anticipated(&schema.0, &table)).transpose()?;
     let mut designed = run(py, progress, |watch| Ok(design_while(&schema.0, &request, &told, watch)?))?;
     designed.notes.extend(note);
     let described = super::json(&designed);
@@ -73,6 +76,7 @@ fn asked(method: Method, mut options: Options) -> Result<(Request, DesignOptions
         allow_unbounded,
         tables: of_both.take("tables")?,
         respondents: of_both.or("respondents", default.respondents)?,
+        shares: None,
     };
     Ok((Request::new(method, parameters).map_err(needed)?, told))
 }

@@ -97,5 +97,5 @@ pub fn estimate(
 }
 
 /// What a comparison with earlier responses cannot see.
-const ANEW: &str = "note: the two are compared as answers given anew; people whose clients repeat a stored response show no change, \
+pub(super) const ANEW: &str = "note: the two are compared as answers given anew; people whose clients repeat a stored response show no change, \
                     however much has changed";

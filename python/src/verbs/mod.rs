@@ -4,6 +4,7 @@ pub mod analyse;
 pub mod audit;
 pub mod compare;
 pub mod estimate;
+pub mod differences;
 pub mod prior;
 pub mod design;
 pub mod field;

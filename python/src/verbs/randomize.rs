@@ -20,7 +20,7 @@ use crate::arrow::{Stream, Table};
 use crate::errors::{CategoryError, Error, Failure, parameter};
 use crate::options::Options;
 use crate::plan::Plan;
-use crate::source::inputs;
+use crate::source::{inputs, missing};
 use crate::work::run;
 
 /// Batches of a stream that wait to be read.
@@ -67,7 +67,7 @@ pub fn randomize(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Table, String)> {
     let mut options = Options::read(options)?;
-    let inputs = inputs(given, options.take("delimiter")?)?;
+    let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
     let asked = Asked::take(&mut options)?;
     options.finish()?;
     let mut batches: Vec<RecordBatch> = Vec::new();
@@ -95,7 +95,7 @@ pub fn randomize_to(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let mut options = Options::read(options)?;
-    let inputs = inputs(given, options.take("delimiter")?)?;
+    let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
     let asked = Asked::take(&mut options)?;
     let target = Target::new(output);
     let format = format(&target, &mut options)?;
@@ -118,7 +118,7 @@ pub fn format(target: &Target, options: &mut Options) -> Result<Format, Failure>
 #[pyfunction]
 pub fn randomize_stream(py: Python<'_>, plan: &Plan, given: &Bound<'_, PyList>, options: &str) -> PyResult<Stream> {
     let mut options = Options::read(options)?;
-    let inputs = inputs(given, options.take("delimiter")?)?;
+    let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
     let asked = Asked::take(&mut options)?;
     options.finish()?;
     let (schema, batches) = run(py, None, |_| under_way(plan.0.clone(), inputs, asked))?;

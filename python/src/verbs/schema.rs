@@ -12,7 +12,7 @@ use super::json;
 use crate::errors::{Failure, parameter};
 use crate::options::Options;
 use crate::plan::Schema;
-use crate::source::{inputs, one_input};
+use crate::source::{inputs, missing, one_input};
 use crate::work::run;
 
 /// A column whose categories its frame declares.
@@ -37,7 +37,7 @@ pub fn infer_schema(
     options: &str,
 ) -> PyResult<(Schema, String, Vec<String>)> {
     let mut options = Options::read(options)?;
-    let input = one_input(given, options.take("delimiter")?)?;
+    let input = one_input(given, options.take("delimiter")?)?.with_missing(missing(&mut options)?);
     let wishes = wishes(&mut options)?;
     options.finish()?;
     let inferred = run(py, None, |_| Ok(infer(input, &wishes)?))?;
@@ -67,7 +67,7 @@ fn wishes(options: &mut Options) -> Result<Wishes, Failure> {
 #[pyfunction]
 pub fn check_schema(py: Python<'_>, schema: &Schema, given: &Bound<'_, PyList>, options: &str) -> PyResult<String> {
     let mut options = Options::read(options)?;
-    let inputs = inputs(given, options.take("delimiter")?)?;
+    let inputs = inputs(given, options.take("delimiter")?)?.with_missing(&missing(&mut options)?);
     options.finish()?;
     run(py, None, |_| {
         let checked = check(&schema.0, inputs);

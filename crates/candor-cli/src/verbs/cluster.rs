@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 
 use super::estimate::read_responses;
 use super::randomize::randomness;
-use super::{parse_delimiter, read_plan, read_schema, refuse_overwriting};
+use super::{MissingArgs, parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
@@ -62,6 +62,8 @@ pub struct ClusterArgs {
     /// Measure the answers instead of the truth, as the paper does; weaker, and in another order [attribute]
     #[arg(long)]
     attenuated: bool,
+    #[command(flatten)]
+    missing: MissingArgs,
     /// The delimiter of CSV tables, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -178,7 +180,7 @@ fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
 }
 
 fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
     let records = Records { schema, inputs };
     let counts = watched(|watch| records.count(&tables, watch)).map_err(responses_are_no_records)?;
@@ -197,7 +199,7 @@ fn responses_are_no_records(error: TableError) -> Failure {
 
 /// Each record a party of its own, all in this process.
 fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let records = Records { schema, inputs };
     let columns = records.read().map_err(responses_are_no_records)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
@@ -214,9 +216,9 @@ fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> Strin
     let mut text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
     let _ = write!(
         text,
-        "\nClusters of at most {} combinations, of attributes that depend at least {} on each other\n",
-        count(args.max_cells),
-        args.min_dependence
+        "\nClusters: attributes that depend at least {} on each other are put together, up to {} combinations\n",
+        args.min_dependence,
+        count(args.max_cells)
     );
     let row = |(cluster, &cells): (&Vec<String>, &u64)| vec![cluster.join(", "), count(cells)];
     let rows: Vec<Vec<String>> = clusters.clusters.iter().zip(&clusters.combinations).map(row).collect();

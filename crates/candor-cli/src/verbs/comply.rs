@@ -6,7 +6,7 @@ use clap::Args;
 use super::estimate::{parse_confidence, read_responses};
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, paragraph, table};
+use crate::show::{count, emit, emit_json, label, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -101,7 +101,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
         let number = |share: f64, error: f64| format!("{share:.4} ({error:.4})");
         let row = |reading: &candor_study::comply::Reading| {
             vec![
-                reading.category.clone(),
+                label(&reading.category),
                 number(reading.if_none, reading.if_none_standard_error),
                 number(reading.if_all, reading.if_all_standard_error),
             ]
@@ -120,7 +120,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
         }
     } else {
         let row = |one: &candor_study::comply::CorrectedShare| {
-            vec![one.category.clone(), format!("{:.4}", one.estimate), format!("{:.4}", one.standard_error)]
+            vec![label(&one.category), format!("{:.4}", one.estimate), format!("{:.4}", one.standard_error)]
         };
         let rows: Vec<Vec<String>> = question.anchored.iter().map(row).collect();
         text += &table(&[question.attribute.as_str(), "corrected by the anchor", "standard error"], &rows);

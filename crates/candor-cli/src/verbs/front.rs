@@ -189,6 +189,12 @@ fn ending(file: &std::path::Path) -> Option<&'static str> {
     }
 }
 
+/// A gap in two digits that it does not exceed.
+fn rounded_up(gap: f64) -> String {
+    let unit = 10f64.powf(gap.max(f64::MIN_POSITIVE).log10().floor() - 1.0);
+    format!("{:.1e}", (gap.max(0.0) / unit - 1e-9).ceil() * unit)
+}
+
 fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
     let (least, most) = fronts.range;
     let largest = fronts.prior.iter().copied().fold(0.0, f64::max);
@@ -200,7 +206,7 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
         fronts.posterior_bound,
         count(fronts.respondents as u64)
     );
-    let _ = writeln!(text, "  privacy can be from {least:.4} to {most:.4}; utility is an error: smaller is better\n");
+    let _ = writeln!(text, "  privacy can be from {least:.4} to {most:.4}; utility is an error, smaller is better\n");
     let number = |x: Option<f64>| x.map_or("-".to_owned(), |x| format!("{x:.4e}"));
     let (mut header, mut rows) = (vec!["privacy", "Warner"], Vec::new());
     if searched {
@@ -217,7 +223,7 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
         }
         if exact {
             let gap = best.zip(*lower_bound);
-            let gap = gap.map(|(value, bound)| format!("{:.1e}", (1.0 - bound / value).max(0.0)));
+            let gap = gap.map(|(value, bound)| rounded_up(1.0 - bound / value));
             row.extend([number(*best), gap.unwrap_or_default()]);
         }
         row.push(worst_posterior.map_or("-".to_owned(), |worst| format!("{worst:.4}")));
@@ -239,7 +245,9 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
     }
     text.push('\n');
     text += &paragraph(
-        "All of it holds for this prior only. The gap is the most by which any channel whatever could be better than the exact one. \
+        "Privacy is how often the best guess at a person's truth is wrong. Utility is the average squared error of the estimated \
+         shares. The hypervolume sums a front up in one number, larger is better: the area that its points beat, with the error \
+         in powers of ten. All of it holds for this prior only. The gap is the most by which any channel whatever could be better than the exact one. \
          Next: candor design --method front with one of these privacies.",
     );
     for file in plots {

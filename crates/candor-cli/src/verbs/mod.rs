@@ -27,6 +27,7 @@ pub mod schema;
 pub mod size;
 pub mod sql;
 pub mod synthesize;
+mod differences;
 pub mod test;
 pub mod report;
 
@@ -37,8 +38,11 @@ use candor::plan::{MAX_COST, Plan, PlanError};
 use candor::schema::Schema;
 use candor_study::StudyError;
 use candor_study::counts::Provenance;
+use candor_study::shares::Shares;
 use candor_study::texts::{Language, OwnTexts};
+use candor_tables::input::{Input, Location};
 use candor_tables::limits;
+use candor_tables::missing::Missing;
 use candor_tables::responses::Format;
 
 use crate::failure::Failure;
@@ -60,6 +64,21 @@ impl CellArgs {
             }
             false => Ok(format),
         }
+    }
+}
+
+/// Words that stand for what is missing in tables of true records.
+#[derive(clap::Args)]
+struct MissingArgs {
+    /// Words that stand for a missing value, such as NA,-9, unless the schema lists them. By default NA, N/A, n/a, NaN, NULL and null do, where they
+    /// would not fit otherwise; "" for none
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
+    missing: Option<Vec<String>>,
+}
+
+impl MissingArgs {
+    fn words(&self) -> Missing {
+        Missing::named(self.missing.clone())
     }
 }
 
@@ -99,6 +118,12 @@ fn read_schema(path: &str) -> Result<Schema, Failure> {
         let hint = if looks_like_a_table { "; make a schema of a table with: candor schema infer" } else { "" };
         Failure::Input(format!("{path}: {error}{hint}"))
     })
+}
+
+/// Shares that are anticipated, if a file has them.
+fn read_shares(file: Option<&str>, schema: &Schema) -> Result<Option<Shares>, Failure> {
+    let read = |file: &str| Ok(Shares::read(schema, &[], Input::open(&Location::new(file), None)?)?);
+    file.map(read).transpose()
 }
 
 /// The language of a page: by its code, and with texts of the user's own.

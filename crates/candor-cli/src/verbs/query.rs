@@ -16,7 +16,7 @@ use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
-use crate::show::{count, emit, emit_json, paragraph, table};
+use crate::show::{count, emit, emit_json, label, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -195,8 +195,10 @@ fn compared_table(answers: &Answers) -> String {
         let difference = one.difference.map(|m| [m.estimate, m.low, m.high]);
         let ratio = one.ratio.map(|r| [r.estimate, r.low, r.high]);
         let cells = |numbers: Option<[f64; 3]>| numbers.map_or(["-"; 3].map(str::to_owned), |n| n.map(shown));
-        let label = if one.category.is_empty() { "\"\"".to_owned() } else { one.category.clone() };
-        [label].into_iter().chain([number, difference, ratio].into_iter().flat_map(cells)).collect::<Vec<_>>()
+        [label(&one.category)]
+            .into_iter()
+            .chain([number, difference, ratio].into_iter().flat_map(cells))
+            .collect::<Vec<_>>()
     };
     let name = answers.compared.first().map_or("", |one| &one.attribute);
     let number = answers.mean.as_ref().map_or("share".to_owned(), |name| format!("mean of {name}"));

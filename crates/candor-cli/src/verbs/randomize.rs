@@ -13,7 +13,7 @@ use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
+use super::{CellArgs, MissingArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{count, emit_data, emit_json, remark};
@@ -37,6 +37,8 @@ pub struct RandomizeArgs {
     /// Further columns to pass on unchanged, none of which the plan randomizes; all others are dropped
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     keep: Vec<String>,
+    #[command(flatten)]
+    missing: MissingArgs,
     /// The format of the responses, if their name does not tell
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
@@ -52,7 +54,7 @@ pub struct RandomizeArgs {
     #[arg(long)]
     seed: Option<u64>,
     /// Read one JSON object per line from standard input and answer each at once, as docs/sampling.md specifies
-    #[arg(long, conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells"])]
+    #[arg(long, conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells", "missing"])]
     one_by_one: bool,
     /// Say what was done as JSON on standard output
     #[arg(long, conflicts_with = "one_by_one")]
@@ -79,7 +81,7 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     let Some(output) = &args.output else { return one_by_one(&plan, &source) };
     let target = Target::new(output);
     let format = format(&args, &target)?;
-    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let options = RandomizeOptions { keep: &args.keep, source: &source };
     let mut done = watched(|watch| randomize_to(&plan, inputs, &options, (&target, format), watch))?;
     let seconds = started.elapsed().as_secs_f64();

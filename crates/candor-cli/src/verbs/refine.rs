@@ -95,9 +95,18 @@ fn describe(refined: &Refinement, respondents: f64) -> String {
         ]
     };
     let rows = [row("before", &refined.before, refined.epsilons.0), row("after", &refined.after, refined.epsilons.1)];
-    let mut text = format!("Utility for {} respondents; smaller is better\n", count(respondents as u64));
+    let mut text = format!(
+        "Utility for {} respondents: the average squared error of the shares, smaller is better\n",
+        count(respondents as u64)
+    );
     text += &table(&["", "privacy", "utility", "worst posterior", "outputs", "epsilon"], &rows);
-    text + &paragraph(
-        "Each answer was split into several that a guesser can use no better, and an analyst can. Privacy and posteriors hold for this prior only.",
-    )
+    let better = refined.after.utility.unwrap_or(f64::INFINITY) < refined.before.utility.unwrap_or(f64::INFINITY);
+    text + &paragraph(match better {
+        true => {
+            "Each answer was split into several that a guesser can use no better, and an analyst can. Privacy and posteriors hold for this prior only."
+        }
+        false => {
+            "Splitting answers gains nothing here: the plan is as good as before. Privacy and posteriors hold for this prior only."
+        }
+    })
 }

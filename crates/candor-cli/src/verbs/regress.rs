@@ -13,7 +13,7 @@ use super::survey::DesignArgs;
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
-use crate::show::{count, emit, emit_json, paragraph, remark, table};
+use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -161,7 +161,8 @@ fn describe(found: &Regression) -> String {
     let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
     for own in found.coefficients.chunk_by(together) {
         let category = own[0].category.as_ref().filter(|_| found.family != "ordinal");
-        let heading = category.map_or(String::new(), |label| format!("Log odds of {} = {label}\n", found.response));
+        let heading =
+            category.map_or(String::new(), |own| format!("Log odds of {} = {}\n", found.response, label(own)));
         let _ = write!(text, "\n{heading}");
         text += &coefficient_table(own, found);
     }
@@ -182,7 +183,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     }
     let row = |one: &Coefficient| {
         let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
-        let mut row = vec![between.map_or(one.term.clone(), |between| format!("{} {between}", one.term))];
+        let mut row = vec![between.map_or_else(|| term(&one.term), |between| format!("{} {between}", one.term))];
         row.extend([one.estimate, one.standard_error, one.low, one.high].map(four_digits));
         row.push(one.p_value.map_or(String::new(), p_value));
         if odds {
@@ -199,15 +200,15 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
 
 /// Average shares and effects.
 fn averages(found: &Regression) -> String {
-    let label = |category: &Option<String>| category.clone().unwrap_or_else(|| found.response.clone());
+    let of = |category: &Option<String>| label(category.as_ref().unwrap_or(&found.response));
     let numbers = |values: [f64; 4]| values.map(four_digits);
     let share = |one: &candor_study::regress::Share| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
-        [label(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
+        [of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
     let effect = |one: &candor_study::regress::Effect| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
-        [one.term.clone(), label(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
+        [term(&one.term), of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
     let what = if found.family == "linear" { "mean" } else { "share" };
     // Of two categories one says it all.
@@ -259,10 +260,16 @@ fn fit_lines(found: &Regression) -> String {
         text += &paragraph(&format!(
             "About {} directly asked people would have told as much about {}, of which these answers tell least.",
             count(people.round() as u64),
-            one.term
+            term(&one.term)
         ));
     }
     text
+}
+
+/// A term with categories as people read them.
+fn term(name: &str) -> String {
+    let named = |part: &str| if part.ends_with('=') { format!("{part}{}", label("")) } else { part.to_owned() };
+    name.split(':').map(named).collect::<Vec<_>>().join(":")
 }
 
 /// Without a sign for what rounds to nothing.

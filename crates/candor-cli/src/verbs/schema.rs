@@ -3,11 +3,13 @@
 use candor_study::schema::{Grouped, check, each_problem, infer, to_toml};
 use candor_tables::infer::{Bins, Wishes};
 use candor_tables::input::{Input, Inputs, Location};
+use candor_tables::missing::Missing;
 use candor_tables::output::{self, Target};
 use clap::{Args, Subcommand};
 
-use super::{parse_delimiter, read_schema, refuse_overwriting};
+use super::{MissingArgs, parse_delimiter, read_schema, refuse_overwriting};
 use crate::failure::Failure;
+use crate::flags::with_flags;
 use crate::show::{count, emit, emit_json, plural, remark};
 
 #[derive(Args)]
@@ -51,6 +53,10 @@ struct InferArgs {
     /// Refuse columns with more distinct values
     #[arg(long, default_value_t = Wishes::default().max_categories, value_name = "N")]
     max_categories: usize,
+    /// Words that stand for a missing value in every column, such as NA,-9. By default NA, N/A, n/a, NaN, NULL and null do among numbers, and NA
+    /// among texts, unless all are codes of two capitals; "" for none
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
+    missing: Option<Vec<String>>,
     /// The delimiter of a CSV table, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -69,6 +75,8 @@ struct CheckArgs {
     /// CSV (also gzip) or Parquet; - for standard input
     #[arg(required = true)]
     tables: Vec<String>,
+    #[command(flatten)]
+    missing: MissingArgs,
     /// The delimiter of CSV tables, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -98,10 +106,11 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
             None => wishes.bins_elsewhere = Some(parse(text)?),
         }
     }
-    let inferred = infer(Input::open(&Location::new(&args.table), args.delimiter)?, &wishes)?;
+    let input = Input::open(&Location::new(&args.table), args.delimiter)?;
+    let inferred = infer(input.with_missing(Missing::named(args.missing)), &wishes)?;
     let target = Target::new(&args.output);
     output::write(&target, to_toml(&inferred.schema).as_bytes())?;
-    inferred.notes.iter().for_each(|note| remark(&format!("note: {note}")));
+    inferred.notes.iter().for_each(|note| remark(&format!("note: {}", with_flags(note))));
     if args.json {
         emit_json(&inferred)?;
     } else if let Target::File(_) = target {
@@ -117,7 +126,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
 
 fn run_check(args: CheckArgs) -> Result<(), Failure> {
     let schema = read_schema(&args.schema)?;
-    let inputs = Inputs::new(&args.tables, args.delimiter)?;
+    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let (records, found, read) = if args.json {
         let checked = check(&schema, inputs);
         emit_json(&checked)?;

@@ -16,10 +16,10 @@ use clap::Args;
 
 use super::estimate::parse_confidence;
 use super::regress::{FamilyArg, parse_reference};
-use super::{parse_respondents, read_plan};
+use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::show::{count, emit, emit_json, remark, table};
+use crate::show::{count, emit, emit_json, label, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -104,11 +104,8 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let Some(margin) = args.margin else { return run_power(&plan, &args) };
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
-    let sizes = match &args.shares {
-        Some(file) => {
-            let shares = Shares::read(plan.schema(), &[], Input::open(&Location::new(file), None)?)?;
-            size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares)?
-        }
+    let sizes = match read_shares(args.shares.as_deref(), plan.schema())? {
+        Some(shares) => size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares)?,
         None => size(&plan, &tables, margin, args.confidence, interval)?,
     };
     if args.json {
@@ -170,7 +167,8 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     }
     found.notes.iter().for_each(|note| remark(&with_flags(note)));
     let row = |one: &EffectPower| {
-        let term = one.category.as_ref().map_or(one.term.clone(), |category| format!("{} for {category}", one.term));
+        let term =
+            one.category.as_ref().map_or(one.term.clone(), |category| format!("{} for {}", one.term, label(category)));
         let effect = one.effect.to_string();
         vec![
             term,
@@ -194,7 +192,7 @@ fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {
     let row = |one: &QuestionPower| {
         let numbers = one.respondents.zip(one.power).map(|(n, power)| [count(n as u64), format!("{power:.3}")]);
         let reason = || [one.reason.clone().unwrap_or_default(), String::new()];
-        [one.attribute.clone(), one.category.clone()].into_iter().chain(numbers.unwrap_or_else(reason)).collect()
+        [one.attribute.clone(), label(&one.category)].into_iter().chain(numbers.unwrap_or_else(reason)).collect()
     };
     let rows: Vec<Vec<String>> = found.questions.iter().map(row).collect();
     emit(&(heading(&found) + &table(&["question", "category", "respondents", "power"], &rows)))

@@ -1,5 +1,6 @@
-//! `candor test`: independence of two attributes, corrected for the randomization.
+//! `candor test`: independence of two attributes, differences of groups and waves; corrected for the randomization.
 
+use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
 use candor_study::estimate::EstimateOptions;
 use candor_study::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
@@ -7,17 +8,21 @@ use candor_study::words::p_is;
 use clap::Args;
 use serde::Serialize;
 
+use super::differences::{self, DifferenceArgs, Read};
 use super::estimate::parse_confidence;
 use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, paragraph, plural};
+use crate::show::{count, emit, emit_json, label, paragraph, plural};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   candor test plan.json responses.parquet --independence Education,Income
-  candor test plan.json responses.csv --independence Education,Income --by Region --weights weight")]
+  candor test plan.json responses.csv --independence Education,Income --by Region --weights weight
+  candor test plan.json responses.csv --tables Income --compare Sex
+  candor test plan.json responses.csv --mean Income --values Income:30,70 --compare Sex
+  candor test plan.json responses.csv --tables Income --against earlier.parquet --against-plan first.json")]
 pub struct TestArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
@@ -27,10 +32,12 @@ pub struct TestArgs {
     /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
     counts: Vec<String>,
-    /// The two attributes
-    #[arg(long, value_name = "A,B")]
-    independence: String,
-    /// Confidence of the interval of the odds ratio
+    /// Whether these two attributes are independent
+    #[arg(long, value_name = "A,B", required_unless_present_any = ["tables", "mean"])]
+    independence: Option<String>,
+    #[command(flatten)]
+    differences: DifferenceArgs,
+    /// Confidence of the intervals
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
@@ -48,11 +55,17 @@ pub struct TestArgs {
 
 pub fn run(args: TestArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
-    let asked =
-        TableList::parse(&args.independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
-    let pair = one_pair(&asked)?;
-    let survey = args.survey.survey(&plan, args.condition.as_deref())?;
+    let survey = |plan: &Plan| args.survey.survey(plan, args.condition.as_deref());
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
+    let Some(independence) = &args.independence else {
+        let read = Read { plan: &plan, sources, survey: &survey, confidence: args.confidence };
+        let found = args.differences.run(&read)?;
+        return if args.json { emit_json(&found) } else { emit(&differences::describe(&found)) };
+    };
+    let asked =
+        TableList::parse(independence, plan.schema()).map_err(|error| Failure::about("--independence", error))?;
+    let pair = one_pair(&asked)?;
+    let survey = survey(&plan)?;
     let counts = count_responses(&plan, &survey, sources, &tables(plan.schema(), pair)?, false)?;
     let names = pair.map(|a| plan.schema().name(a));
     if !counts.by().is_empty() {
@@ -75,7 +88,8 @@ struct Groups {
 }
 
 fn in_group(group: &GroupTest, names: [&str; 2], confidence: f64) -> String {
-    let categories: Vec<String> = group.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
+    let categories: Vec<String> =
+        group.group.iter().map(|(name, category)| format!("{name} = {}", label(category))).collect();
     let result = match (&group.test, &group.reason) {
         (Some(test), _) => describe(test, names, confidence),
         (None, reason) => paragraph(reason.as_deref().unwrap_or_default()),

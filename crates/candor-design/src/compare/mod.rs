@@ -131,7 +131,7 @@ fn make(
 }
 
 /// Errors that differ by less, relatively, are equal.
-const EQUAL: f64 = 1e-6;
+pub const EQUAL: f64 = 1e-6;
 
 /// The method with the least error of the tables asked for, among those that have an epsilon; of equal ones the simplest.
 /// `None` if none can answer.

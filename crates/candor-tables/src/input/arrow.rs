@@ -25,7 +25,7 @@ impl Input {
         check_header(&name, &header)?;
         let metadata = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let reader = Box::new(Stream { name: name.clone(), schema, batches: batches.into_iter() });
-        Ok(Input { name, header, rows: None, metadata, reader })
+        Ok(Input { name, header, rows: None, metadata, reader, missing: Default::default() })
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn open_csv(name: String, reader: Stream, delimiter: u8) -> Result<In
     }
     check_header(&name, &header)?;
     let csv = Csv { name: name.clone(), reader: Box::new(reader), unclosed, header: header.clone() };
-    Ok(Input { name, header, rows: None, metadata: Vec::new(), reader: Box::new(csv) })
+    Ok(Input { name, header, rows: None, metadata: Vec::new(), reader: Box::new(csv), missing: Default::default() })
 }
 
 impl Reader for Csv {

@@ -52,7 +52,14 @@ pub(super) fn open_json_lines(name: String, reader: Stream) -> Result<Input, Tab
     let text = table.fingerprint.as_ref().map(|value| value.as_str().unwrap_or_default().to_owned());
     let metadata = text.into_iter().map(|fingerprint| (FINGERPRINT_KEY.to_owned(), fingerprint)).collect();
     table.first = Some((record, length));
-    Ok(Input { name, header: table.header.clone(), rows: None, metadata, reader: Box::new(table) })
+    Ok(Input {
+        name,
+        header: table.header.clone(),
+        rows: None,
+        metadata,
+        reader: Box::new(table),
+        missing: Default::default(),
+    })
 }
 
 impl JsonLines {

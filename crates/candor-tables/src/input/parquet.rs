@@ -54,7 +54,7 @@ pub(super) fn open_parquet(name: String, source: Source) -> Result<Input, TableE
     let pairs = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
     let pairs = pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
     let reader = Box::new(Parquet { name: name.clone(), metadata, source, rows });
-    Ok(Input { name, header, rows: Some(rows), metadata: pairs, reader })
+    Ok(Input { name, header, rows: Some(rows), metadata: pairs, reader, missing: Default::default() })
 }
 
 impl Reader for Parquet {

@@ -3,6 +3,7 @@
 use super::location::Location;
 use super::table::Input;
 use crate::TableError;
+use crate::missing::Missing;
 
 /// The tables to be read one after another: files, each of them once, or tables that are open already.
 #[derive(Default)]
@@ -12,7 +13,7 @@ pub struct Inputs(Vec<Table>);
 pub struct Table(Kind);
 
 enum Kind {
-    At { location: Location, delimiter: Option<u8> },
+    At { location: Location, delimiter: Option<u8>, missing: Missing },
     Open(Box<Input>),
 }
 
@@ -36,8 +37,17 @@ impl Inputs {
                 None => {}
             }
         }
-        let table = |location| Table(Kind::At { location, delimiter });
+        let table = |location| Table(Kind::At { location, delimiter, missing: Missing::default() });
         Ok(Inputs(locations.into_iter().map(table).collect()))
+    }
+
+    /// The same tables, in which these words stand for what is missing.
+    pub fn with_missing(self, words: &Missing) -> Inputs {
+        let table = |Table(kind): Table| match kind {
+            Kind::At { location, delimiter, .. } => Kind::At { location, delimiter, missing: words.clone() },
+            Kind::Open(input) => Kind::Open(Box::new(input.with_missing(words.clone()))),
+        };
+        Inputs(self.0.into_iter().map(|one| Table(table(one))).collect())
     }
 
     /// The name of the first, to use in messages.
@@ -74,7 +84,7 @@ impl Table {
     /// As [`Input::open`].
     pub fn open(self) -> Result<Input, TableError> {
         match self.0 {
-            Kind::At { location, delimiter } => Input::open(&location, delimiter),
+            Kind::At { location, delimiter, missing } => Ok(Input::open(&location, delimiter)?.with_missing(missing)),
             Kind::Open(input) => Ok(*input),
         }
     }

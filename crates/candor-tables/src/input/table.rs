@@ -1,11 +1,14 @@
 //! An opened table and its rows in batches, whatever its format.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use candor::schema::nearest;
 
 use crate::TableError;
 use crate::cross::{Crossing, Parts, row_of};
 use crate::limits::{Excess, MAX_COLUMNS};
+use crate::missing::Missing;
 
 /// An opened table: its header is known, its rows are not read yet.
 pub struct Input {
@@ -14,6 +17,7 @@ pub struct Input {
     pub(super) rows: Option<u64>,
     pub(super) metadata: Vec<(String, String)>,
     pub(super) reader: Box<dyn Reader>,
+    pub(super) missing: Missing,
 }
 
 /// Reads the rows of a table in some format.
@@ -46,6 +50,16 @@ impl Input {
         self.metadata.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
+    /// The same table, in which these words stand for what is missing.
+    pub fn with_missing(self, missing: Missing) -> Input {
+        Input { missing, ..self }
+    }
+
+    /// The words that stand for what is missing.
+    pub fn missing(&self) -> &Missing {
+        &self.missing
+    }
+
     /// The position of a column.
     ///
     /// # Errors
@@ -76,7 +90,8 @@ impl Input {
     /// If a column is missing.
     pub fn batches(self, columns: &[String]) -> Result<Batches, TableError> {
         let positions = columns.iter().map(|column| self.position(column)).collect::<Result<Vec<usize>, _>>()?;
-        Ok(Batches { name: self.name, row: 0, columns: self.reader.read(&positions)?, crossing: None })
+        let (columns, missing) = (self.reader.read(&positions)?, Arc::new(self.missing));
+        Ok(Batches { name: self.name, row: 0, columns, missing, crossing: None })
     }
 }
 
@@ -85,6 +100,7 @@ pub struct Batches {
     name: String,
     row: u64,
     columns: Columns,
+    missing: Arc<Missing>,
     /// Where the columns asked for are not those read.
     crossing: Option<Crossing>,
 }
@@ -97,6 +113,8 @@ pub struct Batch {
     pub before: u64,
     /// The columns asked for.
     pub columns: RecordBatch,
+    /// The words that stand for what is missing.
+    pub missing: Arc<Missing>,
     /// What those are made of that are cross-classifications.
     parts: Parts,
 }
@@ -104,7 +122,7 @@ pub struct Batch {
 impl Batch {
     /// All rows of a table of this name.
     pub(crate) fn of(file: &str, columns: RecordBatch) -> Batch {
-        Batch { file: file.to_owned(), before: 0, columns, parts: Parts::new() }
+        Batch { file: file.to_owned(), before: 0, columns, missing: Arc::default(), parts: Parts::new() }
     }
 
     /// What stands in a row in the parts that a column is made of; `None` if it is read as it is.
@@ -128,7 +146,7 @@ impl Iterator for Batches {
         Some(made.map(|(columns, parts)| {
             let before = self.row;
             self.row += columns.num_rows() as u64;
-            Batch { file: self.name.clone(), before, columns, parts }
+            Batch { file: self.name.clone(), before, columns, missing: self.missing.clone(), parts }
         }))
     }
 }

@@ -35,7 +35,7 @@ fn describe(comparison: &MeanComparison) -> String {
         let times = format!("{:.3}", row.times_the_best);
         vec![format!("{mark}{}", row.method), points, format!("{:.4}", row.standard_error), times]
     };
-    let header = ["  method", "points", "standard error", "variance, of the best"];
+    let header = ["  method", "points", "standard error", "variance, of the best grid"];
     let rows: Vec<Vec<String>> = comparison.methods.iter().map(row).collect();
     let grid: Vec<String> = comparison.grid.iter().map(f64::to_string).collect();
     heading

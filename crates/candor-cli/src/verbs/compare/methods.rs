@@ -8,6 +8,7 @@ use candor_design::Method;
 use candor_design::request::Request;
 use candor_study::compare::{CompareOptions, ComparedAttribute, ComparedMethod, Comparison, Simulate, compare};
 use candor_tables::input::Inputs;
+use candor_tables::missing::Missing;
 use candor_tables::truth::Records;
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ use crate::progress::watched;
 use crate::shell;
 use crate::show::{capital, count, emit, emit_json, paragraph, plural, table};
 use crate::verbs::design::split_clusters;
-use crate::verbs::read_schema;
+use crate::verbs::{read_schema, read_shares};
 
 pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     let schema = match (&args.schema, &args.categories) {
@@ -27,7 +28,10 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
             .map_err(|error| Failure::about("--categories", error))?,
     };
     let truths = match &args.simulate {
-        Some(path) => Some(Records { schema: &schema, inputs: Inputs::new([path], None)? }.read()?),
+        Some(path) => {
+            let inputs = Inputs::new([path], None)?.with_missing(&Missing::named(args.missing.clone()));
+            Some(Records { schema: &schema, inputs }.read()?)
+        }
         None => None,
     };
     let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats: args.repeats, seed: args.seed });
@@ -36,6 +40,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
         tables: args.tables.clone(),
         clusters: args.clusters.as_deref().map(split_clusters).transpose()?,
         simulate,
+        shares: read_shares(args.shares.as_deref(), &schema)?,
         ..CompareOptions::default()
     };
     let mut comparison = watched(|watch| compare(&schema, epsilon, &options, watch))?;
@@ -68,20 +73,23 @@ fn made(comparison: &Comparison) -> impl Iterator<Item = &ComparedMethod> {
 
 fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, comparison: &Comparison) -> String {
     let mut text = format!(
-        "{} at record epsilon {} (certified); {} respondents, if the truth is uniform\n\n",
+        "{} at record epsilon {} (certified); {} respondents\n\n",
         plural(schema.private().len(), "randomized attribute"),
         comparison.epsilon,
         count(comparison.respondents as u64)
     );
+    let anticipated = options.shares.is_some();
     let mut header = vec!["  method", "epsilon"];
     header.extend(comparison.lists.iter().map(String::as_str));
-    header.extend(["times the least", "columns", "categories", "bits", "times as likely"]);
-    let rows: Vec<Vec<String>> = made(comparison).map(|method| row(method, comparison.recommended)).collect();
+    header.extend(anticipated.then_some("as anticipated"));
+    header.extend(["any truth", "times the least", "columns", "categories", "bits", "times as likely"]);
+    let row = |method| row(method, comparison.recommended, anticipated);
+    let rows: Vec<Vec<String>> = made(comparison).map(row).collect();
     text += &table(&header, &rows);
     text += &paragraph(
-        "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables. The squared \
-         error of the tables asked for is at most so many times the least that any locally private method whatever can \
-         have (proven, for unbiased estimates). A respondent sends so many columns, that name so many categories and are \
+        "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if the truth is \
+         uniform or, where it says so, as anticipated; of any truth, the largest of any cell of the tables asked for. The squared error of the tables asked for is at most so many times the least that any locally private method whatever can \
+         have (proven, for unbiased estimates and a uniform truth). A respondent sends so many columns, that name so many categories and are \
          worth so many bits. What is received is at most so many times as likely under one answer to a question as under \
          another, even for a reader who knows all the other answers.",
     );
@@ -106,6 +114,12 @@ fn remarks(options: &CompareOptions<'_>, comparison: &Comparison) -> String {
              as nearly as whole numbers can.",
         );
     }
+    if has(Method::Optimal) {
+        text += &paragraph(
+            "optimal has its name from the largest attribute epsilons at this record epsilon: it is not made for tables, and can be the \
+             worst for them.",
+        );
+    }
     if has(Method::Clusters) {
         let clusters: Vec<String> = comparison.together.iter().map(joined).collect();
         text += &paragraph(&format!("The clusters are {}.", clusters.join(" and ")));
@@ -125,7 +139,7 @@ fn remarks(options: &CompareOptions<'_>, comparison: &Comparison) -> String {
     text
 }
 
-fn row(method: &ComparedMethod, best: Option<&str>) -> Vec<String> {
+fn row(method: &ComparedMethod, best: Option<&str>, anticipated: bool) -> Vec<String> {
     let mark = if best == Some(method.method) { "* " } else { "  " };
     let guarantee = method.plan.as_ref().map(|plan| plan.guarantee());
     let number = |n: Option<usize>| n.unwrap_or_default().to_string();
@@ -134,7 +148,10 @@ fn row(method: &ComparedMethod, best: Option<&str>) -> Vec<String> {
         guarantee.map_or(String::new(), |guarantee| guarantee.epsilon().to_string()),
     ];
     row.extend(method.errors.iter().copied().map(shown));
+    let other = |error: Option<f64>| error.map_or("-".to_owned(), |error| shown(Some(error)));
+    row.extend(anticipated.then(|| other(method.anticipated_error)));
     row.extend([
+        other(method.worst_error),
         method.times_the_bound.map_or("-".to_owned(), times_the_least),
         number(method.columns),
         number(method.categories),
@@ -161,11 +178,14 @@ fn simulated(args: &CompareArgs, comparison: &Comparison) -> String {
         [method.method.to_owned()].into_iter().chain(errors.map(shown)).collect::<Vec<String>>()
     };
     text += &table(&header, &made(comparison).map(row).collect::<Vec<_>>());
-    text + &paragraph(
-        "These are errors against the truth in this very table: only the randomization is uncertain, so they are smaller than \
-         those above, which are for a population. Predicted is for a uniform truth; under a lottery (sampling, workload) \
-         a skewed one has somewhat smaller errors.",
-    )
+    let smaller = match comparison.respondents == records as f64 {
+        true => ", so they are smaller than those above, which are for a population",
+        false => "; those above are for a population and another number of respondents",
+    };
+    text + &paragraph(&format!(
+        "These are errors against the truth in this very table: only the randomization is uncertain{smaller}. Predicted is for a \
+         uniform truth; the table's own may have other errors, under a lottery (sampling, workload) mostly smaller ones."
+    ))
 }
 
 /// What the other randomized attributes cost each.
@@ -191,8 +211,10 @@ fn recommendation(comparison: &Comparison) -> String {
     let Some(best) = comparison.best() else {
         return format!("\nNo method can answer {} here.\n", comparison.tables);
     };
-    let least = best.error.unwrap_or(0.0);
-    let mut reason = format!("its standard error, {least:.4}, is the smallest of all that have this epsilon");
+    let least = best.told_error().unwrap_or(0.0);
+    let anticipated = if best.anticipated_error.is_some() { " as anticipated" } else { "" };
+    let mut reason =
+        format!("its standard error{anticipated}, {least:.4}, is the smallest of all that have this epsilon");
     if let Some(times) = comparison.times_as_many_respondents() {
         let digits = usize::from(times < 10.0);
         let _ = write!(reason, "; independent randomization would take {times:.digits$} times as many respondents");

@@ -49,9 +49,16 @@ pub struct CompareArgs {
     /// The number of respondents for which standard errors are given [default: 10,000, or the records of --simulate]
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
+    /// Shares that are anticipated (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing. Shows
+    /// the errors for these, and the best method is the best for them; plans are the same, made for a uniform truth
+    #[arg(long, value_name = "FILE", requires = "epsilon", conflicts_with = "wanted")]
+    shares: Option<String>,
     /// A table of true records: randomize it under every plan, and compare the estimates with the truth
     #[arg(long, value_name = "people.csv", requires = "epsilon")]
     simulate: Option<String>,
+    /// Words of that table that stand for a missing value, such as NA,-9; see candor randomize
+    #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true, requires = "simulate")]
+    missing: Option<Vec<String>>,
     /// How often the table is randomized
     #[arg(long, value_name = "N", default_value_t = 10, requires = "simulate", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     repeats: u64,

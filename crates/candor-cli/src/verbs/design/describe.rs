@@ -60,45 +60,54 @@ pub fn describe_prior(plan: &Plan) -> String {
     })
 }
 
-pub fn describe_expectations(expected: &[Expectation], respondents: f64) -> String {
-    let mut text = format!(
-        "\nStandard errors to expect from {} respondents, if the truth is uniform\n",
-        count(respondents as u64)
-    );
+/// Errors of tables if the truth is uniform, as anticipated where something is, and whatever it is.
+pub fn describe_expectations(expected: &[Expectation], respondents: f64, anticipated: bool) -> String {
+    let mut text = format!("\nStandard errors to expect from {} respondents\n", count(respondents as u64));
     let shown = |e: &Expectation| {
         let error = e.standard_error.map_or("not identifiable".to_owned(), |error| format!("{error:.4}"));
-        let answers = |error: Option<f64>| error.map_or("-".to_owned(), |error| format!("{error:.4}"));
-        vec![e.attributes.join(","), e.cells.to_string(), error, answers(e.absolute_error), answers(e.relative_error)]
+        let number = |error: Option<f64>| error.map_or("-".to_owned(), |error| format!("{error:.4}"));
+        let anticipated = anticipated.then(|| number(e.anticipated_error));
+        let others = [e.worst_error, e.absolute_error, e.relative_error].map(number);
+        [e.attributes.join(","), e.cells.to_string(), error].into_iter().chain(anticipated).chain(others).collect()
     };
-    let header = ["table", "cells", "standard error", "e_abs of answers", "e_rel of answers"];
-    text += &table(&header, &expected.iter().map(shown).collect::<Vec<_>>());
-    text += &paragraph(
-        "The standard error is that of an estimated share. e_abs and e_rel are how far the observed shares of answers may \
-         be off, all at once with confidence 0.95, before the randomization is taken out.",
-    );
+    let as_anticipated = anticipated.then_some("as anticipated");
+    let others = ["any truth", "e_abs of answers", "e_rel of answers"];
+    let header: Vec<&str> =
+        ["table", "cells", "uniform truth"].into_iter().chain(as_anticipated).chain(others).collect();
+    text += &table(&header, &expected.iter().map(shown).collect::<Vec<Vec<String>>>());
+    text += &paragraph(&format!(
+        "The standard error of an estimated share: root mean square over the cells if the truth is uniform{}, and the largest \
+         of any cell whatever the truth is. e_abs and e_rel are how far the observed shares of answers may be off, all at once \
+         with confidence 0.95, before the randomization is taken out.",
+        if anticipated { " or as anticipated" } else { "" }
+    ));
     text
 }
 
 pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {
-    let among = if pairs.looked_at < pairs.all { ", the only pair looked at" } else { "" };
-    let people = count(respondents as u64);
-    let verdict = match pairs.largest_standard_error {
-        None => {
-            "so this plan cannot answer tables of pairs at all; --method workload --tables pairs makes one that can"
-                .to_owned()
-        }
-        Some(error) if error > USELESS => format!(
-            "so with {people} respondents the share in a cell of a pair table would have a standard error of {error:.2}: this \
-             plan cannot answer pairs in practice; --method workload --tables pairs makes one that can"
-        ),
-        Some(error) => {
-            format!("and with {people} respondents no pair table has a larger standard error than {error:.4}")
-        }
+    let (people, pair) = (count(respondents as u64), pairs.attributes.join(","));
+    let among = match pairs.looked_at == pairs.all {
+        true => format!("Of {}", plural(pairs.all, "pair")),
+        false => format!("Of the {} looked at, out of {},", plural(pairs.looked_at, "pair"), pairs.all),
     };
-    let sentence = format!(
-        "Of pairs it tells least about {} (eigenvalue {:.2e}{among}), {verdict}.",
-        pairs.attributes.join(","),
-        pairs.smallest_eigenvalue
-    );
+    let sentence = match (pairs.largest_standard_error, pairs.not_identifiable) {
+        (Some(error), _) if pairs.all == 1 && error <= USELESS => {
+            format!("With {people} respondents the table of {pair} has a standard error of {error:.4}.")
+        }
+        (None, unknown) if unknown == pairs.looked_at => {
+            format!("{among} this plan can answer none; --method workload --tables pairs makes one that can.")
+        }
+        (None, unknown) => format!(
+            "{among} this plan cannot answer {unknown}, such as {pair}; --method workload --tables pairs makes one that can."
+        ),
+        (Some(error), _) if error > USELESS => format!(
+            "{among} it tells least about {pair}. With {people} respondents the share in a cell of a pair table would have a \
+             standard error of up to {error:.2}: this plan cannot answer all pairs in practice; --method workload --tables pairs \
+             makes one that can."
+        ),
+        (Some(error), _) => format!(
+            "{among} it tells least about {pair}; with {people} respondents none has a larger standard error than {error:.4}."
+        ),
+    };
     "\n".to_owned() + &paragraph(&sentence)
 }

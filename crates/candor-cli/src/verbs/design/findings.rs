@@ -1,20 +1,23 @@
 //! What a design found out, in words.
 
+use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::bound::Standing;
 use candor_design::designed::{Altered, Alternative, Choice, OtherMethod};
 use candor_study::design::Design;
 
-use crate::show::{paragraph, plural, table};
+use crate::show::{count, paragraph, plural, table};
 
 /// What the design found out, in words.
-pub fn findings(designed: &Design) -> String {
+pub fn findings(designed: &Design, respondents: f64) -> String {
     let mut text = String::from("\n");
     let certified = designed.plan.guarantee().epsilon().get();
     if let Some(bound) = designed.epsilon.lower_bound {
-        let gap = (certified - bound).max(0.0);
+        // Rounded down, and what is missing up: both hold as they are printed.
+        let bound = (bound * 1e4).floor() / 1e4;
+        let gap = ((certified - bound).max(0.0) * 1e4).ceil() / 1e4;
         text += &paragraph(&format!(
             "No channel with these marginal attribute epsilons has a record epsilon below {bound:.4}: this plan is within \
-             {gap:.1e} of the best possible."
+             {gap:.4} of the best possible."
         ));
     }
     if designed.out_of_time {
@@ -41,7 +44,7 @@ pub fn findings(designed: &Design) -> String {
         text += &table(&["attribute", "asked", "achieved", ""], &designed.altered.iter().map(row).collect::<Vec<_>>());
     }
     if let Some(choice) = &designed.choice {
-        text += &describe_choice(choice);
+        text += &describe_choice(choice, respondents);
     }
     text += &describe_standing(designed);
     for note in &designed.notes {
@@ -78,10 +81,12 @@ fn describe_standing(designed: &Design) -> String {
 }
 
 /// What else the epsilon could buy.
-fn describe_choice(choice: &Choice) -> String {
-    let shown = |error: &Option<f64>| error.map_or("not identifiable".to_owned(), |error| format!("{error:.5}"));
+fn describe_choice(choice: &Choice, respondents: f64) -> String {
+    let scale = (DEFAULT_RESPONDENTS / respondents).sqrt();
+    let shown =
+        |error: &Option<f64>| error.map_or("not identifiable".to_owned(), |error| format!("{:.5}", error * scale));
     let row = |other: &OtherMethod| vec![other.method.to_owned(), shown(&other.standard_error)];
     let rows: Vec<Vec<String>> = choice.others.iter().map(row).collect();
-    "\nThe same epsilon spent otherwise, for 10,000 respondents\n".to_owned()
+    format!("\nThe same epsilon spent otherwise, for {} respondents\n", count(respondents as u64))
         + &table(&["method", "root mean square standard error"], &rows)
 }

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::prior::PriorArgs;
-use super::{parse_respondents, read_schema, refuse_overwriting};
+use super::{parse_respondents, read_schema, read_shares, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
@@ -143,6 +143,10 @@ pub struct DesignArgs {
     /// Show the standard errors to expect from this many respondents
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
+    /// Shares that are anticipated (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing. Also
+    /// shows the standard errors for these; the plan is the same, made for a uniform truth
+    #[arg(long, value_name = "FILE", conflicts_with = "cross")]
+    shares: Option<String>,
     /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c", for a workload also with weights such
     /// as "a,b:2;c"; says how far the plan is from the least possible error of those named [default: marginals; for workload
     /// and sampling: pairs]
@@ -206,7 +210,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (None, None) => unreachable!("required by the parser"),
     };
     let (request, notes) = args.request(&schema)?;
-    let options = args.options();
+    let options = DesignOptions { shares: read_shares(args.shares.as_deref(), &schema)?, ..args.options() };
     let designed = watched(|watch| design_while(&schema, &request, &options, watch));
     let mut designed = designed.map_err(|error| about_file(error, &args))?;
     notes.iter().for_each(|note| remark(note));
@@ -219,9 +223,10 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         return emit_json(&designed);
     }
     let mut text = describe(&designed.plan, args.epsilon);
-    text += &findings(&designed);
-    if args.respondents.is_some() || matches!(args.method, Method::Workload | Method::Sampling) {
-        text += &describe_expectations(&designed.expected, options.respondents);
+    text += &findings(&designed, options.respondents);
+    if args.respondents.is_some() || args.shares.is_some() || matches!(args.method, Method::Workload | Method::Sampling)
+    {
+        text += &describe_expectations(&designed.expected, options.respondents, options.shares.is_some());
     }
     text += &designed.pairs.as_ref().map_or(String::new(), |pairs| describe_pairs(pairs, options.respondents));
     text += &recommendation(&designed);
@@ -246,6 +251,7 @@ impl DesignArgs {
             allow_unbounded: self.allow_unbounded,
             tables: self.tables.clone(),
             respondents: self.respondents.unwrap_or(default.respondents),
+            shares: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use candor_study::comparison::{ComparedCell, Comparison, Measured};
 use candor_study::estimate::{Cell, Estimates, Table};
 use candor_study::numbers::NumberRow;
 
-use crate::show::{count, paragraph, table};
+use crate::show::{count, label, paragraph, table};
 
 /// All tables, comparisons and numbers.
 pub fn describe(estimates: &Estimates) -> String {
@@ -61,24 +61,20 @@ fn heading(attributes: &[String], given: &[String]) -> String {
 }
 
 fn in_group(heading: String, group: &[(String, String)]) -> String {
-    let group: Vec<String> = group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
+    let group: Vec<String> = group.iter().map(|(name, category)| format!("{name} = {}", label(category))).collect();
     if group.is_empty() { heading } else { format!("{heading} where {}", group.join(", ")) }
 }
 
 /// What is compared with what.
 fn sides(one: &Comparison) -> String {
     match &one.compared {
-        Some(name) => format!("{name} = {} less {name} = {}", shown(&one.second), shown(&one.first)),
+        Some(name) => format!("{name} = {} less {name} = {}", label(&one.second), label(&one.first)),
         None => format!("{} less {}", one.second, one.first),
     }
 }
 
-fn shown(label: &str) -> String {
-    if label.is_empty() { "\"\"".to_owned() } else { label.to_owned() }
-}
-
 fn joined(categories: &[String]) -> String {
-    categories.iter().map(|label| shown(label)).collect::<Vec<_>>().join(" x ")
+    categories.iter().map(|one| label(one)).collect::<Vec<_>>().join(" x ")
 }
 
 /// A number, or that it is not known.
@@ -92,8 +88,8 @@ fn number(value: f64) -> String {
 
 fn cell_table(one: &Table) -> String {
     let certain = one.cells.iter().any(|cell| cell.standard_error.is_some());
-    let label = one.attributes.join(" x ");
-    let mut header = vec![label.as_str(), "estimate"];
+    let name = one.attributes.join(" x ");
+    let mut header = vec![name.as_str(), "estimate"];
     if certain {
         header.extend(["standard error", "low", "high"]);
     }
@@ -105,8 +101,8 @@ fn cell_table(one: &Table) -> String {
 }
 
 fn comparison_table(one: &Comparison) -> String {
-    let label = one.attributes.join(" x ");
-    let header = [&label[..], &one.first[..], &one.second[..], "difference", "low", "high", "ratio", "low", "high"];
+    let (name, first, second) = (one.attributes.join(" x "), label(&one.first), label(&one.second));
+    let header = [&name[..], &first[..], &second[..], "difference", "low", "high", "ratio", "low", "high"];
     let row = |cell: &ComparedCell| {
         let difference = cell.difference.map(|d| [d.estimate, d.low, d.high]).unwrap_or([f64::NAN; 3]);
         let ratio = cell.ratio.map(|r| [r.estimate, r.low, r.high]).unwrap_or([f64::NAN; 3]);
@@ -128,9 +124,9 @@ fn number_table(rows: &[NumberRow]) -> String {
         lines.extend(row.mean.iter().map(|mean| measured("mean", mean)));
         lines.extend(row.variance.iter().map(|variance| measured("variance", variance)));
         lines.extend(row.quantiles.iter().map(|quantile| {
-            let category = quantile.category.as_deref().map_or("-".to_owned(), shown);
+            let category = quantile.category.as_deref().map_or("-".to_owned(), label);
             let what = if quantile.share == 0.5 { "median".to_owned() } else { format!("quantile {}", quantile.share) };
-            vec![named(&what), category, "-".to_owned(), shown(&quantile.low), shown(&quantile.high)]
+            vec![named(&what), category, "-".to_owned(), label(&quantile.low), label(&quantile.high)]
         }));
     }
     let reasons =

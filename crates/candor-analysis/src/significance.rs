@@ -1,0 +1,67 @@
+//! Whether a number can be zero: its estimate over its standard error.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::estimate::Cell;
+use crate::tally::TableTally;
+
+/// The two-sided test that a number is zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ZeroTest {
+    /// The estimate over its standard error.
+    pub statistic: f64,
+    /// The degrees of freedom of Student's law, if the errors are those of a survey's design; `None` for a normal one.
+    pub degrees: Option<f64>,
+    /// How often chance alone would make it as far from zero.
+    pub p_value: f64,
+}
+
+/// Beyond so many degrees Student's law is the normal one to more than four digits.
+const MANY: f64 = 1e5;
+
+/// The degrees of freedom of the errors of a table: those of how respondents were drawn, if that tells them.
+pub fn degrees(tally: &TableTally) -> Option<f64> {
+    tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < MANY)
+}
+
+/// Tests whether a number is zero; `None` if its standard error is not known, or none.
+pub fn is_zero(number: &Cell, degrees: Option<f64>) -> Option<ZeroTest> {
+    let error = number.uncertainty?.standard_error;
+    let statistic = number.estimate / error;
+    if !(error > 0.0 && statistic.is_finite()) {
+        return None;
+    }
+    let beyond = match degrees.and_then(|degrees| StudentsT::new(0.0, 1.0, degrees).ok()) {
+        Some(law) => law.sf(statistic.abs()),
+        None => Normal::standard().sf(statistic.abs()),
+    };
+    Some(ZeroTest { statistic, degrees, p_value: (2.0 * beyond).min(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Uncertainty;
+
+    fn cell(estimate: f64, standard_error: f64) -> Cell {
+        Cell { estimate, uncertainty: Some(Uncertainty { standard_error, low: 0.0, high: 1.0 }) }
+    }
+
+    /// `2 * pnorm(-1.96)`, `2 * pt(-2.5, 8)` and `2 * pt(-2.5, 1)` of R.
+    #[test]
+    fn golden_numbers() {
+        let p = |statistic: f64, degrees| is_zero(&cell(0.1 * statistic, 0.1), degrees).unwrap().p_value;
+        assert!((p(1.96, None) - 0.049_995_790_296).abs() < 1e-9);
+        assert!((p(-1.96, None) - 0.049_995_790_296).abs() < 1e-9);
+        assert!((p(2.5, Some(8.0)) - 0.036_942_037_7).abs() < 1e-9);
+        assert!((p(2.5, Some(1.0)) - 0.242_237_883_2).abs() < 1e-9);
+        assert_eq!(p(0.0, None), 1.0);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_tested() {
+        assert_eq!(is_zero(&cell(0.2, 0.0), None), None);
+        assert_eq!(is_zero(&cell(f64::NAN, 0.1), None), None);
+        assert_eq!(is_zero(&Cell { estimate: 0.2, uncertainty: None }, None), None);
+    }
+}
