@@ -28,6 +28,7 @@ pub mod size;
 pub mod sql;
 pub mod synthesize;
 pub mod test;
+mod wave;
 pub mod report;
 
 use std::path::Path;

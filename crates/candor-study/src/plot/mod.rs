@@ -1,6 +1,7 @@
 //! Plots, drawn as SVG and PNG.
 
 pub(crate) mod interval;
+pub(crate) mod trend;
 mod letters;
 mod bitmap;
 
