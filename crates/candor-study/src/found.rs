@@ -76,15 +76,24 @@ fn written(number: f64, language: &Language) -> String {
     if number.is_finite() { language.number(number, 4) } else { "–".to_owned() }
 }
 
-/// Differences and ratios of two groups, or of two waves.
+/// Differences of two groups, or of two waves, on a scale; both shares and their ratio folded below.
 pub(crate) fn what_differs(one: &Comparison, language: &Language) -> Vec<Part> {
     let say = |name: &str| language.report(name, &[]);
+    let drawn = |cell: &ComparedCell| {
+        let difference = cell.difference?;
+        Some(EstimateRow {
+            categories: labels(&one.attributes, &cell.categories, language).collect(),
+            estimate: difference.estimate,
+            standard_error: difference.standard_error,
+            low: difference.low,
+            high: difference.high,
+        })
+    };
     let row = |cell: &ComparedCell| {
         let labels = labels(&one.attributes, &cell.categories, language).map(|label| isolated(&label));
         let categories = labels.collect::<Vec<_>>().join(&format!(" {} ", say("and")));
-        let difference = cell.difference.map_or([f64::NAN; 3], |d| [d.estimate, d.low, d.high]);
         let ratio = cell.ratio.map_or([f64::NAN; 3], |r| [r.estimate, r.low, r.high]);
-        let numbers = [cell.first, cell.second].into_iter().chain(difference).chain(ratio);
+        let numbers = [cell.first, cell.second].into_iter().chain(ratio);
         [categories].into_iter().chain(numbers.map(|number| written(number, language))).collect()
     };
     let label = |category: &String| match &one.compared {
@@ -98,16 +107,19 @@ pub(crate) fn what_differs(one: &Comparison, language: &Language) -> Vec<Part> {
         Some(name) => language.report("differs_by", &[&words[..], &[("name", &isolated(name))]].concat()),
         None => language.report("differs", &words),
     };
-    let [low, high] = ["low", "high"].map(say);
-    let header = [String::new(), first, second, say("difference"), low.clone(), high.clone(), say("ratio"), low, high];
-    vec![
-        Part::Subheading(heading),
-        Part::Table {
-            caption: language.report("differs_caption", &[("title", &title)]),
-            header: header.to_vec(),
-            rows: one.cells.iter().map(row).collect(),
-        },
-    ]
+    let differences = EstimateTable {
+        caption: heading.clone(),
+        names: one.attributes.clone(),
+        rows: one.cells.iter().filter_map(drawn).collect(),
+        drawn: true,
+    };
+    let both = Part::Table {
+        caption: language.report("differs_caption", &[("title", &title)]),
+        header: vec![String::new(), first, second, say("ratio"), say("low"), say("high")],
+        rows: one.cells.iter().map(row).collect(),
+    };
+    let summary = language.report("differs_caption", &[("title", &title)]);
+    vec![Part::Subheading(heading), Part::Estimates(differences), Part::Folded { summary, parts: vec![both] }]
 }
 
 /// Means, variances and quantiles.

@@ -50,6 +50,9 @@ impl Wave {
     }
 }
 
+/// So much of a fingerprint tells plans apart on a page.
+const SHORT: usize = 19;
+
 /// Each table now less the same table in the first wave; the waves must have the same tables. None if there are no waves.
 ///
 /// # Errors
@@ -78,7 +81,8 @@ pub(crate) fn what_changed(
 ) -> Vec<Part> {
     let Some(first) = waves.first() else { return Vec::new() };
     let of = |name: &str, estimates: &Estimates, plan: Option<&str>| {
-        let plan = plan.map_or(String::new(), |plan| format!(" ({})", isolated(plan)));
+        let short = |plan: &str| plan.chars().take(SHORT).collect::<String>();
+        let plan = plan.map_or(String::new(), |plan| format!(" ({}…)", isolated(&short(plan))));
         format!("{}: {}{plan}", isolated(name), language.whole(estimates.respondents))
     };
     let mut list: Vec<String> =

@@ -34,11 +34,9 @@ pub struct TrendRow {
 }
 
 impl TrendTable {
-    /// The least and the largest share that any interval holds.
-    fn range(&self) -> (f64, f64) {
-        let ends =
-            self.rows.iter().flat_map(|row| row.shares.iter().flatten()).flat_map(|share| [share.low, share.high]);
-        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end)))
+    /// The widest range that the intervals of any row take: all rows are drawn to this scale.
+    fn span(&self) -> f64 {
+        self.rows.iter().map(|row| row.range()).map(|(least, most)| most - least).fold(0.0, f64::max)
     }
 
     fn header(&self, language: &Language) -> Vec<String> {
@@ -48,7 +46,7 @@ impl TrendTable {
     }
 
     pub(super) fn html(&self, language: &Language) -> String {
-        let range = self.range();
+        let span = self.span();
         let row = |row: &TrendRow| {
             let share = |share: &Option<Share>| match share.map(|share| share.percent(language)) {
                 Some([percent, error]) => format!("<td><b>{percent}</b> {error}</td>"),
@@ -65,7 +63,7 @@ impl TrendTable {
             format!(
                 "<tr>{}<td>{}</td>{}{}</tr>\n",
                 row_heading(&row.category, language),
-                trend::drawn(&points, range, &told),
+                trend::drawn(&points, row.range(), span, &told),
                 shares,
                 change.concat()
             )
@@ -91,11 +89,18 @@ impl TrendTable {
 }
 
 impl TrendRow {
+    /// The least and the largest share that the intervals hold.
+    fn range(&self) -> (f64, f64) {
+        let ends = self.shares.iter().flatten().flat_map(|share| [share.low, share.high, share.estimate]);
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end)))
+    }
+
     /// The change and its interval, in percentage points.
     fn changed(&self, language: &Language) -> [String; 3] {
-        let points = |number: f64| {
-            let text = language.number(100.0 * number, 1);
-            if number > 0.0 { format!("+{text}") } else { text }
+        let points = |number: f64| match (1000.0 * number).round() / 10.0 {
+            0.0 => language.number(0.0, 1),
+            points if points > 0.0 => format!("+{}", language.number(points, 1)),
+            points => language.number(points, 1),
         };
         self.change
             .map_or(["–"; 3].map(str::to_owned), |change| [change.estimate, change.low, change.high].map(points))
