@@ -11,6 +11,7 @@ pub mod comply;
 pub mod device;
 pub mod explain;
 pub mod man;
+mod plots;
 mod prior;
 pub mod design;
 pub mod audit;

@@ -1,9 +1,12 @@
 //! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the reader's light or
 //! dark mode; tables that are too wide scroll on their own.
 
+use plotters::style::RGBColor;
+
 use super::table::{Scrolling, row_heading};
 use super::{Direction, ESTIMATE_HEADER, EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::marked::{attribute, escaped, isolated, name};
+use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
 use crate::texts::Language;
 
@@ -123,9 +126,8 @@ impl MatrixTable {
         let header: Vec<(&str, String)> = numbers.map(|label| ("", label)).collect();
         let row = |(i, name): (usize, &String)| {
             let cell = |(text, level): &(String, f64)| {
-                // Never so dark that the number on it, black or white, could not be read.
-                let shade = 0.6 * level.clamp(0.0, 1.0);
-                format!("<td style=\"background: rgba(0, 114, 178, {shade:.2})\">{}</td>", escaped(text))
+                let (RGBColor(red, green, blue), shade) = (SHADE, DARKEST * level.clamp(0.0, 1.0));
+                format!("<td style=\"background: rgba({red}, {green}, {blue}, {shade:.2})\">{}</td>", escaped(text))
             };
             let cells: String = self.cells[i].iter().map(cell).collect();
             let empty = "<td></td>".repeat(columns - self.cells[i].len().min(columns));
@@ -133,5 +135,17 @@ impl MatrixTable {
         };
         let table = Scrolling { class: "matrix", caption: &self.caption, header: &header, more: None, data: &[] };
         table.html(&self.names.iter().enumerate().map(row).collect::<String>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shades_are_those_that_were_tested() {
+        let RGBColor(red, green, blue) = SHADE;
+        let shade = format!("rgb({red} {green} {blue} / calc(var(--s, 0) * {}%))", 100.0 * DARKEST);
+        assert!(STYLE.contains(&shade), "{shade}");
     }
 }
