@@ -210,7 +210,7 @@ impl Language {
 
     /// A name or label in a sentence: in quotation marks, with a direction of its own.
     pub(crate) fn quoted(&self, text: &str) -> String {
-        format!("\u{201c}{}\u{201d}", isolated(text))
+        self.say("quoted", &[("text", &isolated(text))])
     }
 
     /// A whole number with this language's separators.

@@ -213,10 +213,15 @@ impl Steps {
         Steps { range: low - room..high + room, logarithmic: scale.logarithmic }
     }
 
-    /// Round numbers of a logarithmic axis, not their logarithms: powers of ten, with 2 and 5 times those where these are few.
+    /// Round numbers of a logarithmic axis, not their logarithms: as many in each decade as there is room for.
     fn ticks(&self) -> Vec<f64> {
+        let times: &[f64] = match self.range.end - self.range.start {
+            ..0.6 => &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            0.6..1.0 => &[1.0, 2.0, 3.0, 4.0, 6.0, 8.0],
+            1.0..3.0 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
         let decades = self.range.start.floor() as i32..=self.range.end.ceil() as i32;
-        let times: &[f64] = if self.range.end - self.range.start > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let all = decades.flat_map(|decade| times.iter().map(move |times| times * 10f64.powi(decade)));
         all.filter(|tick| self.range.contains(&tick.log10())).collect()
     }
