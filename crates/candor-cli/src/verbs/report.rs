@@ -25,7 +25,7 @@ Examples:
   candor report plan.json responses.parquet -o report.html
   candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title \"A survey\" -o report.html
   candor report plan.json responses.csv --language de --texts texts.toml -o report.html
-  candor report plan.json responses.csv --against 2024=earlier.parquet --against-plan first.json --wave 2025 -o report.html
+  candor report plan.json responses.csv --against 2024=earlier.parquet --against-plan first.json -o report.html
 
 Earlier waves are named before a = sign, or by their files, and given in the order of time. The page draws every table of one
 attribute from wave to wave, and tells by how much it changed. A file of texts is that of candor explain, with [report] for texts
