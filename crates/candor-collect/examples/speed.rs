@@ -20,19 +20,22 @@ use candor_design::{Request, design};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-const RESPONSES: usize = 20_000;
+const RESPONSES: usize = 100_000;
 
 /// How many clients send at the same time: what shares a commit is what waits for it.
-const CONNECTIONS: usize = 256;
+const CONNECTIONS: usize = 512;
 
 /// Sends bodies over so many connections; gives how many a second, and the 99th percentile of the time that each took.
 async fn send(server: SocketAddr, connections: usize, bodies: Arc<Vec<String>>) -> (f64, Duration) {
     let next = Arc::new(AtomicUsize::new(0));
+    let mut streams = Vec::new();
+    for _ in 0..connections {
+        streams.push(TcpStream::connect(server).await.expect("a connection"));
+    }
     let started = Instant::now();
-    let client = |_| {
+    let client = |mut stream: TcpStream| {
         let (next, bodies) = (Arc::clone(&next), Arc::clone(&bodies));
         tokio::spawn(async move {
-            let mut stream = TcpStream::connect(server).await.expect("a connection");
             let mut times = Vec::new();
             while let Some(body) = bodies.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let begun = Instant::now();
@@ -43,7 +46,7 @@ async fn send(server: SocketAddr, connections: usize, bodies: Arc<Vec<String>>) 
             times
         })
     };
-    let clients: Vec<_> = (0..connections).map(client).collect();
+    let clients: Vec<_> = streams.into_iter().map(client).collect();
     let mut times = Vec::new();
     for client in clients {
         times.extend(client.await.expect("a client"));
@@ -87,7 +90,7 @@ async fn main() {
     let address = bound.await.expect("the server listens");
     let (empty, _) = send(address, CONNECTIONS, Arc::new(vec![String::new(); RESPONSES])).await;
     let (rate, slowest) = send(address, CONNECTIONS, bodies(&plan, RESPONSES)).await;
-    let (alone, _) = send(address, 1, bodies(&plan, RESPONSES / 20)).await;
+    let (alone, _) = send(address, 1, bodies(&plan, RESPONSES / 100)).await;
     println!("an empty request, {CONNECTIONS} connections:     {empty:>8.0} a second");
     println!(
         "a response of 8 attributes, likewise:  {rate:>8.0} a second, {:.2} of that; 99 % within {slowest:.1?}",

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use candor_tables::responses::ResponseBatch;
+
 use crate::survey::Wording;
 
 /// Something to be stored: a response that was checked, or that a token is given for an invitation.
@@ -11,10 +13,19 @@ pub struct Submission {
     pub id: String,
     /// The hash of the invitation's code, if one was given.
     pub invitation: Option<String>,
-    /// The response, as it is stored; none where a token is asked for.
-    pub line: Option<String>,
+    /// The response; none where a token is asked for.
+    pub response: Option<Response>,
     /// The categories of the public attributes that have quotas, by the names of the attributes.
     pub groups: BTreeMap<String, String>,
+}
+
+/// A response that was checked.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// As it is stored.
+    pub line: String,
+    /// As it is counted.
+    pub codes: ResponseBatch,
 }
 
 /// What became of a submission.
@@ -69,7 +80,7 @@ impl Admission<'_> {
         if outcome == Outcome::Stored {
             self.spent.insert(submission.id.clone());
             self.used.extend(self.needed(submission).cloned());
-            if submission.line.is_some() {
+            if submission.response.is_some() {
                 self.room -= 1;
                 for group in groups(submission) {
                     self.group_room.entry(group).and_modify(|room| *room -= 1);
@@ -81,13 +92,14 @@ impl Admission<'_> {
 
     /// The invitation that a submission uses up.
     fn needed<'s>(&self, submission: &'s Submission) -> Option<&'s String> {
-        let by_code = self.wording.invitations && (self.wording.tokens_until.is_none() || submission.line.is_none());
+        let by_code =
+            self.wording.invitations && (self.wording.tokens_until.is_none() || submission.response.is_none());
         submission.invitation.as_ref().filter(|_| by_code)
     }
 
     fn outcome(&self, submission: &Submission) -> Outcome {
         let tokens = self.wording.tokens_until.as_deref().map(|last| self.day <= last);
-        match (tokens, &submission.line) {
+        match (tokens, &submission.response) {
             _ if self.spent.contains(&submission.id) => Outcome::Again,
             _ if self.closed => Outcome::Closed,
             (Some(true), Some(_)) => Outcome::TooEarly,
@@ -105,7 +117,7 @@ impl Admission<'_> {
 
     fn by_room(&self, submission: &Submission) -> Outcome {
         let full = |group| self.group_room.get(&group) == Some(&0);
-        match submission.line {
+        match submission.response {
             Some(_) if self.room == 0 => Outcome::Full,
             Some(_) if groups(submission).any(full) => Outcome::GroupFull,
             _ => Outcome::Stored,

@@ -68,7 +68,7 @@ mod tests {
             )
         };
         let lines: Vec<String> = [vec![line(0); north], vec![line(1); south]].concat();
-        tallies.add(plan, &lines).unwrap();
+        tallies.read(plan, &lines).unwrap();
     }
 
     #[test]

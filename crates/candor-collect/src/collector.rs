@@ -11,6 +11,9 @@ use candor_tables::input::{Input, Inputs};
 use candor_tables::output::Target;
 use candor_tables::responses::{Format, copy_to};
 use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use crate::http::{Access, Service, router};
 use crate::random::{hash, secret};
@@ -18,7 +21,7 @@ use crate::server;
 use crate::store::{Store, StoreError, hold};
 use crate::survey::{Survey, SurveyError};
 use crate::tokens::TokenKey;
-use crate::writer::Writer;
+use crate::writer::{Desk, Writer};
 
 /// Where and how to serve.
 #[derive(Clone, Debug)]
@@ -68,8 +71,12 @@ pub enum CollectError {
 /// # Errors
 /// If it cannot be opened, or holds another survey.
 pub async fn open_store(survey: &Survey, database: Option<&str>) -> Result<Store, StoreError> {
+    open(survey, database, 4).await
+}
+
+async fn open(survey: &Survey, database: Option<&str>, connections: u32) -> Result<Store, StoreError> {
     let own = survey.folder.join("responses.sqlite").display().to_string();
-    Store::open(database.unwrap_or(&own), survey.plan.fingerprint().as_str()).await
+    Store::open(database.unwrap_or(&own), survey.plan.fingerprint().as_str(), connections).await
 }
 
 /// Collects until `stop`; `ready` is told where, once it is.
@@ -92,13 +99,40 @@ pub async fn collect(
     let bound = listener.local_addr().map_err(|error| CollectError::Listen { address, error })?;
     let store = open_store(&survey, database.as_deref()).await?;
     let key = token_key(&survey, &store).await?;
-    let (desk, writer) = Writer::start(Arc::clone(&survey), store.clone()).await?;
-    let writing = tokio::spawn(writer.run());
+    let (desk, writing) = write(&survey, database).await?;
     let router = router(Service::new(Arc::clone(&survey), desk, store, key, Access { token, behind_proxy }));
     ready(bound, &survey);
     server::serve(listener, router, stop).await;
     writing.await.map_err(|error| CollectError::Other(error.to_string()))??;
     Ok(())
+}
+
+/// Starts the writer on a thread of its own: a commit that many wait for does not wait for their requests to be read.
+async fn write(
+    survey: &Arc<Survey>,
+    database: Option<String>,
+) -> Result<(Desk, JoinHandle<Result<(), StoreError>>), CollectError> {
+    let survey = Arc::clone(survey);
+    let (started, desk) = oneshot::channel();
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| CollectError::Other(format!("cannot begin to write: {error}")))?;
+    let writing = tokio::task::spawn_blocking(move || {
+        runtime.block_on(async {
+            // One connection: what another one writes empties the cache of this one.
+            let store = open(&survey, database.as_deref(), 1).await?;
+            let (desk, writer) = Writer::start(survey, store).await?;
+            drop(started.send(desk));
+            writer.run().await
+        })
+    });
+    match desk.await {
+        Ok(desk) => Ok((desk, writing)),
+        // It ended before it began, and says why.
+        Err(_) => {
+            writing.await.map_err(|error| CollectError::Other(error.to_string()))??;
+            Err(CollectError::Other("the writer ended before it began".to_owned()))
+        }
+    }
 }
 
 /// The key of a survey's tokens, if it gives any out; it is made the first time, and never another one.
@@ -156,6 +190,7 @@ const PAGE: i64 = 10_000;
 /// # Errors
 /// If the database cannot be read, or the lines not be written.
 pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, CollectError> {
+    store.settled().await?;
     let (mut after, mut written) = (0, 0);
     loop {
         let page = store.page(after, PAGE).await?;

@@ -7,7 +7,7 @@ use candor_tables::responses::{ResponseReader, response_line};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::admission::Submission;
+use crate::admission::{Response, Submission};
 use crate::problem::Problem;
 use crate::random::hash;
 use crate::survey::Survey;
@@ -76,11 +76,11 @@ pub fn submission(
     }
     let label = |name: &String| Some((name.clone(), response.get(name)?.as_str()?.to_owned()));
     let groups: BTreeMap<String, String> = survey.wording.quotas.keys().filter_map(label).collect();
-    let batch = reader.read(response).map_err(|error| Problem::of_response(&error))?;
-    let line = Some(response_line(&survey.plan, &batch, 0));
+    let codes = reader.read(response).map_err(|error| Problem::of_response(&error))?;
+    let response = Some(Response { line: response_line(&survey.plan, &codes, 0), codes });
     // With a token, an invitation that is sent all the same is not even looked at.
     let invitation = invitation.filter(|_| key.is_none()).map(|code| hash(&code));
-    Ok(Submission { id: hash(&id), invitation, line, groups })
+    Ok(Submission { id: hash(&id), invitation, response, groups })
 }
 
 /// Reads a request for a token: what is to be noted, and the blinded token.
@@ -92,6 +92,6 @@ pub fn token_request(bytes: &[u8]) -> Result<(Submission, String), Problem> {
         serde_json::from_slice(bytes).map_err(|error| not_json("invitation and blinded", &error))?;
     // The same again is answered again: a reply may have been lost.
     let id = hash(&format!("{invitation} {blinded}"));
-    let submission = Submission { id, invitation: Some(hash(&invitation)), line: None, groups: BTreeMap::new() };
+    let submission = Submission { id, invitation: Some(hash(&invitation)), response: None, groups: BTreeMap::new() };
     Ok((submission, blinded))
 }

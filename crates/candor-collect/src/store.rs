@@ -1,10 +1,12 @@
 //! What is kept: responses, and apart from them which invitations and ids were used, totals by day, and counts.
 //!
-//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it.
+//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it. What has just arrived
+//! lies together for a moment, one row for each commit: to put each response at its place at once would write a page of the file for each.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, AnyRow};
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyPool, Row, Transaction};
@@ -13,7 +15,7 @@ use crate::random::{place, secret};
 use crate::tallies::KeptRow;
 
 /// The version of the tables; each step of [`steps`] leads to the next.
-const VERSION: usize = 2;
+const VERSION: usize = 3;
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -95,25 +97,35 @@ fn steps(postgres: bool) -> [Vec<String>; VERSION] {
         format!("CREATE TABLE tallies {counts}"),
     ];
     // More tables are counted from here on: the old counts are made again.
-    [first, vec!["DELETE FROM tallies".to_owned(), format!("CREATE TABLE published {counts}")]]
+    let second = vec!["DELETE FROM tallies".to_owned(), format!("CREATE TABLE published {counts}")];
+    let arrivals =
+        format!("CREATE TABLE arrivals (place {place} PRIMARY KEY, spent TEXT NOT NULL, responses TEXT NOT NULL)");
+    [first, second, vec![arrivals]]
 }
 
 impl Store {
-    /// Opens the database of a survey, and makes its tables if there are none: a SQLite file, or PostgreSQL by its url.
+    /// Opens the database of a survey, with so many connections at most, and makes its tables if there are none: a SQLite file, or
+    /// PostgreSQL by its url.
     ///
     /// # Errors
     /// If it cannot be opened, or holds another survey.
-    pub async fn open(database: &str, fingerprint: &str) -> Result<Store, StoreError> {
+    pub async fn open(database: &str, fingerprint: &str, connections: u32) -> Result<Store, StoreError> {
         sqlx::any::install_default_drivers();
         let postgres = database.starts_with("postgres:") || database.starts_with("postgresql:");
         let url = if postgres { database.to_owned() } else { format!("sqlite://{database}?mode=rwc") };
         let options: AnyConnectOptions = url.parse()?;
-        let pool = AnyPoolOptions::new().max_connections(4).after_connect(move |connection, _| {
+        let pool = AnyPoolOptions::new().max_connections(connections).after_connect(move |connection, _| {
             Box::pin(async move {
                 // What is acknowledged is on the disk.
-                let pragmas = ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA busy_timeout = 10000"];
+                let pragmas = [
+                    "journal_mode = WAL",
+                    "synchronous = FULL",
+                    "busy_timeout = 10000",
+                    "cache_size = -32000",
+                    "wal_autocheckpoint = 16000",
+                ];
                 for pragma in pragmas.iter().filter(|_| !postgres) {
-                    sqlx::query(pragma).execute(&mut *connection).await?;
+                    sqlx::query(&format!("PRAGMA {pragma}")).execute(&mut *connection).await?;
                 }
                 Ok(())
             })
@@ -167,7 +179,8 @@ impl Store {
         Ok(self.pool.acquire().await?)
     }
 
-    /// Makes this server the one that collects; what another one begins from now on is refused. Gives its name.
+    /// Makes this server the one that collects; what another one begins from now on is refused. What arrived before is put at its
+    /// places. Gives its name.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -175,6 +188,7 @@ impl Store {
         let server = secret();
         let mut transaction = self.begin().await?;
         set_meta(&mut transaction, "server", &server).await?;
+        settle(&mut transaction).await?;
         transaction.commit().await?;
         Ok(server)
     }
@@ -217,10 +231,8 @@ impl Store {
     /// If they cannot be stored; then none is.
     pub async fn invite(&self, hashes: &[String]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        for hash in hashes {
-            let insert = sqlx::query("INSERT INTO invitations (hash, used) VALUES ($1, 0)").bind(hash.clone());
-            insert.execute(&mut *transaction).await?;
-        }
+        let statement = format!("INSERT INTO invitations (hash, used) SELECT value, 0 FROM {}", unfolded(&transaction));
+        for_all(&mut transaction, &statement, hashes).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -249,6 +261,18 @@ impl Store {
     /// If the database is not to be had.
     pub async fn responses(&self) -> Result<u64, StoreError> {
         Ok(self.days().await?.iter().map(|(_, responses)| responses).sum())
+    }
+
+    /// Puts what has arrived at its places; whoever reads responses does this first.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn settled(&self) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        // The same row that a server locks when it stores.
+        sqlx::query("UPDATE meta SET value = value WHERE name = 'server'").execute(&mut *transaction).await?;
+        settle(&mut transaction).await?;
+        Ok(transaction.commit().await?)
     }
 
     /// The next responses after a place, in the order of their random places.
@@ -308,6 +332,30 @@ pub(crate) async fn stay(transaction: &mut Transaction<'_, Any>, server: &str) -
     }
 }
 
+/// Many values go to the database as one: a list in JSON, which it unfolds. So a statement is the same for any number of them, and is
+/// prepared once. This is the table of a list's members, `value`.
+fn unfolded(transaction: &Transaction<'_, Any>) -> &'static str {
+    match transaction.backend_name() {
+        "PostgreSQL" => "json_array_elements_text(CAST($1 AS JSON))",
+        _ => "json_each($1)",
+    }
+}
+
+/// A list in JSON.
+fn list<T: Serialize>(values: &[T]) -> String {
+    serde_json::to_string(values).expect("text and numbers are JSON")
+}
+
+/// Runs a statement for a list of values.
+async fn for_all<T: Serialize>(
+    transaction: &mut Transaction<'_, Any>,
+    statement: &str,
+    values: &[T],
+) -> Result<(), StoreError> {
+    sqlx::query(statement).bind(list(values)).execute(&mut **transaction).await?;
+    Ok(())
+}
+
 /// Which of these hashes are there, with what stands beside them.
 pub(crate) async fn find(
     transaction: &mut Transaction<'_, Any>,
@@ -317,48 +365,47 @@ pub(crate) async fn find(
     if hashes.is_empty() {
         return Ok(Vec::new());
     }
-    let statement = format!("{select} WHERE hash IN {}", places(1, hashes.len()));
-    let mut query = sqlx::query(&statement);
-    for hash in hashes {
-        query = query.bind((*hash).to_owned());
-    }
-    Ok(query.fetch_all(&mut **transaction).await?)
+    let statement = format!("{select} WHERE hash IN (SELECT value FROM {})", unfolded(transaction));
+    Ok(sqlx::query(&statement).bind(list(hashes)).fetch_all(&mut **transaction).await?)
 }
 
-/// Stores responses, each at a random place.
-pub(crate) async fn insert_responses(
+/// Stores what has arrived: the ids that are spent, and the responses, each with the random place it will have. Neither list tells the order.
+pub(crate) async fn arrive(
     transaction: &mut Transaction<'_, Any>,
+    mut spent: Vec<&str>,
     responses: &[&str],
 ) -> Result<(), StoreError> {
-    let statement = format!("INSERT INTO responses (place, response) VALUES {}", places(responses.len(), 2));
-    let mut query = sqlx::query(&statement);
-    for response in responses {
-        query = query.bind(place()).bind((*response).to_owned());
-    }
-    query.execute(&mut **transaction).await?;
+    spent.sort_unstable();
+    let mut placed: Vec<(i64, &str)> = responses.iter().map(|response| (place(), *response)).collect();
+    placed.sort_unstable();
+    let insert = sqlx::query("INSERT INTO arrivals (place, spent, responses) VALUES ($1, $2, $3)").bind(place());
+    insert.bind(list(&spent)).bind(list(&placed)).execute(&mut **transaction).await?;
     Ok(())
 }
 
-/// Notes that these ids are spent.
-pub(crate) async fn insert_spent(transaction: &mut Transaction<'_, Any>, hashes: &[&str]) -> Result<(), StoreError> {
-    let statement = format!("INSERT INTO spent (hash) VALUES {}", places(hashes.len(), 1));
-    let mut query = sqlx::query(&statement);
-    for hash in hashes {
-        query = query.bind((*hash).to_owned());
+/// Puts what has arrived at its places. Whoever does it holds the lock of [`stay`] or [`settled`](Store::settled): nothing arrives meanwhile.
+pub(crate) async fn settle(transaction: &mut Transaction<'_, Any>) -> Result<(), StoreError> {
+    let (ids, rows, row) = match transaction.backend_name() {
+        "PostgreSQL" => (
+            "json_array_elements_text(CAST(spent AS JSON)) AS id(value)",
+            "json_array_elements(CAST(responses AS JSON)) AS one(value)",
+            "CAST(one.value ->> 0 AS BIGINT), one.value ->> 1",
+        ),
+        _ => ("json_each(spent) AS id", "json_each(responses) AS one", "one.value ->> 0, one.value ->> 1"),
+    };
+    let spend = format!("INSERT INTO spent (hash) SELECT id.value FROM arrivals, {ids} ORDER BY 1");
+    let place = format!("INSERT INTO responses (place, response) SELECT {row} FROM arrivals, {rows} ORDER BY 1");
+    for statement in [&spend, &place, "DELETE FROM arrivals"] {
+        sqlx::query(statement).execute(&mut **transaction).await?;
     }
-    query.execute(&mut **transaction).await?;
     Ok(())
 }
 
 /// Notes that these invitations are used.
 pub(crate) async fn use_invitations(transaction: &mut Transaction<'_, Any>, hashes: &[&str]) -> Result<(), StoreError> {
-    let statement = format!("UPDATE invitations SET used = 1 WHERE hash IN {}", places(1, hashes.len()));
-    let mut query = sqlx::query(&statement);
-    for hash in hashes {
-        query = query.bind((*hash).to_owned());
-    }
-    query.execute(&mut **transaction).await?;
-    Ok(())
+    let list = unfolded(transaction);
+    let statement = format!("UPDATE invitations SET used = 1 WHERE hash IN (SELECT value FROM {list})");
+    for_all(transaction, &statement, hashes).await
 }
 
 /// Adds to the responses of a day.
@@ -390,15 +437,6 @@ pub(crate) async fn keep(
         query.execute(&mut **transaction).await?;
     }
     set_meta(transaction, name, numbers).await
-}
-
-/// `($1, $2), ($3, $4)`: rows of places for values; one row for a list.
-fn places(rows: usize, columns: usize) -> String {
-    let row = |row: usize| {
-        let places: Vec<String> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
-        format!("({})", places.join(", "))
-    };
-    (0..rows).map(row).collect::<Vec<String>>().join(", ")
 }
 
 /// Holds the file of a database for one server; it is free again when this is dropped.

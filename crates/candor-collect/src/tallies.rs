@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{CountLayout, Group, TableTally};
+use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableTally, count_tables};
 use candor_analysis::watch::Watch;
 use candor_study::counts::Counts;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs};
+use candor_tables::responses::ResponseBatch;
 use candor_tables::tally::{Job, tally};
 
 /// A pair of attributes is counted if their table has no more cells than this.
@@ -88,11 +89,23 @@ impl Tallies {
         group.map_or(Vec::new(), |group| group.counts.iter().map(|&count| count as u64).collect())
     }
 
+    /// Counts further responses under the plan.
+    pub fn add(&mut self, plan: &Plan, responses: &ResponseBatch) {
+        if responses.rows == 0 {
+            return;
+        }
+        let layouts: Vec<CountLayout> = self.tallies.iter().map(|tally| tally.layout().clone()).collect();
+        let codes: Vec<Codes<'_>> = responses.columns.iter().map(Codes::from).collect();
+        let counted = count_tables(plan, &layouts, &codes, Rows::Single);
+        self.responses += responses.rows as u64;
+        self.tallies.iter_mut().zip(counted).for_each(|(held, more)| held.merge(more));
+    }
+
     /// Counts further responses, as they are stored.
     ///
     /// # Errors
     /// If one of them is no response under the plan.
-    pub fn add(&mut self, plan: &Plan, lines: &[String]) -> Result<(), TableError> {
+    pub fn read(&mut self, plan: &Plan, lines: &[String]) -> Result<(), TableError> {
         if lines.is_empty() {
             return Ok(());
         }
@@ -156,6 +169,7 @@ mod tests {
     use candor::randomize::Client;
     use candor::randomness::Source;
     use candor_study::estimate::{EstimateOptions, estimate};
+    use candor_tables::responses::ResponseReader;
 
     #[test]
     fn counts_are_kept_and_come_back() {
@@ -164,9 +178,15 @@ mod tests {
             let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
             let lines = crate::simulate::responses(&plan, &Client::new(&plan), &mut Source::from_seed(7).stream(0), 60);
             let mut all = Tallies::new(&plan);
-            all.add(&plan, &lines).unwrap();
+            all.read(&plan, &lines).unwrap();
+            // As they come in: each by itself, counted seven at a time.
+            let reader = ResponseReader::new(&plan);
             let mut parts = Tallies::new(&plan);
-            lines.chunks(7).for_each(|lines| parts.add(&plan, lines).unwrap());
+            for lines in lines.chunks(7) {
+                let mut batch = ResponseBatch::none(&plan);
+                lines.iter().for_each(|line| batch.append(&reader.read(serde_json::from_str(line).unwrap()).unwrap()));
+                parts.add(&plan, &batch);
+            }
             let back = Tallies::from_rows(&plan, 60, &parts.rows()).unwrap();
             let shown = |tallies: &Tallies| {
                 let estimates = estimate(&plan, &tallies.counts(&plan).unwrap(), &EstimateOptions::default());

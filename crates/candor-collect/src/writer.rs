@@ -1,29 +1,31 @@
 //! The one who writes: requests that wait at the same time share one commit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use candor_tables::responses::ResponseBatch;
 use sqlx::{Any, AnyConnection, Connection, Row, Transaction};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::admission::{Admission, Outcome, Submission};
+use crate::admission::{Admission, Outcome, Response, Submission};
 use crate::batches::Published;
 use crate::day::today;
-use crate::store::{
-    Kept, Store, StoreError, count_day, find, insert_responses, insert_spent, keep, meta, stay, use_invitations,
-};
+use crate::store::{Kept, Store, StoreError, arrive, count_day, find, keep, meta, settle, stay, use_invitations};
 use crate::survey::Survey;
 use crate::tallies::Tallies;
 
 /// How many requests share a commit at most.
-const MOST_TOGETHER: usize = 400;
+const MOST_TOGETHER: usize = 1_000;
 
 /// How many requests wait at most; further ones are told to come again.
 const MOST_WAITING: usize = 4_000;
 
-/// How long counts in memory may be ahead of those in the database.
+/// How many arrive at most before they are put at their places.
+const MOST_ARRIVED: usize = 20_000;
+
+/// How long counts in memory may be ahead of those in the database, and responses not be at their places.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
 
 /// The state of a survey.
@@ -96,7 +98,9 @@ pub struct Writer {
     tallies: Tallies,
     published: watch::Sender<Arc<Published>>,
     /// Stored, but not counted yet.
-    uncounted: Vec<String>,
+    uncounted: ResponseBatch,
+    /// The ids among what has arrived and is not at its place yet; not known after a commit that failed, or perhaps did not.
+    arrived: Option<HashSet<String>>,
     /// When counts were last kept, and of how many responses.
     kept: (Instant, u64),
 }
@@ -118,7 +122,8 @@ impl Writer {
         let (messages, inbox) = mpsc::channel(MOST_WAITING);
         let (published, shown) = watch::channel(Arc::new(published));
         let kept = (Instant::now(), 0);
-        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted: Vec::new(), kept };
+        let (uncounted, arrived) = (ResponseBatch::none(&survey.plan), Some(HashSet::new()));
+        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted, arrived, kept };
         Ok((Desk { messages, published: shown }, writer))
     }
 
@@ -183,6 +188,7 @@ impl Writer {
         let stored = self.store_with(&mut connection, submissions).await;
         if stored.is_err() {
             drop(connection.detach());
+            self.arrived = None;
         }
         stored
     }
@@ -194,27 +200,32 @@ impl Writer {
     ) -> Result<Vec<Outcome>, StoreError> {
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
+        if self.arrived.as_ref().is_none_or(|arrived| arrived.len() > MOST_ARRIVED) {
+            settle(&mut transaction).await?;
+            self.arrived = Some(HashSet::new());
+        }
         let day = today();
         let survey = Arc::clone(&self.survey);
         let mut admission = self.admission(&survey, &mut transaction, &day, submissions).await?;
         let outcomes: Vec<Outcome> = submissions.iter().map(|submission| admission.decide(submission)).collect();
         let new = submissions.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Stored);
         let new: Vec<&Submission> = new.map(|(submission, _)| submission).collect();
-        let lines: Vec<&str> = new.iter().filter_map(|new| new.line.as_deref()).collect();
+        let responses: Vec<&Response> = new.iter().filter_map(|new| new.response.as_ref()).collect();
+        let lines: Vec<&str> = responses.iter().map(|response| response.line.as_str()).collect();
+        let ids: Vec<&str> = new.iter().map(|new| new.id.as_str()).collect();
         if !new.is_empty() {
-            let ids: Vec<&str> = new.iter().map(|new| new.id.as_str()).collect();
-            insert_spent(&mut transaction, &ids).await?;
+            arrive(&mut transaction, ids.clone(), &lines).await?;
             let codes: Vec<&str> = new.iter().filter_map(|new| new.invitation.as_deref()).collect();
             if self.survey.wording.invitations && !codes.is_empty() {
                 use_invitations(&mut transaction, &codes).await?;
             }
         }
         if !lines.is_empty() {
-            insert_responses(&mut transaction, &lines).await?;
             count_day(&mut transaction, &day, lines.len()).await?;
         }
         transaction.commit().await?;
-        self.uncounted.extend(lines.into_iter().map(str::to_owned));
+        self.arrived.get_or_insert_default().extend(ids.into_iter().map(str::to_owned));
+        responses.iter().for_each(|response| self.uncounted.append(&response.codes));
         Ok(outcomes)
     }
 
@@ -231,6 +242,8 @@ impl Writer {
         let closed = over || meta(transaction, "closed").await?.is_some();
         let ids: Vec<&str> = submissions.iter().map(|submission| submission.id.as_str()).collect();
         let spent = find(transaction, "SELECT hash FROM spent", &ids).await?;
+        let arrived = |id: &&str| self.arrived.as_ref().is_some_and(|arrived| arrived.contains(*id));
+        let arrived: Vec<String> = ids.iter().copied().filter(arrived).map(str::to_owned).collect();
         let codes: Vec<&str> = submissions.iter().filter_map(|submission| submission.invitation.as_deref()).collect();
         let invited = find(transaction, "SELECT hash, used FROM invitations", &codes).await?;
         let used = invited.iter().filter(|row| row.get::<i64, _>(1) != 0);
@@ -238,20 +251,20 @@ impl Writer {
             wording,
             closed,
             day,
-            spent: spent.iter().map(|row| row.get(0)).collect(),
+            spent: spent.iter().map(|row| row.get(0)).chain(arrived).collect(),
             known: invited.iter().map(|row| row.get(0)).collect(),
             used: used.map(|row| row.get(0)).collect(),
             room: wording.quota.map_or(u64::MAX, |quota| quota.saturating_sub(self.stored())),
-            group_room: self.group_room()?,
+            group_room: self.group_room(),
         })
     }
 
     /// How many more responses of each group with a quota are accepted.
-    fn group_room(&mut self) -> Result<HashMap<(String, String), u64>, StoreError> {
+    fn group_room(&mut self) -> HashMap<(String, String), u64> {
         let survey = Arc::clone(&self.survey);
         let mut room = HashMap::new();
         if !survey.wording.quotas.is_empty() {
-            self.count()?;
+            self.count();
         }
         for (name, quotas) in &survey.wording.quotas {
             let Ok(position) = survey.plan.schema().position(name) else { continue };
@@ -263,21 +276,21 @@ impl Writer {
                 room.insert((name.clone(), label.clone()), quota.saturating_sub(stored));
             }
         }
-        Ok(room)
+        room
     }
 
     /// How many responses are stored.
     fn stored(&self) -> u64 {
-        self.tallies.responses() + self.uncounted.len() as u64
+        self.tallies.responses() + self.uncounted.rows as u64
     }
 
-    fn count(&mut self) -> Result<(), StoreError> {
-        let lines = std::mem::take(&mut self.uncounted);
-        self.tallies.add(&self.survey.plan, &lines).map_err(|error| StoreError::Damaged(error.to_string()))
+    fn count(&mut self) {
+        let plan = &self.survey.plan;
+        self.tallies.add(plan, &std::mem::replace(&mut self.uncounted, ResponseBatch::none(plan)));
     }
 
     async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
-        self.count()?;
+        self.count();
         let over = self.survey.wording.closes.as_ref().is_some_and(|last| today() > *last);
         let closed = over || self.store.is_closed().await?;
         Ok(Snapshot { tallies: self.tallies.clone(), days: self.store.days().await?, closed })
@@ -294,11 +307,12 @@ impl Writer {
 
     /// Keeps the counts in the database.
     async fn keep(&mut self) -> Result<(), StoreError> {
-        self.count()?;
+        self.count();
         let mut connection = self.store.connection().await?;
         let kept = self.keep_with(&mut connection).await;
         if kept.is_err() {
             drop(connection.detach());
+            self.arrived = None;
         }
         kept
     }
@@ -308,11 +322,13 @@ impl Writer {
         let next = least.and_then(|least| self.published.borrow().next(&self.survey.plan, &self.tallies, least));
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
+        settle(&mut transaction).await?;
         keep(&mut transaction, Kept::All, &self.tallies.responses().to_string(), self.tallies.rows()).await?;
         if let Some(next) = &next {
             keep(&mut transaction, Kept::Public, &next.numbers(), next.tallies.rows()).await?;
         }
         transaction.commit().await?;
+        self.arrived = Some(HashSet::new());
         self.kept = (Instant::now(), self.tallies.responses());
         // A batch is shown only once it is kept: it must never be drawn otherwise.
         if let Some(next) = next {
@@ -339,7 +355,7 @@ async fn counted(survey: &Survey, store: &Store) -> Result<Tallies, StoreError> 
         let Some((last, _)) = page.last() else { break };
         after = *last;
         let lines: Vec<String> = page.into_iter().map(|(_, line)| line).collect();
-        tallies.add(&survey.plan, &lines).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        tallies.read(&survey.plan, &lines).map_err(|error| StoreError::Damaged(error.to_string()))?;
     }
     match tallies.responses() == stored {
         true => Ok(tallies),

@@ -49,17 +49,17 @@ impl Target {
         let Target { survey, reader, key } = self;
         match submission(survey, reader, key.as_ref(), body) {
             Ok(accepted) => {
-                let line = accepted.line.unwrap();
+                let line = accepted.response.unwrap().line;
                 let id = "0".repeat(32);
                 let again = submission(survey, reader, None, body_of(&id, None, &line).as_bytes()).unwrap();
-                assert_eq!(again.line, Some(line), "what is stored reads back the same");
+                assert_eq!(again.response.unwrap().line, line, "what is stored reads back the same");
                 assert_eq!(accepted.id.len(), 64, "ids are kept as hashes");
             }
             Err(problem) => refused(&problem),
         }
         match token_request(body) {
             Ok((asked, blinded)) => {
-                assert!(asked.line.is_none() && asked.invitation.is_some());
+                assert!(asked.response.is_none() && asked.invitation.is_some());
                 let _ = key.as_ref().and_then(|key| key.evaluate(&blinded));
             }
             Err(problem) => refused(&problem),

@@ -177,6 +177,33 @@ async fn responses_are_stored_once_counted_and_exported() {
     }
 }
 
+/// Between arriving and being put at its place a response is there for whoever reads, once, also while the server runs, and its id is known
+/// before and after.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_just_arrived_is_there() {
+    for database in databases().await {
+        let place = Place::new(database, |_| {});
+        let running = place.start().await.unwrap();
+        let survey = Survey::read(&place.survey()).unwrap();
+        let store = open_store(&survey, place.database.as_deref()).await.unwrap();
+        for (number, line) in lines(30).iter().enumerate() {
+            assert_eq!(running.send(&id(number), None, line).await.0, 201);
+            if number % 7 == 0 {
+                store.settled().await.unwrap();
+            }
+            assert_eq!(running.send(&id(number), None, line).await.0, 200, "the same again");
+            assert_eq!(running.send(&id(number / 2), None, line).await.0, 200, "an older one again");
+        }
+        assert_eq!(running.get("/responses.jsonl", TOKEN).await.1.lines().count(), 30);
+        let mut before: Vec<String> = store.page(0, 100).await.unwrap().into_iter().map(|(_, line)| line).collect();
+        let mut sent = lines(30);
+        before.sort();
+        sent.sort();
+        assert_eq!(before, sent);
+        running.stop().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn estimates_are_those_of_the_study() {
     let place = Place::new(None, |_| {});
@@ -188,7 +215,7 @@ async fn estimates_are_those_of_the_study() {
     running.stop().await;
     let survey = Survey::read(&place.survey()).unwrap();
     let mut tallies = candor_collect::tallies::Tallies::new(&survey.plan);
-    tallies.add(&survey.plan, &lines(60)).unwrap();
+    tallies.read(&survey.plan, &lines(60)).unwrap();
     let counts = tallies.counts(&survey.plan).unwrap();
     let expected =
         estimate(&survey.plan, &counts, &EstimateOptions { confidence: 0.95, ..EstimateOptions::default() }).unwrap();

@@ -140,7 +140,8 @@ pub(crate) fn batch_of<'a>(columns: &'a [String], records: &[Record]) -> Result<
     for column in columns {
         let values = || records.iter().map(|record| record.get(column).unwrap_or(&Value::Null));
         let lists = values().any(Value::is_array);
-        let array = if lists { list_array(values()) } else { text_array(values()) }.ok_or(column.as_str())?;
+        let array = if lists { list_array(values()) } else { text_array(values(), records.len()) };
+        let array = array.ok_or(column.as_str())?;
         fields.push(Field::new(column, array.data_type().clone(), true));
         arrays.push(array);
     }
@@ -149,8 +150,9 @@ pub(crate) fn batch_of<'a>(columns: &'a [String], records: &[Record]) -> Result<
     Ok(RecordBatch::try_new_with_options(schema, arrays, &options).expect("columns of one length"))
 }
 
-fn text_array<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ArrayRef> {
-    let mut texts = StringBuilder::new();
+fn text_array<'a>(values: impl Iterator<Item = &'a Value>, rows: usize) -> Option<ArrayRef> {
+    // As much room as short labels need: a response that comes alone takes little.
+    let mut texts = StringBuilder::with_capacity(rows, 8 * rows);
     values.into_iter().try_for_each(|value| text_of(value).map(|text| texts.append_option(text)))?;
     Some(Arc::new(texts.finish()))
 }

@@ -4,7 +4,8 @@ use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswers};
 use candor_analysis::watch::Watch;
 
-use super::read::{ResponseBatch, read_batches};
+use super::decode::ResponseBatch;
+use super::read::read_batches;
 use super::write::{Layout, ResponseWriter};
 use super::{FINGERPRINT_KEY, Format};
 use crate::TableError;

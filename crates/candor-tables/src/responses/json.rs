@@ -3,9 +3,9 @@
 use candor::channel::{Answer, Channel};
 use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswer, UNANSWERED};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::read::{Decoder, ResponseBatch};
+use super::decode::{Decoder, ResponseBatch};
 use crate::TableError;
 use crate::input::{Batch, batch_of};
 use crate::marks::FINGERPRINT_FIELD;
@@ -41,8 +41,13 @@ impl ResponseReader {
             return Err(TableError::MissingColumn { file: NAME.to_owned(), column, nearest: None });
         }
         let known = |name: &String| name == FINGERPRINT_FIELD || self.names.contains(name);
-        if let Some(column) = response.keys().find(|name| !known(name)) {
+        // All columns are there, and the fingerprint: if there is nothing else, nothing has to be looked for.
+        let others = response.len() > self.names.len() + 1;
+        if let Some(column) = response.keys().find(|name| others && !known(name)) {
             return Err(TableError::UnknownColumn { file: NAME.to_owned(), column: column.clone() });
+        }
+        if let Some(batch) = self.decoder.labels(|name| response.get(name)?.as_str()) {
+            return Ok(batch);
         }
         let columns = batch_of(&self.names, &[response]).map_err(|column| {
             let found = "an object, or a list of lists".to_owned();
@@ -62,9 +67,13 @@ pub fn response_line(plan: &Plan, batch: &ResponseBatch, row: usize) -> String {
             _ => 0,
         }
     };
-    let value = |(column, codes): (&Content, &AnswerColumn)| {
+    let mut line = b"{".to_vec();
+    push(&mut line, FINGERPRINT_FIELD);
+    line.push(b':');
+    push(&mut line, plan.fingerprint().as_str());
+    for (column, codes) in plan.columns().iter().zip(&batch.columns) {
         let cells;
-        let labels: &[String] = match column {
+        let labels: &[String] = match &column.content {
             Content::Tag { .. } => &[],
             Content::Public { attribute } => plan.schema().attributes()[*attribute].categories(),
             Content::Answer { labels, .. } => labels,
@@ -76,16 +85,42 @@ pub fn response_line(plan: &Plan, batch: &ResponseBatch, row: usize) -> String {
                 _ => &[],
             },
         };
-        let label = |code: &u16| labels.get(usize::from(*code)).map_or_else(|| json!(code), |label| json!(label));
+        let label = |line: &mut Vec<u8>, code: u16| match labels.get(usize::from(code)) {
+            Some(label) => push(line, label),
+            None => push(line, &code),
+        };
+        line.push(b',');
+        push(&mut line, &column.name);
+        line.push(b':');
         match codes {
-            AnswerColumn::One(codes) if codes[row] == UNANSWERED => Value::Null,
-            AnswerColumn::One(codes) => label(&codes[row]),
-            AnswerColumn::Set(sets) if sets.get(row).is_empty() => Value::Null,
-            AnswerColumn::Set(sets) => sets.get(row).iter().map(label).collect(),
+            AnswerColumn::One(codes) if codes[row] == UNANSWERED => push(&mut line, &()),
+            AnswerColumn::One(codes) => label(&mut line, codes[row]),
+            AnswerColumn::Set(sets) if sets.get(row).is_empty() => push(&mut line, &()),
+            AnswerColumn::Set(sets) => {
+                for (place, &code) in sets.get(row).iter().enumerate() {
+                    line.push(if place == 0 { b'[' } else { b',' });
+                    label(&mut line, code);
+                }
+                line.push(b']');
+            }
         }
-    };
-    let columns = plan.columns().iter().zip(&batch.columns);
-    line(plan, columns.map(|(column, codes)| (column.name.as_str(), value((&column.content, codes)))))
+    }
+    line.push(b'}');
+    visible(String::from_utf8(line).expect("JSON is text"))
+}
+
+/// Writes a value as JSON.
+fn push<T: serde::Serialize + ?Sized>(line: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(line, value).expect("text and numbers are JSON");
+}
+
+/// What could not be seen in a line of JSON is escaped.
+fn visible(line: String) -> String {
+    if !line.contains(is_hidden) {
+        return line;
+    }
+    let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    line.chars().map(escape).collect()
 }
 
 /// The response of one record to a plan's blocks, in a batch of one: `record` holds the codes of public attributes.
@@ -114,26 +149,13 @@ pub fn one_response(plan: &Plan, record: &[u16], answers: &[BlockAnswer]) -> Res
     ResponseBatch { columns, weights: None, rows: 1 }
 }
 
-/// A line of JSON with the plan's fingerprint and these fields, in this order. What could not be seen is escaped.
-fn line<'a>(plan: &Plan, fields: impl IntoIterator<Item = (&'a str, Value)>) -> String {
-    let mut line = format!("{{{}:{}", json!(FINGERPRINT_FIELD), json!(plan.fingerprint().as_str()));
-    for (name, value) in fields {
-        line.push_str(&format!(",{}:{value}", json!(name)));
-    }
-    line.push('}');
-    if !line.contains(is_hidden) {
-        return line;
-    }
-    let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
-    line.chars().map(escape).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use candor::channel::{Axis, Part, Pattern, PatternSet};
     use candor::plan::Block;
     use candor::schema::{Attribute, Schema};
+    use serde_json::json;
 
     /// A public region, a set of two of three, and a lottery.
     fn plan() -> Plan {

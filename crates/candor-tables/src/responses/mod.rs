@@ -3,6 +3,7 @@
 mod as_text;
 mod beside;
 mod cells;
+mod decode;
 mod read;
 mod json;
 mod write;
@@ -13,11 +14,11 @@ pub(crate) use beside::{Columns, matches};
 pub(crate) use cells::CellLabels;
 pub use copy::copy_to;
 pub(crate) use copy::taken_apart;
+pub(crate) use decode::{A_TAG, NOT_AN_ANSWER, bad_value, tags_are, unsupported, weights_of, written};
+pub use decode::{Decoder, ResponseBatch};
 pub use json::{ResponseReader, one_response, response_line};
-pub(crate) use read::{
-    A_TAG, NOT_AN_ANSWER, bad_value, read_batches, read_batches_beside, tags_are, unsupported, weights_of, written,
-};
-pub use read::{Decoder, Read, ResponseBatch, Responses};
+pub use read::{Read, Responses};
+pub(crate) use read::{read_batches, read_batches_beside};
 pub(crate) use write::{Encoded, Layout, ResponseWriter};
 
 pub use crate::marks::{FINGERPRINT_KEY, SIMULATION_KEY};
