@@ -85,7 +85,7 @@ for (const file of readdirSync('.').filter((name) => name.startsWith('report')))
   // On paper no table is wider than the page.
   await visit(address, { viewport: { width: 688, height: 900 }, colorScheme: 'light' }, async (page) => {
     await page.emulateMedia({ media: 'print' });
-    const wide = await page.evaluate(() => [...document.querySelectorAll('table')].filter((table) => table.offsetWidth > innerWidth).map((table) => table.caption.textContent));
+    const wide = await page.evaluate(() => [...document.querySelectorAll('table')].filter((table) => table.offsetWidth > innerWidth).map((table) => table.caption.innerText));
     assert.deepEqual(wide, [], 'tables that do not fit A4');
     await page.emulateMedia({ media: 'screen' });
   });

@@ -57,9 +57,7 @@ fn words_of(html: &str) -> String {
     while let Some((text, tag)) = rest.split_once('<') {
         let (tag, after) = tag.split_once('>').unwrap();
         read += text;
-        for attribute in ["aria-label=\"", "data-shares=\"", "data-counts=\""] {
-            read += tag.split(attribute).nth(1).map_or("", |rest| rest.split('"').next().unwrap());
-        }
+        read += tag.split("aria-label=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
         rest = if tag == "pre" { after.split_once("</pre>").unwrap().1 } else { after };
         read.push(' ');
     }

@@ -102,11 +102,10 @@ impl CrossTable {
         let columns = self.columns.iter().map(|label| named(label, language));
         let header: Vec<(&str, String)> =
             [corner].into_iter().chain(columns).chain([say("of_everybody")]).map(|label| ("", label)).collect();
-        let switched = ["cross_shares", "cross_counts"].map(|text| unmarked(&self.caption(text, language)));
-        let people = format!("{:.0}", self.people);
-        let data = [("shares", switched[0].as_str()), ("counts", &switched[1]), ("people", &people)];
-        let caption = self.caption("cross", language);
-        Scrolling { class: "cross", caption: &caption, header: &header, more: None, data: &data }.html(&(rows + &last))
+        let others = ["cross_shares", "cross_counts"].map(|text| self.caption(text, language));
+        let (class, caption, people) = ("cross", self.caption("cross", language), Some(self.people));
+        Scrolling { class, caption: &caption, header: &header, more: None, others: &others, people }
+            .html(&(rows + &last))
     }
 
     pub(super) fn text(&self, language: &Language) -> String {

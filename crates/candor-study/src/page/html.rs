@@ -73,7 +73,7 @@ impl Part {
                     format!("<tr>{name}{}</tr>\n", cells.collect::<String>())
                 };
                 let header: Vec<(&str, String)> = header.iter().map(|label| ("", label.clone())).collect();
-                let table = Scrolling { class: "", caption, header: &header, more: None, data: &[] };
+                let table = Scrolling { class: "", caption, header: &header, more: None, others: &[], people: None };
                 table.html(&rows.iter().map(row).collect::<String>())
             }
             Part::Estimates(estimates) => estimates.html(language),
@@ -115,7 +115,8 @@ impl EstimateTable {
         let rows: String = self.rows.iter().map(row).collect();
         let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));
         let more = self.drawn.then(|| (self.names.len() + 1, axis()));
-        Scrolling { class: "estimates", caption: &self.caption, header: &header, more, data: &[] }.html(&rows)
+        Scrolling { class: "estimates", caption: &self.caption, header: &header, more, others: &[], people: None }
+            .html(&rows)
     }
 }
 
@@ -133,7 +134,14 @@ impl MatrixTable {
             let empty = "<td></td>".repeat(columns - self.cells[i].len().min(columns));
             format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {}", i + 1, isolated(name)), language))
         };
-        let table = Scrolling { class: "matrix", caption: &self.caption, header: &header, more: None, data: &[] };
+        let table = Scrolling {
+            class: "matrix",
+            caption: &self.caption,
+            header: &header,
+            more: None,
+            others: &[],
+            people: None,
+        };
         table.html(&self.names.iter().enumerate().map(row).collect::<String>())
     }
 }

@@ -38,10 +38,7 @@
     }
   }
   const show = (table, way) => {
-    const caption = table.caption;
-    caption.first ??= caption.innerHTML;
-    if (way === 'rows') caption.innerHTML = caption.first;
-    else caption.textContent = table.dataset[way];
+    [...table.caption.children].forEach((one, at) => { one.hidden = at !== ['rows', 'shares', 'counts'].indexOf(way); });
     for (const cell of table.querySelectorAll('td[data-e]')) {
       cell.first ??= [cell.innerHTML, cell.style.getPropertyValue('--s')];
       [cell.innerHTML] = cell.first;
@@ -64,7 +61,7 @@
     const group = document.createElement('div');
     group.className = 'switch';
     group.setAttribute('role', 'group');
-    group.setAttribute('aria-label', table.caption.textContent);
+    group.setAttribute('aria-label', table.caption.firstElementChild.textContent);
     for (const [way, label] of [['rows', rows], ['shares', shares], ['counts', counts]]) {
       const made = button(label, () => {
         for (const other of group.children) other.setAttribute('aria-pressed', other === made);

@@ -19,8 +19,10 @@ pub(super) struct Scrolling<'a> {
     pub header: &'a [(&'a str, String)],
     /// One more cell of the header, as HTML, before so many others.
     pub more: Option<(usize, String)>,
-    /// What a script may need: names and texts.
-    pub data: &'a [(&'a str, &'a str)],
+    /// Captions that a script may show instead.
+    pub others: &'a [String],
+    /// How many people stand behind its shares, if a script may tell them.
+    pub people: Option<f64>,
 }
 
 impl Scrolling<'_> {
@@ -35,10 +37,15 @@ impl Scrolling<'_> {
         if let Some((place, cell)) = &self.more {
             heads.insert((*place).min(heads.len()), cell.clone());
         }
-        let data: String =
-            self.data.iter().map(|(name, text)| format!(" data-{name}=\"{}\"", attribute(text))).collect();
+        let data = self.people.map_or(String::new(), |people| format!(" data-people=\"{people:.0}\""));
         let (heads, class) = (heads.concat(), class_of(self.class));
-        let (label, caption) = (attribute(self.caption), escaped(self.caption));
+        let others: String =
+            self.others.iter().map(|caption| format!("<span hidden=\"\">{}</span>", escaped(caption))).collect();
+        let caption = match self.others {
+            [] => escaped(self.caption),
+            _ => format!("<span>{}</span>{others}", escaped(self.caption)),
+        };
+        let label = attribute(self.caption);
         format!(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table{class}{data}>\n<caption>{caption}</caption>\n\
              <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"

@@ -71,7 +71,8 @@ impl TrendTable {
         let header: Vec<(&str, String)> = self.header(language).into_iter().map(|label| ("", label)).collect();
         let more = Some((1, "<td class=\"drawn\"></td>".to_owned()));
         let rows: String = self.rows.iter().map(row).collect();
-        Scrolling { class: "trend", caption: &self.caption, header: &header, more, data: &[] }.html(&rows)
+        Scrolling { class: "trend", caption: &self.caption, header: &header, more, others: &[], people: None }
+            .html(&rows)
     }
 
     pub(super) fn text(&self, language: &Language) -> String {
