@@ -7,7 +7,7 @@ use candor::plan::{Block, Content, Plan};
 use candor::randomize::{AnswerColumn, UNANSWERED};
 use candor::schema::{Attribute, Schema};
 use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, test_independence};
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
+use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Group, Rows, TableTally, count_tables};
 
 /// One answer of a block: its tag, one set of categories for each attribute (none of a strip), the cells of a strip.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,6 +226,7 @@ fn plans() -> Vec<Plan> {
     let axes = || sizes.map(Axis::single).to_vec();
     let hits = |hits: Vec<usize>| Channel::from(Pattern::two_level(axes(), PatternSet::Hits(hits), 1.5).unwrap());
     let sets = Pattern::k_ary(vec![Axis::single(2), Axis::set(3, 2), Axis::single(3)], 1.5).unwrap();
+    let first = PatternSet::Hits(vec![0]);
     let mixed = vec![
         (3, strip(&[0, 1], &sizes, 2, 1.0)),
         (1, hits(vec![0, 2])),
@@ -235,6 +236,7 @@ fn plans() -> Vec<Plan> {
         (2, strip(&[0, 1, 2], &sizes, Cells::Box(vec![1, 2, 1]), 1.5)),
         (1, hits(vec![0, 1, 2])),
         (1, sets.into()),
+        (1, Pattern::two_level(vec![Axis::single(2), Axis::set(3, 2), Axis::single(3)], first, 1.5).unwrap().into()),
     ];
     let schema = Schema::of_sizes(&sizes).unwrap();
     let mixed = Plan::new(schema.clone(), vec![Block::lottery(vec![0, 1, 2], mixed)]).unwrap();
@@ -354,6 +356,38 @@ fn counting_many_tables_at_once_is_counting_each() {
                 }
             }
         }
+    }
+}
+
+/// Channels that ask elsewhere are one group. Counts that hold them one by one, as an earlier version wrote them, come to the same.
+#[test]
+fn channels_that_ask_elsewhere_are_one_group() {
+    let plan = &plans()[0];
+    let (written, p) = written_out(plan, &skewed(18));
+    let columns = written.columns();
+    let table = tally(plan, &[1], &codes(&columns), &p);
+    let mut groups = table.groups().clone();
+    assert!(!groups.contains_key(&vec![1]) && !groups.contains_key(&vec![8]), "these ask about the others");
+    for tag in [1u16, 8] {
+        let mut counts = vec![0.0; 3];
+        let mut total = 0.0;
+        for ((_, given), p) in written.rows.iter().zip(&p).filter(|((_, given), _)| given[0].tag == tag) {
+            total += p;
+            given[0].answers[1].iter().for_each(|&code| counts[usize::from(code)] += p);
+        }
+        let together = groups.get_mut(&vec![ELSEWHERE]).unwrap();
+        together.total -= total;
+        together.squares -= total;
+        together.counts[0] -= total;
+        let before = Group { total, squares: total, counts, square_counts: Vec::new() };
+        groups.insert(vec![tag], before);
+    }
+    let again = TableTally::from_groups(plan, table.layout().clone(), groups);
+    assert_eq!(again.groups().len(), table.groups().len());
+    for (key, group) in table.groups() {
+        let other = &again.groups()[key];
+        assert!((group.total - other.total).abs() < 1e-9, "{key:?}");
+        assert!(group.counts.iter().zip(&other.counts).all(|(a, b)| (a - b).abs() < 1e-9), "{key:?}");
     }
 }
 

@@ -36,6 +36,24 @@ fn adult() -> Sandbox {
 }
 
 #[test]
+fn the_name_of_the_output_tells_its_format() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    sandbox.people("people.csv", 200);
+    sandbox.run("randomize plan.json people.csv -o r.csv --seed 1").fine();
+    let written = |name: &str, more: &str| {
+        sandbox.run(&format!("estimate plan.json r.csv -o {name} {more}")).fine();
+        std::fs::read(sandbox.path(name)).unwrap()
+    };
+    assert!(written("t.csv", "").starts_with(b"table,quantity,"));
+    assert!(written("T.JSON", "").starts_with(b"{"));
+    assert!(written("t.parquet", "").starts_with(b"PAR1"));
+    assert!(written("t.txt", "").starts_with(b"200 responses"));
+    assert!(written("u.csv", "--format text").starts_with(b"200 responses"), "what is said goes before the name");
+    assert!(written("u.txt", "--json").starts_with(b"{"));
+}
+
+#[test]
 fn estimates_cover_the_truth_about_adult() {
     let sandbox = adult();
     let people = rows(&sandbox.read("adult.csv"));

@@ -28,11 +28,18 @@ function interval({ estimate, low, high }) {
   return bar;
 }
 
-function estimates({ attributes, cells, reason }) {
+/** What a category is called: as on the survey page, or as it is. */
+const called = (questions, attribute, category) => questions[attribute]?.answers?.[category] ?? (category || '(missing)');
+
+/** A question alone stands above its answers as it was asked. */
+const titled = (questions, attributes) => attributes.length === 1 && questions[attributes[0]] ? `${attributes[0]}: ${questions[attributes[0]].text}` : attributes.join(' × ');
+
+function estimates(questions, { attributes, cells, reason }) {
   if (reason) return element('p', {}, `${attributes.join(' × ')}: ${reason}`);
-  const rows = cells.map((one) => element('tr', {}, element('th', { scope: 'row' }, one.categories.map((c) => c || '(none)').join(' × ')), cell(percent(one.estimate), 'number'),
+  const name = (one) => one.categories.map((category, i) => called(questions, attributes[i], category)).join(' × ');
+  const rows = cells.map((one) => element('tr', {}, element('th', { scope: 'row' }, name(one)), cell(percent(one.estimate), 'number'),
     cell(`${percent(one.low)} to ${percent(one.high)}`, 'number'), cell(interval(one))));
-  return table(attributes.join(' × '), ['', 'share', '95 % interval', ''], rows);
+  return table(titled(questions, attributes), ['', 'share', '95 % interval', ''], rows);
 }
 
 function progress({ attributes, respondents, reason }, responses) {
@@ -47,6 +54,7 @@ function draw(data) {
   const open = new Set([...document.querySelectorAll('details[open]')].map((details) => details.id));
   const dependences = data.dependences.map(({ attributes, cramers_v: v, p_value: p, reason }) => element('tr', {}, element('th', { scope: 'row' }, attributes.join(' × ')),
     cell(reason ?? v.toFixed(3), 'number'), cell(reason ? '' : p.toPrecision(2), 'number')));
+  const shown = (table) => estimates(data.questions, table);
   const fold = (id, title, ...content) => element('details', { id, ...(open.has(id) && { open: '' }) }, element('summary', {}, title), ...content);
   results.replaceChildren(
     ...data.privacy.map((sentence) => element('p', {}, sentence)),
@@ -55,9 +63,9 @@ function draw(data) {
     table('', ['day', 'responses'], data.days.map(([day, n]) => element('tr', {}, element('th', { scope: 'row' }, day), cell(number(n), 'number')))),
     element('h2', {}, `Progress to intervals of ± ${percent(data.margin)}`),
     ...data.needed.map((size) => progress(size, data.responses))] : []),
-    element('h2', {}, 'Estimates'), element('p', {}, data.summary), ...one.map(estimates),
+    element('h2', {}, 'Estimates'), element('p', {}, data.summary), ...one.map(shown),
     fold('dependences', `Dependences (${dependences.length})`, table("Cramer's V, corrected for the randomization", ['pair', 'V', 'p'], dependences)),
-    fold('pairs', `Cross-tabs (${pairs.length})`, ...pairs.map(estimates)),
+    fold('pairs', `Cross-tabs (${pairs.length})`, ...pairs.map(shown)),
     ...(token ? [element('section', { class: 'buttons' }, element('h2', {}, 'Report and data'), element('button', { type: 'button', click: () => download('/report.html', 'report.html') }, 'Download the report'),
       element('button', { type: 'button', click: () => download('/responses.jsonl', 'responses.jsonl') }, 'Download all responses (JSON lines)'))] : []));
 }

@@ -90,6 +90,7 @@ fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
         "responses": tallies.responses(),
         "fingerprint": plan.fingerprint().as_str(),
         "epsilon": plan.guarantee().epsilon().value(),
+        "questions": survey.wording.first.questions,
     });
     if let Some(counts) = tallies.counts(plan).filter(|_| tallies.responses() > 0) {
         let options = EstimateOptions { confidence: CONFIDENCE, ..EstimateOptions::default() };

@@ -11,7 +11,7 @@ pub(super) struct BlockLaws {
     block: usize,
     /// The axis of each of its attributes, in the order of the eigenvalues' bits.
     places: Vec<usize>,
-    /// By channel; `None` for strips.
+    /// By channel; `None` for strips, and for patterns that ask elsewhere.
     channels: Vec<Option<PatternLaw>>,
 }
 
@@ -43,8 +43,8 @@ pub(super) struct GroupLaw {
 }
 
 impl BlockLaws {
-    /// The laws of each block that the attributes touch.
-    pub(super) fn of_table(plan: &Plan, attributes: &[usize]) -> Vec<BlockLaws> {
+    /// The laws of each block that the attributes of the count axes touch.
+    pub(super) fn of_table(plan: &Plan, layout: &CountLayout, attributes: &[usize]) -> Vec<BlockLaws> {
         let mut laws = Vec::new();
         for (number, block) in plan.blocks().iter().enumerate() {
             let inside: Vec<(usize, usize)> = attributes
@@ -56,15 +56,15 @@ impl BlockLaws {
                 continue;
             }
             let local: Vec<usize> = inside.iter().map(|&(_, local)| local).collect();
-            let law = |channel: &Channel| match channel {
-                Channel::Pattern(pattern) => {
+            let law = |(tag, (_, channel)): (u16, &(u64, Channel))| match channel {
+                Channel::Pattern(pattern) if layout.asks(plan, number, tag) => {
                     let masses = pattern.marginal(&local);
                     let answer_sizes = masses.axes().iter().map(|axis| axis.answer).collect();
                     Some(PatternLaw { eigenvalues: masses.eigenvalues(), answer_sizes })
                 }
-                Channel::Matrix(_) | Channel::Strip(_) => None,
+                Channel::Pattern(_) | Channel::Matrix(_) | Channel::Strip(_) => None,
             };
-            let channels = block.channels().iter().map(|(_, channel)| law(channel)).collect();
+            let channels = (0..).zip(block.channels()).map(law).collect();
             laws.push(BlockLaws { block: number, places: inside.iter().map(|&(place, _)| place).collect(), channels });
         }
         laws

@@ -85,7 +85,7 @@ impl<'a> TableEstimator<'a> {
         }
         let size = |&attribute: &usize| plan.schema().size(attribute);
         let dims = attributes.iter().map(size).chain(matrices.iter().map(MatrixAxis::cells)).collect();
-        let blocks = BlockLaws::of_table(plan, &attributes);
+        let blocks = BlockLaws::of_table(plan, &layout, &attributes);
         Ok(TableEstimator { plan, layout, attributes, matrices, dims, blocks })
     }
 

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use candor::channel::Channel;
+use candor::channel::{Channel, Pattern, PatternSet};
 use candor::plan::{Content, Plan};
+use candor::shape::Shape;
 
-/// Stands for every strip of a lottery that asks about no attribute of the table: they all tell it the same, nothing.
+use super::Group;
+
+/// Stands for every channel of a lottery with strips that asks about no attribute of the table: they all tell it the same, nothing.
 pub const ELSEWHERE: u16 = u16::MAX;
 
 /// One axis of the counts of a table.
@@ -59,8 +62,17 @@ pub struct CountLayout {
     pub tagged: Vec<usize>,
     /// The blocks with strips that the table touches, each with the axes of its attributes.
     striped: Vec<(usize, Vec<usize>)>,
-    /// The strips that ask about attributes of the table, by block and channel.
-    margins: Arc<Vec<StripMargin>>,
+    /// What the channels of these blocks ask about the table.
+    asking: Arc<Asking>,
+}
+
+/// What the channels of blocks with strips ask about a table; both by block and channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Asking {
+    /// The strips that ask about attributes of the table.
+    margins: Vec<StripMargin>,
+    /// The pattern channels that ask about none.
+    silent: Vec<(usize, u16)>,
 }
 
 /// How one group of responses is counted.
@@ -105,8 +117,8 @@ impl CountLayout {
             }
         }
         axes.extend(outputs);
-        let margins = Arc::new(margins(plan, &axes, &striped));
-        CountLayout { attributes: attributes.to_vec(), axes, tagged, striped, margins }
+        let asking = Arc::new(Asking::new(plan, &axes, &striped));
+        CountLayout { attributes: attributes.to_vec(), axes, tagged, striped, asking }
     }
 
     /// The sizes of the axes.
@@ -124,13 +136,16 @@ impl CountLayout {
         self.striped.iter().map(|(block, _)| *block)
     }
 
-    /// Whether a channel of a block that the table touches asks about it: all do but some strips.
+    /// Whether a channel of a block that the table touches asks about it: all do but some in blocks with strips.
     pub fn asks(&self, plan: &Plan, block: usize, channel: u16) -> bool {
-        let drawn = &plan.blocks()[block].channels()[usize::from(channel)].1;
-        !matches!(drawn, Channel::Strip(_)) || self.margin(block, channel).is_some()
+        match plan.blocks()[block].channels()[usize::from(channel)].1 {
+            Channel::Strip(_) => self.margin(block, channel).is_some(),
+            Channel::Pattern(_) => self.asking.silent.binary_search(&(block, channel)).is_err(),
+            Channel::Matrix(_) => true,
+        }
     }
 
-    /// The group of the responses with these tags of the [tagged](CountLayout::tagged) blocks: the same tags, but for strips that ask
+    /// The group of the responses with these tags of the [tagged](CountLayout::tagged) blocks: the same tags, but for channels that ask
     /// elsewhere.
     pub fn key(&self, plan: &Plan, tags: &[u16]) -> Vec<u16> {
         let key = |(&block, &tag): (&usize, &u16)| match plan.blocks()[block].channels().get(usize::from(tag)) {
@@ -140,9 +155,24 @@ impl CountLayout {
         self.tagged.iter().zip(tags).map(key).collect()
     }
 
+    /// The counts of a group by its tags as those of its key: along axes that are not asked about, what a response shows there.
+    pub(crate) fn unasked(&self, plan: &Plan, tags: &[u16], key: &[u16], group: Group) -> Group {
+        let (before, after) = (Shape::new(self.frame(plan, tags).dims), Shape::new(self.frame(plan, key).dims));
+        let share = self.cells_of_one(plan, key).0 / self.cells_of_one(plan, tags).0;
+        let kept: Vec<usize> = (0..after.sizes().len()).filter(|&axis| after.sizes()[axis] > 1).collect();
+        let summed = |counts: &[f64]| {
+            let mut sums = vec![0.0; if counts.is_empty() { 0 } else { after.cells() }];
+            let cells = counts.iter().zip(before.cells_of(&kept));
+            cells.for_each(|(count, cell)| sums[cell] += count * share);
+            sums
+        };
+        Group { counts: summed(&group.counts), square_counts: summed(&group.square_counts), ..group }
+    }
+
     fn margin(&self, block: usize, channel: u16) -> Option<&StripMargin> {
-        let at = self.margins.binary_search_by_key(&(block, channel), |margin| (margin.block, margin.channel));
-        at.ok().map(|at| &self.margins[at])
+        let margins = &self.asking.margins;
+        let at = margins.binary_search_by_key(&(block, channel), |margin| (margin.block, margin.channel));
+        at.ok().map(|at| &margins[at])
     }
 
     /// The channel of a block that a group drew: none that asks about the table if it is [`ELSEWHERE`].
@@ -232,25 +262,42 @@ impl CountLayout {
     }
 }
 
-/// The strips of the blocks that ask about their attributes among the axes.
-fn margins(plan: &Plan, axes: &[CountAxis], striped: &[(usize, Vec<usize>)]) -> Vec<StripMargin> {
-    let mut margins = Vec::new();
-    for (block, own) in striped {
-        let content = &plan.blocks()[*block];
-        let place = |axis: &usize| match axes[*axis] {
-            CountAxis::Attribute { attribute, .. } => content.attributes().iter().position(|&a| a == attribute),
-            CountAxis::Outputs { .. } => None,
-        };
-        let places: Vec<(usize, usize)> = own.iter().filter_map(|axis| Some((*axis, place(axis)?))).collect();
-        for (channel, (_, drawn)) in content.channels().iter().enumerate() {
-            let Channel::Strip(strip) = drawn else { continue };
-            let both = |&(axis, place): &(usize, usize)| Some((axis, strip.axis_of(place)?));
-            let axes: Vec<(usize, usize)> = places.iter().filter_map(both).collect();
-            if !axes.is_empty() {
-                margins.push(StripMargin { block: *block, channel: channel as u16, axes });
+impl Asking {
+    fn new(plan: &Plan, axes: &[CountAxis], striped: &[(usize, Vec<usize>)]) -> Asking {
+        let mut asking = Asking::default();
+        for (block, own) in striped {
+            let content = &plan.blocks()[*block];
+            let place = |axis: &usize| match axes[*axis] {
+                CountAxis::Attribute { attribute, .. } => content.attributes().iter().position(|&a| a == attribute),
+                CountAxis::Outputs { .. } => None,
+            };
+            let places: Vec<(usize, usize)> = own.iter().filter_map(|axis| Some((*axis, place(axis)?))).collect();
+            for (channel, (_, drawn)) in (0..).zip(content.channels()) {
+                match drawn {
+                    Channel::Strip(strip) => {
+                        let both = |&(axis, place): &(usize, usize)| Some((axis, strip.axis_of(place)?));
+                        let axes: Vec<(usize, usize)> = places.iter().filter_map(both).collect();
+                        if !axes.is_empty() {
+                            asking.margins.push(StripMargin { block: *block, channel, axes });
+                        }
+                    }
+                    Channel::Pattern(pattern) if is_silent(pattern, &places) => asking.silent.push((*block, channel)),
+                    Channel::Pattern(_) | Channel::Matrix(_) => {}
+                }
             }
         }
+        asking.margins.sort_unstable_by_key(|margin| (margin.block, margin.channel));
+        asking.silent.sort_unstable();
+        asking
     }
-    margins.sort_unstable_by_key(|margin| (margin.block, margin.channel));
-    margins
+}
+
+/// Whether a pattern channel answers uniformly about attributes at these places of its block, whatever their truth, and what
+/// else it answers tells nothing of them: each of its parts admits every pattern, or asks only that others hit.
+fn is_silent(pattern: &Pattern, places: &[(usize, usize)]) -> bool {
+    pattern.parts().iter().all(|part| match &part.set {
+        PatternSet::All => true,
+        PatternSet::Hits(hit) => !places.iter().any(|(_, place)| hit.contains(place)),
+        PatternSet::Only(_) | PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => false,
+    })
 }

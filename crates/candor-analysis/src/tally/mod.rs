@@ -155,15 +155,21 @@ impl TableTally {
         TableTally { layout, groups: BTreeMap::new(), sets: None, drawn: None }
     }
 
-    /// Counts made elsewhere.
+    /// Counts made elsewhere. Groups that [ask elsewhere](CountLayout::key) may be by themselves.
     ///
     /// # Panics
-    /// If a group has another number of cells or tags than the layout. (Tags as [`CountLayout::key`] gives them.)
-    pub fn from_groups(plan: &Plan, layout: CountLayout, mut groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
+    /// If a group has another number of cells or tags than the layout.
+    pub fn from_groups(plan: &Plan, layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableTally {
         let fits = |(key, group): (&Vec<u16>, &Group)| layout.cells(plan, key) == Some(group.counts.len());
         assert!(groups.iter().all(fits), "groups of this layout");
-        groups.retain(|_, group| group.total > 0.0);
-        TableTally { layout, groups, sets: None, drawn: None }
+        let mut tally = TableTally::new(layout);
+        for (tags, group) in groups.into_iter().filter(|(_, group)| group.total > 0.0) {
+            let key = tally.layout.key(plan, &tags);
+            let group = if key == tags { group } else { tally.layout.unasked(plan, &tags, &key, group) };
+            let layout = tally.layout.clone();
+            tally.merge(TableTally { groups: BTreeMap::from([(key, group)]), ..TableTally::new(layout) });
+        }
+        tally
     }
 
     /// The same, and the different sets that are answered are kept, too: the likelihood needs them, counts of

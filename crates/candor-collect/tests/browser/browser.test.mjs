@@ -10,6 +10,7 @@ import { chromium } from 'playwright-core';
 
 const repository = new URL('../../../../', import.meta.url);
 let server, browser, address, results;
+const served = new Set();
 
 before(async () => {
   server = spawn(process.env.CANDOR_COLLECT, ['demo', '--respondents', '300', '--listen', '127.0.0.1:0']);
@@ -26,6 +27,8 @@ before(async () => {
 after(async () => {
   await browser?.close();
   server?.kill('SIGINT');
+  // Those that a test which failed left behind.
+  served.forEach((one) => one.kill('SIGKILL'));
 });
 
 const picture = async (page, name) => process.env.SCREENSHOTS && page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`), fullPage: true });
@@ -275,6 +278,9 @@ test('the dashboard shows what is there to who has the token', async () => {
   await page.getByText('This page updates by itself').waitFor();
   await page.getByRole('heading', { name: 'Estimates' }).waitFor();
   assert.equal(await page.locator('.interval').count() > 10, true);
+  const smoking = page.getByRole('table', { name: 'Do you smoke?' });
+  await smoking.getByRole('rowheader', { name: 'Every day', exact: true }).waitFor();
+  assert.equal(await smoking.getByRole('rowheader', { name: 'No answer', exact: true }).count(), 1, 'answers are called as on the survey page');
   await page.getByText('Dependences').click();
   await picture(page, 'results');
   const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
@@ -298,6 +304,9 @@ async function survey(settings) {
   const start = async (settings, listen) => {
     writeFileSync(join(folder, 'survey.toml'), `${settings}\n${toml.replace(/^(invitations|shared_devices) = .*\n/gm, '')}`);
     process_ = spawn(process.env.CANDOR_COLLECT, ['serve', folder, '--results', '--listen', listen]);
+    const one = process_;
+    served.add(one);
+    one.on('close', () => served.delete(one));
     const said = await new Promise((resolve, reject) => {
       let text = '';
       process_.stdout.on('data', (piece) => { text += piece; if (text.includes('Results:')) resolve(text); });

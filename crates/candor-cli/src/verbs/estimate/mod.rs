@@ -27,7 +27,7 @@ use crate::show::{emit_data, json_text, remark};
 #[command(after_help = "\
 Examples:
   candor estimate plan.json responses.parquet
-  candor estimate plan.json responses.csv --tables \"Education,Income;Sex\" --format csv -o tables.csv
+  candor estimate plan.json responses.csv --tables \"Education,Income;Sex\" -o tables.csv
   candor estimate plan.json responses.csv --tables pairs --interval simultaneous --json
   candor estimate plan.json responses.csv --by Region --weights weight
   candor estimate plan.json responses.csv --where \"Region = north\" --weights weight
@@ -76,9 +76,9 @@ pub struct EstimateArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// The format of the tables
-    #[arg(long, value_enum, default_value_t = FormatArg::Text, conflicts_with = "json")]
-    format: FormatArg,
+    /// The format of the tables; by the ending of the output's name if not given (.csv, .json, .parquet), else text
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<FormatArg>,
     /// In CSV and Parquet, all categories of a cell in one column, joined by *, instead of one column for each attribute
     #[arg(long)]
     joined: bool,
@@ -152,20 +152,19 @@ pub fn parse_confidence(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: EstimateArgs) -> Result<(), Failure> {
-    let in_json = args.json || args.format == FormatArg::Json;
-    if args.covariance && !in_json {
+    let format = format(&args);
+    if args.covariance && format != FormatArg::Json {
         return Err(Failure::Usage("--covariance goes with --json and the unbiased method".to_owned()));
     }
-    if args.cells.safe_cells && (in_json || args.format != FormatArg::Csv) {
+    if args.cells.safe_cells && format != FormatArg::Csv {
         return Err(Failure::Usage("--safe-cells goes with --format csv only".to_owned()));
     }
-    check_layout(&args, in_json)?;
+    check_layout(&args, format)?;
     let options = options(&args);
     options.check()?;
     let plan = read_plan(&args.plan)?;
     let estimates = estimates(&args, &plan, &options)?;
     estimates.cautions().iter().for_each(|caution| remark(caution));
-    let format = if args.json { FormatArg::Json } else { args.format };
     let target = output::Target::new(&args.output);
     let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
     let layout = if args.joined { Layout::Joined } else { Layout::Columns(&attributes) };
@@ -181,8 +180,18 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     }
 }
 
-fn check_layout(args: &EstimateArgs, in_json: bool) -> Result<(), Failure> {
-    let rows = matches!(args.format, FormatArg::Csv | FormatArg::Parquet) && !in_json;
+/// The format that is asked for, or that the name of the output tells.
+fn format(args: &EstimateArgs) -> FormatArg {
+    let named = args.output.to_ascii_lowercase();
+    let by_name = [(".csv", FormatArg::Csv), (".json", FormatArg::Json), (".parquet", FormatArg::Parquet)]
+        .into_iter()
+        .find(|(ending, _)| named.ends_with(ending))
+        .map_or(FormatArg::Text, |(_, format)| format);
+    if args.json { FormatArg::Json } else { args.format.unwrap_or(by_name) }
+}
+
+fn check_layout(args: &EstimateArgs, format: FormatArg) -> Result<(), Failure> {
+    let rows = matches!(format, FormatArg::Csv | FormatArg::Parquet);
     let others = args.asked.is_more_than_tables() || !args.against.is_empty();
     match args.joined {
         true if !rows => Err(Failure::Usage("--joined goes with --format csv and parquet only".to_owned())),
