@@ -31,6 +31,66 @@ const phone = { width: 390, height: 844 };
 
 const fits = async (page) => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, 'nothing is clipped or makes the page scroll sideways');
 
+/** Sorts a table and switches it, as somebody with a mouse would: what is shown follows from what was shown before. */
+async function sortAndSwitch(page) {
+  const first = page.locator('table.estimates').first();
+  const labels = () => first.locator('tbody th').allTextContents();
+  const numbers = async () => (await first.locator('tbody b').allTextContents()).map((text) => Number(text.replace(',', '.')));
+  const [before, heads] = [await labels(), first.locator('thead th')];
+  const falling = [...(await numbers())].sort((a, b) => b - a);
+  await heads.nth(1).locator('button').click();
+  assert.deepEqual(await numbers(), falling, 'the largest first');
+  assert.equal(await heads.nth(1).getAttribute('aria-sort'), 'descending');
+  await heads.nth(1).locator('button').click();
+  assert.deepEqual(await numbers(), falling.reverse(), 'then the smallest');
+  assert.deepEqual([...(await labels())].sort(), [...before].sort(), 'all rows are there');
+  await heads.nth(0).locator('button').focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await heads.nth(0).getAttribute('aria-sort'), 'descending', 'by the keyboard, too');
+
+  const cross = page.locator('table.cross').first();
+  const cells = () => cross.locator('tbody tr').allInnerTexts();
+  const ways = page.locator('.switch').first().getByRole('button');
+  const [rows, caption] = [await cells(), await cross.locator('caption').innerText()];
+  await ways.nth(2).click();
+  assert.equal(await ways.nth(2).getAttribute('aria-pressed'), 'true');
+  assert.notEqual(await cross.locator('caption').innerText(), caption, 'the caption says what is shown');
+  const people = (text) => Number(text.replace(/[.,]/g, ''));
+  const counted = await cross.locator('tbody tr:not(.total) b').allInnerTexts();
+  const all = people(await cross.locator('tr.total td').last().innerText());
+  const sum = counted.map(people).reduce((a, b) => a + b, 0);
+  assert.ok(Math.abs(sum - all) <= counted.length, `${sum} people of ${all}`);
+  await ways.nth(1).click();
+  const shares = await cross.locator('tbody tr:not(.total) b').allInnerTexts();
+  const whole = shares.map((text) => Number(text.replace(',', '.'))).reduce((a, b) => a + b, 0);
+  assert.ok(Math.abs(whole - 100) < 1, `${whole} percent of everybody`);
+  await ways.nth(0).click();
+  assert.deepEqual([await cells(), await cross.locator('caption').innerText()], [rows, caption], 'and back');
+}
+
+/** Without scripts everything is there, and nothing that would do nothing. */
+async function withoutScripts(address) {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(address);
+  assert.equal(await page.locator('button').count(), 0);
+  assert.ok((await page.locator('table.cross tbody td').count()) > 10 && (await page.locator('table.estimates svg').count()) > 5);
+  await context.close();
+}
+
+for (const file of readdirSync('.').filter((name) => name.startsWith('report'))) {
+  const address = `file://${process.cwd()}/${file}`;
+  await visit(address, { viewport: desktop, colorScheme: 'light' }, sortAndSwitch);
+  await withoutScripts(address);
+  // On paper no table is wider than the page.
+  await visit(address, { viewport: { width: 688, height: 900 }, colorScheme: 'light' }, async (page) => {
+    await page.emulateMedia({ media: 'print' });
+    const wide = await page.evaluate(() => [...document.querySelectorAll('table')].filter((table) => table.offsetWidth > innerWidth).map((table) => table.caption.innerText));
+    assert.deepEqual(wide, [], 'tables that do not fit A4');
+    await page.emulateMedia({ media: 'screen' });
+  });
+}
+
 for (const file of readdirSync('.').filter((name) => name.endsWith('.html'))) {
   const address = `file://${process.cwd()}/${file}`;
   for (const viewport of [desktop, phone]) for (const colorScheme of ['light', 'dark']) await visit(address, { viewport, colorScheme }, fits);

@@ -308,13 +308,26 @@ class Analysis:
         replicates: str | None = None,
         replicate_method: str | None = None,
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        against: Mapping[str, Tables | Counts] | None = None,
+        against_plan: Plan | Mapping[str, Plan] | None = None,
+        wave: str | None = None,
+        language: str | None = None,
         texts: str | os.PathLike[str] | None = None,
         delimiter: str | None = None,
     ) -> Report:
         """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`.
 
-        ``texts`` is a file of texts (TOML) with questions as they are asked and labels of categories.
+        ``against`` are earlier waves by their names, in the order of time, to another plan if `against_plan` says so (one for all, or one by
+        name); ``wave`` is what these responses are called beside them. ``texts`` is a file of texts (TOML) with questions as they are
+        asked, labels of categories and texts of one's own.
         """
+        plans = against_plan if isinstance(against_plan, Mapping) else {name: against_plan for name in against or {}}
+        if against is None and (against_plan is not None or wave is not None):
+            raise ParameterError("`against_plan` and `wave` go with `against`")
+        waves = [
+            (name, (plans.get(name) or self)._given(earlier), None if plans.get(name) is None else plans[name]._native)
+            for name, earlier in (against or {}).items()
+        ]
         given, counted = self._source(responses, counts)
         own = None if texts is None else Path(texts).read_text(encoding="utf-8")
         models = None if model is None else [model] if isinstance(model, str) else list(model)
@@ -324,10 +337,10 @@ class Analysis:
             tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
             confidence=confidence, title=title, model=models, where=where, by=names(by), weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), texts=own, counted=counted, delimiter=delimiter,
+            calibrate=margins(calibrate), wave=wave, language=language, texts=own, counted=counted, delimiter=delimiter,
         )  # fmt: skip
         with Bar() as bar:
-            text, page, notes = _candor.report_page(self._native, given, options, bar)
+            text, page, notes = _candor.report_page(self._native, given, waves, options, bar)
         tell(notes)
         if output is not None:
             Path(output).write_text(page, encoding="utf-8")

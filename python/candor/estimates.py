@@ -25,6 +25,7 @@ __all__ = [
     "Report",
     "Synthesis",
     "Table",
+    "Wave",
 ]
 
 
@@ -414,10 +415,24 @@ class Synthesis(Result):
     people: Any
 
 
+class Wave(Result):
+    """An earlier wave of a report."""
+
+    _parts = {"estimates": Estimates}
+
+    name: str
+    fingerprint: str
+    estimates: Estimates
+
+    def _shown(self) -> Iterator[Line | Grid]:
+        yield Line(self.name)
+        yield from self.estimates._shown()
+
+
 class Report(Result):
     """What responses tell, and what a reader must know before believing it."""
 
-    _parts = {"attributes": CertifiedAttribute, "estimates": Estimates, "regressions": Regression}
+    _parts = {"attributes": CertifiedAttribute, "estimates": Estimates, "regressions": Regression, "waves": Wave}
 
     respondents: int
     epsilon: float | None
@@ -426,6 +441,9 @@ class Report(Result):
     estimates: Estimates
     dependences: list[Any]
     regressions: list[Regression]
+    #: Earlier waves, if there are any, and each table now less the same in the first of them.
+    waves: Sequence[Wave] = ()
+    changes: Sequence[Any] = ()
     fingerprint: str
     #: The page.
     html: str

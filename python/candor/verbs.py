@@ -89,19 +89,22 @@ def device(
     confidence: float | None = None,
     card: str | os.PathLike[str] | None = None,
     language: str | None = None,
+    texts: str | os.PathLike[str] | None = None,
 ) -> Plan:
     """The plan of a survey without computers: dice, coins, cards or wheels that lose `epsilon` an answer at most, or a `device` of
-    one's own. What they are is its `devices`; the page of instruction cards is written to `card`, in English or another `language`.
+    one's own. What they are is its `devices`; the page of instruction cards is written to `card`, in English or another `language`,
+    with questions and labels of a file of `texts` (TOML).
 
     >>> plan = device([2], epsilon=1.61)
     >>> plan.guarantee.epsilon <= 1.61, plan.devices.questions[0].attribute
     (True, 'a1')
     """
     options = written(epsilon=epsilon, device=device, mirrored=mirrored, margin=margin, confidence=confidence)
-    wanted = None if card is None else language or "en"
-    if card is None and language is not None:
-        raise ParameterError("`language` goes with `card`")
-    native, text, page, notes = _candor.device_plan(_schema(schema)._native, wanted, options)
+    for name, value in (("language", language), ("texts", texts)):
+        if card is None and value is not None:
+            raise ParameterError(f"`{name}` goes with `card`")
+    own = None if texts is None else Path(texts).read_text(encoding="utf-8")
+    native, text, page, notes = _candor.device_plan(_schema(schema)._native, card is not None, language, own, options)
     tell(notes)
     if card is not None and page is not None:
         Path(card).write_text(page, encoding="utf-8")

@@ -48,7 +48,7 @@ OTHERWISE = {
     "": {"json", "help", "allow-costly-plan"},
     "schema-infer": {"output"},
     "design": {"output", "categories", "method", "from-clusters"},
-    "compare": {"categories"},
+    "compare": {"categories", "plot"},
     "device": {"output", "categories"},
     "audit": {"compare"},
     "explain": {"format"},

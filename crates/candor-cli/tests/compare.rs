@@ -163,3 +163,20 @@ fn mistakes_are_told() {
         sandbox.run(&format!("compare {words}")).refused(code, &[part]);
     }
 }
+
+#[test]
+fn methods_are_drawn_with_their_errors_and_the_least() {
+    let sandbox = Sandbox::new();
+    let words = "compare --categories 3,4 --epsilon 2 --plot methods.svg --plot methods.png --json";
+    let said: serde_json::Value = serde_json::from_str(&sandbox.run(words).fine().out).unwrap();
+    let svg = sandbox.read("methods.svg");
+    for method in said["methods"].as_array().unwrap().iter().filter(|method| method["fingerprint"].is_string()) {
+        assert!(svg.contains(method["method"].as_str().unwrap()), "{method}");
+    }
+    for part in ["less is better", "least possible for pairs", "one-way tables", "two-way tables", "role=\"img\""] {
+        assert!(svg.contains(part), "{part}");
+    }
+    assert!(std::fs::read(sandbox.path("methods.png")).unwrap().starts_with(b"\x89PNG"));
+    sandbox.run("compare --categories 3 --epsilon 2 --plot methods.txt").refused(2, &["ends in .svg or .png"]);
+    sandbox.run("compare --categories 20 --l 3 --plot methods.svg").refused(2, &["cannot be used with"]);
+}

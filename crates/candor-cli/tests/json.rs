@@ -62,7 +62,7 @@ fn what_is_documented_is_there() {
         ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
         ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
         ("front", "front --prior 0.5,0.3,0.2 --points 3 --generations 20"),
-        ("report", "report plan.json responses.csv -o report.html"),
+        ("report", "report plan.json responses.csv --against responses.csv -o report.html"),
         ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json --allow-unbounded"),
     ];
     sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();

@@ -113,7 +113,7 @@ pub fn report_page(survey: &Survey, tallies: &Tallies) -> Result<String, StudyEr
     let words = &survey.wording.first;
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
     let language = Language::new(None, Some(&own), plan.schema())?;
-    let options = ReportOptions { title: words.title.clone(), language, ..ReportOptions::default() };
+    let options = ReportOptions { title: Some(words.title.clone()), language, ..ReportOptions::default() };
     let asked = Asked::tables(TableList::marginals(plan.schema()));
     Ok(report(plan, &asked, &NumbersAsked::default(), &counts, &options)?.page.html())
 }

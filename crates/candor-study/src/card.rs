@@ -6,8 +6,8 @@ use candor_design::device::{Action, Device, Gadget};
 use candor_tables::enter::card_letter;
 
 use crate::error::StudyError;
-use crate::page::{attribute, escaped, name};
-use crate::texts::{Texts, card_texts, languages};
+use crate::marked::{attribute, escaped, name};
+use crate::texts::{Direction, Language, Texts};
 
 /// Large print, two cards on a page of A4, each to be cut out.
 const STYLE: &str = "\
@@ -24,23 +24,20 @@ dd { margin: 0; }
 .answers, .interviewer { font-size: 11.5pt; }
 .interviewer { border-top: 1pt solid #000; padding-top: 1.5mm; margin: 0; }";
 
-/// The cards of a plan that these devices made, as a page for a printer, in a language by its code.
+/// The cards of a plan that these devices made, as a page for a printer, with questions and categories as the language calls them.
 ///
 /// # Errors
-/// If candor does not come with the language.
-pub fn cards(plan: &Plan, devices: &[Device], language: &str) -> Result<String, StudyError> {
-    let Some(texts) = card_texts(language) else {
-        let known = languages().collect::<Vec<&str>>().join(", ");
-        return Err(StudyError::Choice { parameter: "language", value: language.to_owned(), known });
-    };
+/// If the language has no texts of cards.
+pub fn cards(plan: &Plan, devices: &[Device], language: &Language) -> Result<String, StudyError> {
+    let texts = language.card()?;
     let mut body = String::new();
     for (block, device) in plan.blocks().iter().zip(devices) {
         let asked = &plan.schema().attributes()[block.attributes()[0]];
         for (tag, (_, channel)) in block.channels().iter().enumerate() {
             let card = Card {
                 texts,
-                question: asked.name(),
-                categories: asked.categories(),
+                question: language.asked(asked.name()),
+                categories: asked.categories().iter().map(|label| language.label(asked.name(), label)).collect(),
                 device: device.shifted(tag),
                 letter: block.has_tag().then(|| card_letter(tag)),
                 times: times(channel.record_epsilon()),
@@ -50,16 +47,18 @@ pub fn cards(plan: &Plan, devices: &[Device], language: &str) -> Result<String, 
     }
     let title =
         attribute(&plan.schema().private().iter().map(|&a| plan.schema().name(a)).collect::<Vec<_>>().join(", "));
+    let turned = if language.direction() == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
     Ok(format!(
-        "<!DOCTYPE html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+        "<!DOCTYPE html>\n<html lang=\"{}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        attribute(language.code())
     ))
 }
 
 struct Card<'a> {
     texts: &'a Texts,
     question: &'a str,
-    categories: &'a [String],
+    categories: Vec<String>,
     device: Device,
     /// The letter of its tag, if the question has several cards.
     letter: Option<String>,

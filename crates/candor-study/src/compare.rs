@@ -21,8 +21,9 @@ use serde::Serialize;
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
 use crate::guarantee::respondent_sentence;
+use crate::plot::{Ranked, Ranking};
 use crate::shares::Shares;
-use crate::words::{capital, lower_first, plural};
+use crate::words::{capital, count, lower_first, plural};
 
 /// With a larger standard error of a share, an interval holds all that is possible.
 const USELESS: f64 = 0.25;
@@ -429,6 +430,30 @@ impl ComparedMethod {
 }
 
 impl Comparison {
+    /// The errors of all methods as a figure, the best first, with the least that any method can have.
+    pub fn plot(&self) -> Ranking {
+        let mut made: Vec<&ComparedMethod> = self.methods.iter().filter(|method| method.plan.is_some()).collect();
+        let error = |method: &ComparedMethod| method.error.unwrap_or(f64::INFINITY);
+        made.sort_by(|a, b| error(a).total_cmp(&error(b)));
+        let row = |method: &&ComparedMethod| {
+            let without = if method.epsilon.is_none() { " (no epsilon)" } else { "" };
+            Ranked { name: format!("{}{without}", method.method), numbers: method.errors.clone() }
+        };
+        let least = |best: &ComparedMethod| Some(best.error? / best.times_the_bound?.sqrt());
+        Ranking {
+            title: format!(
+                "Methods at record epsilon {}, {} respondents",
+                self.epsilon,
+                count(self.respondents as u64)
+            ),
+            scale: "standard error of a share (less is better)".to_owned(),
+            kinds: self.lists.iter().map(|list| format!("{list} tables")).collect(),
+            rows: made.iter().map(row).collect(),
+            unknown: "not identifiable".to_owned(),
+            limit: self.best().and_then(least).map(|at| (format!("least possible for {}", self.tables), at)),
+        }
+    }
+
     /// The method that is recommended.
     pub fn best(&self) -> Option<&ComparedMethod> {
         self.methods.iter().find(|method| Some(method.method) == self.recommended)

@@ -13,7 +13,9 @@ use candor_tables::counts::tally_counts;
 use candor_tables::input::Inputs;
 use candor_tables::tally::{Job, SampleColumns, Tallied, tally, tally_keeping_sets, tally_sample};
 
+use crate::circumstance::Circumstances;
 use crate::error::StudyError;
+use crate::texts::Language;
 
 /// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in the same order.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +26,7 @@ pub struct Counts {
     /// How many responses each group has, where that is not the sum of its counts.
     rows: BTreeMap<Vec<u16>, u64>,
     provenance: Provenance,
-    design: Option<String>,
+    design: Option<Circumstances>,
 }
 
 /// What is known of where responses come from.
@@ -172,7 +174,7 @@ impl Counts {
         by: &[usize],
         groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
         rows: BTreeMap<Vec<u16>, u64>,
-        design: Option<String>,
+        design: Option<Circumstances>,
     ) -> Counts {
         let responses = rows.values().sum();
         Counts { rows, provenance: self.provenance, design, ..Counts::simple(by, groups, responses) }
@@ -203,7 +205,12 @@ impl Counts {
 
     /// Of whom these counts are, and how those were drawn, in words; `None` for everybody of a simple random sample.
     pub fn design(&self) -> Option<&str> {
-        self.design.as_deref()
+        self.design.as_ref().map(Circumstances::english)
+    }
+
+    /// The same in any language, what is not ours isolated.
+    pub(crate) fn circumstances(&self, language: &Language) -> Option<String> {
+        self.design.as_ref().map(|design| design.told(language))
     }
 
     /// Reads counts made elsewhere, by the query of [`sql`](crate::sql::sql) or otherwise.

@@ -12,11 +12,12 @@ use crate::texts::Language;
 /// With more columns than this, a table does not fit a page.
 const MOST_COLUMNS: usize = 12;
 
-/// The rows and columns of a table of two attributes, from the counts of the table and of each attribute; `None` if it does not fit or the
+/// The rows and columns of a table of two attributes, from its shares and the counts of it and of each attribute; `None` if it does not fit or the
 /// responses do not tell it.
 pub(crate) fn cross_table(
     plan: &Plan,
     counts: &Counts,
+    table: &Table,
     pair: [usize; 2],
     confidence: f64,
     language: &Language,
@@ -40,13 +41,16 @@ pub(crate) fn cross_table(
     };
     let [row_totals, column_totals] =
         [margin(plan, counts, pair[0], confidence)?, margin(plan, counts, pair[1], confidence)?];
+    let joint: Vec<Option<Share>> = table.cells.iter().map(known).collect();
     Some(CrossTable {
         names: [rows.name().to_owned(), columns.name().to_owned()],
         rows: labels(rows),
         columns: labels(columns),
         cells: (0..rows.categories().len()).map(line).collect(),
+        shares: joint.chunks(columns.categories().len()).map(<[_]>::to_vec).collect(),
         row_totals,
         column_totals,
+        people: table.respondents,
     })
 }
 
@@ -56,9 +60,11 @@ fn margin(plan: &Plan, counts: &Counts, attribute: usize, confidence: f64) -> Op
     let counts = Counts::new(plan, &[], groups, counts.responses()).ok()?;
     let options = EstimateOptions { confidence, ..EstimateOptions::default() };
     let tables: Vec<Table> = estimate(plan, &counts, &options).ok()?.tables;
-    let share = |cell: &Cell| {
-        Some(Share { estimate: cell.estimate, standard_error: cell.standard_error?, low: cell.low?, high: cell.high? })
-    };
-    let cells: Vec<Option<Share>> = tables.first()?.cells.iter().map(share).collect();
+    let cells: Vec<Option<Share>> = tables.first()?.cells.iter().map(known).collect();
     (cells.len() == plan.schema().size(attribute)).then_some(cells)
+}
+
+/// A share with what is known of it.
+pub(crate) fn known(cell: &Cell) -> Option<Share> {
+    Some(Share { estimate: cell.estimate, standard_error: cell.standard_error?, low: cell.low?, high: cell.high? })
 }

@@ -139,6 +139,9 @@ pub struct Table {
     pub identifiable: bool,
     /// Why there are no cells, if there are none.
     pub reason: Option<String>,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub why: Option<NoAnswer>,
     /// The cells, first attribute slowest.
     pub cells: Vec<Cell>,
     /// The covariance of the cells, if asked for and to be had.
@@ -250,9 +253,10 @@ fn table_among(plan: &Plan, analysis: &Analysis, shares: &SharesAmong) -> Table 
         };
         cells.iter().map(one).collect()
     });
-    let reason = shares.cells.as_ref().err().map(ToString::to_string);
+    let why = shares.cells.as_ref().err().cloned();
     let whole = table(plan, analysis);
-    Table { given: whole.attributes[..shares.given].to_vec(), reason, cells, ..whole }
+    let given = whole.attributes[..shares.given].to_vec();
+    Table { given, reason: why.as_ref().map(ToString::to_string), why, cells, ..whole }
 }
 
 impl Cell {
@@ -289,6 +293,7 @@ fn table(plan: &Plan, analysis: &Analysis) -> Table {
         implausible: analysis.implausible,
         identifiable: !matches!(analysis.cells, Err(NoAnswer::Estimate(EstimateError::NotIdentifiable(_)))),
         reason: analysis.cells.as_ref().err().map(ToString::to_string),
+        why: analysis.cells.as_ref().err().cloned(),
         cells,
         covariance: None,
     }
@@ -311,7 +316,7 @@ fn covariance(plan: &Plan, tally: &TableTally, analysis: &Analysis) -> Option<Ve
 }
 
 /// A condition number worth mentioning.
-const ILL_CONDITIONED: f64 = 1e3;
+pub(crate) const ILL_CONDITIONED: f64 = 1e3;
 
 impl Estimates {
     /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be of the same names and

@@ -57,13 +57,12 @@ pub fn explain(plan: &Plan, language: &Language) -> Sheet {
     parts.push(Part::Heading(say("not_done")));
     parts.push(Part::List(["took_part", "again", "elsewhere"].map(say).to_vec()));
     parts.push(Part::Paragraph(language.say("rules", &[("fingerprint", plan.fingerprint().as_str())])));
-    let (code, direction) = (language.code().to_owned(), language.direction());
     Sheet {
-        language: code.clone(),
+        language: language.code().to_owned(),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         attributes,
         example,
-        page: Page { title: say("title"), parts, language: code, direction, sheet: true },
+        page: Page { title: say("title"), parts, language: language.clone(), sheet: true },
     }
 }
 

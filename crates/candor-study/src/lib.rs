@@ -4,15 +4,21 @@
 
 pub mod words;
 
+mod marked;
+
+mod error;
+
+mod own_texts;
+
+pub mod texts;
+
 pub mod plot;
 
 pub mod page;
 
-mod error;
-
-pub mod texts;
-
 pub mod choice;
+
+mod circumstance;
 
 pub mod counts;
 
@@ -94,9 +100,19 @@ pub mod front;
 
 pub mod refine;
 
-mod found;
+mod title;
+
+mod caution;
 
 mod cross_table;
+
+mod found;
+
+mod relation;
+
+mod assurance;
+
+mod wave;
 
 pub mod report;
 

@@ -2,7 +2,7 @@
 
 use candor::plan::Plan;
 use candor::schema::Schema;
-use candor_analysis::estimate::{self, Options};
+use candor_analysis::estimate::{self, NoAnswer, Options};
 use candor_analysis::names::{self, OpenQuote};
 use candor_analysis::numbers::{Quantile, Values, numbers};
 use candor_analysis::table_list::TableList;
@@ -159,6 +159,9 @@ pub struct NumberRow {
     pub quantiles: Vec<QuantileRow>,
     /// Why there are no numbers, if there are none.
     pub reason: Option<String>,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub why: Option<NoAnswer>,
 }
 
 /// A quantile: the category in which the distribution function reaches a share.
@@ -203,10 +206,13 @@ fn rows(
         variance: None,
         quantiles: Vec::new(),
         reason: None,
+        why: None,
     };
     let found = match numbers(plan, tally, &wanted.values, &wanted.quantiles, options) {
         Ok(found) => found,
-        Err(reason) => return vec![NumberRow { reason: Some(reason.to_string()), ..row(group.to_vec()) }],
+        Err(why) => {
+            return vec![NumberRow { reason: Some(why.to_string()), why: Some(why), ..row(group.to_vec()) }];
+        }
     };
     let of = |cell: estimate::Cell| {
         let u = cell.uncertainty?;

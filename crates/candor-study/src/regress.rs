@@ -183,6 +183,9 @@ pub struct Regression {
     pub residual_deviation: Option<f64>,
     /// What had to be assumed of randomized predictors.
     pub assumption: Option<&'static str>,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub assumed: Option<regress::Assumption>,
     /// How far maximum likelihood and the corrected score differ.
     pub hausman: Option<Hausman>,
     /// How many ignore the device, if that was asked for.
@@ -345,7 +348,8 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         log_likelihood: found.log_likelihood,
         null_log_likelihood: found.null_log_likelihood,
         residual_deviation: found.residual_deviation,
-        assumption: found.assumption,
+        assumption: found.assumption.map(regress::Assumption::words),
+        assumed: found.assumption,
         hausman: found.hausman.map(|(statistic, degrees, p_value)| Hausman { statistic, degrees, p_value }),
         ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
         coefficients,
@@ -407,7 +411,7 @@ fn effect(Average { term, category, estimate, standard_error }: Average, reach: 
 }
 
 /// A p-value below this is a finding.
-const FINDING: f64 = 0.05;
+pub(crate) const FINDING: f64 = 0.05;
 
 fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
     let mut notes = Vec::new();
@@ -419,7 +423,7 @@ fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
         );
     }
     if let Some(assumption) = found.assumption {
-        notes.push(format!("note: maximum likelihood assumes that {assumption}"));
+        notes.push(format!("note: maximum likelihood assumes that {}", assumption.words()));
     }
     if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
         notes.push(format!(

@@ -188,7 +188,7 @@ fn restricted(plan: &Plan, blocks: &[usize]) -> Option<Plan> {
 }
 
 /// Rounded up to three decimals.
-fn up(factor: f64) -> f64 {
+pub(crate) fn up(factor: f64) -> f64 {
     (factor * 1e3 * (1.0 - 1e-12)).ceil() / 1e3
 }
 

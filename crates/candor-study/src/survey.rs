@@ -17,9 +17,9 @@ use candor_tables::model::Beside;
 use candor_tables::tally::SampleColumns;
 
 use crate::choice::Choice;
+use crate::circumstance::{Circumstance, Circumstances};
 use crate::counts::{CountOptions, Counts, public_attributes};
 use crate::error::StudyError;
-use crate::words::count;
 
 /// Whose responses are counted, and how they were drawn. All columns are public: they are passed on beside the responses.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -183,7 +183,7 @@ impl Survey {
             let text = self.condition.as_ref().map_or("", |(text, _)| text);
             return Err(StudyError::Refused(format!("`where`: {text} holds for no response")));
         }
-        let design = self.words(plan.schema(), kept.values().flatten().find_map(TableTally::drawn));
+        let design = self.circumstances(plan.schema(), kept.values().flatten().find_map(TableTally::drawn));
         Ok(counts.of_survey(&self.by, kept, rows, design))
     }
 
@@ -231,29 +231,26 @@ impl Survey {
     }
 
     /// What is to be known beside the numbers; `None` for everybody of a simple random sample.
-    fn words(&self, schema: &Schema, drawn: Option<&Drawn>) -> Option<String> {
+    fn circumstances(&self, schema: &Schema, drawn: Option<&Drawn>) -> Option<Circumstances> {
         let errors = drawn.map(|drawn| match drawn {
-            Drawn::Units(units) => {
-                let (units, strata) = (units.sample().stratum_of().len() as u64, units.sample().strata().len());
-                let units = count(units);
-                match strata {
-                    1 => format!("errors by {units} sampling units"),
-                    strata => format!("errors by {units} sampling units in {strata} strata"),
-                }
-            }
+            Drawn::Units(units) => Circumstance::Units {
+                units: units.sample().stratum_of().len() as u64,
+                strata: units.sample().strata().len(),
+            },
             Drawn::Replicates(method, tallies) => {
-                format!("errors by {} replicates ({})", tallies.len(), method.called())
+                Circumstance::Replicates { replicates: tallies.len(), method: method.called() }
             }
         });
-        let condition = self.condition.as_ref().map(|(text, _)| format!("where {}", text.trim()));
-        joined([condition, self.words_of_weights(schema), errors])
+        let condition = self.condition.as_ref().map(|(text, _)| Circumstance::Where(text.trim().to_owned()));
+        Circumstances::new(condition.into_iter().chain(self.weighing(schema)).chain(errors).collect())
     }
 
-    fn words_of_weights(&self, schema: &Schema) -> Option<String> {
-        let weights = self.weights.as_ref().map(|weights| format!("weighted by {weights}"));
-        let names: Vec<&str> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute)).collect();
-        let margins = (!names.is_empty()).then(|| format!("calibrated to {}", names.join(", ")));
-        joined([weights, margins])
+    /// How responses are weighted.
+    fn weighing(&self, schema: &Schema) -> Vec<Circumstance> {
+        let weights = self.weights.clone().map(Circumstance::Weighted);
+        let names: Vec<String> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute).to_owned()).collect();
+        let margins = (!names.is_empty()).then_some(Circumstance::Calibrated(names));
+        weights.into_iter().chain(margins).collect()
     }
 
     /// The same of a regression, which has so many columns of replicate weights.
@@ -267,7 +264,8 @@ impl Survey {
             _ => None,
         };
         let population = population.as_ref().map(|name| format!("of a finite population ({name})"));
-        joined([self.words_of_weights(schema), errors, population])
+        let weights = Circumstances::new(self.weighing(schema)).map(|weights| weights.english().to_owned());
+        joined([weights, errors, population])
     }
 }
 

@@ -1,19 +1,17 @@
 //! What respondents and readers read: one table of texts for each language, outside the fingerprint of a plan.
 //!
-//! A table has a section for each page: the survey, the cards of devices, the sheet for respondents. Others may bring their own, for
-//! another language or other words, with the questions as they are asked and what categories are called.
+//! A table has a section for each page: the survey, the cards of devices, the sheet for respondents, the report. Others may bring their own,
+//! for another language or other words, with the questions as they are asked and what categories are called.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use candor::schema::Schema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::error::StudyError;
-use crate::page::{Direction, isolated};
-
-/// Texts by their names. Words in braces are put in where they are shown: `{times}`.
-pub type Texts = BTreeMap<String, String>;
+use crate::marked::isolated;
+pub use crate::own_texts::{Direction, OwnTexts, Question, Texts};
 
 /// All texts in one language.
 #[derive(Deserialize)]
@@ -22,6 +20,7 @@ struct Table {
     survey: Texts,
     card: Texts,
     sheet: Texts,
+    report: Texts,
 }
 
 /// The languages that come with candor, by their codes; English is complete by definition.
@@ -56,6 +55,11 @@ pub fn sheet_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.sheet)
 }
 
+/// What stands on the report, by the code of a language; `None` if candor does not come with it.
+pub fn report_texts(code: &str) -> Option<&'static Texts> {
+    TABLES.get(code).map(|table| &table.report)
+}
+
 /// The names that every table of texts for the survey page has.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES["en"].survey.keys().map(String::as_str)
@@ -79,64 +83,27 @@ fn places(text: &str) -> BTreeSet<&str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(place, _)| place).collect()
 }
 
-/// How an attribute is asked for, and what its categories are called.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Question {
-    /// The question.
-    pub text: String,
-    /// What helps to answer it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
-    /// What categories are called, where that is not their label.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub answers: BTreeMap<String, String>,
-}
-
-/// Texts of one's own: for a language that candor does not come with, or in place of its texts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OwnTexts {
-    /// The code of the language, such as `it`; if there is none, texts are put into the language asked for.
-    #[serde(default)]
-    pub language: Option<String>,
-    /// The direction of its script; if it is not given, by the code.
-    #[serde(default)]
-    pub direction: Option<Direction>,
-    /// Texts of the sheet, by their names.
-    #[serde(default)]
-    pub sheet: Texts,
-    /// How attributes are asked for, by their names.
-    #[serde(default)]
-    pub questions: BTreeMap<String, Question>,
-}
-
-impl OwnTexts {
-    /// Reads a file of texts (TOML).
-    ///
-    /// # Errors
-    /// If it is none.
-    pub fn parse(text: &str) -> Result<OwnTexts, StudyError> {
-        toml::from_str(text).map_err(|error| StudyError::Texts(error.to_string()))
-    }
-}
-
 /// Languages that are written from right to left.
 const RIGHT_TO_LEFT: [&str; 10] = ["ar", "arc", "ckb", "dv", "fa", "he", "ps", "ug", "ur", "yi"];
 
-/// The texts of a page in one language, and what attributes and categories are called in it: what can be made is whole.
+/// The texts of all pages in one language, and what attributes and categories are called in it: what can be made has a whole sheet, and the
+/// other pages whole or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Language {
     code: String,
     direction: Direction,
     sheet: Texts,
+    card: Texts,
+    report: Texts,
     questions: BTreeMap<String, Question>,
 }
 
 impl Default for Language {
     fn default() -> Language {
-        let sheet = TABLES["en"].sheet.clone();
-        Language { code: "en".to_owned(), direction: Direction::LeftToRight, sheet, questions: BTreeMap::new() }
+        let Table { sheet, card, report, .. } = &TABLES["en"];
+        let [sheet, card, report] = [sheet, card, report].map(Texts::clone);
+        let (code, direction) = ("en".to_owned(), Direction::LeftToRight);
+        Language { code, direction, sheet, card, report, questions: BTreeMap::new() }
     }
 }
 
@@ -144,8 +111,8 @@ impl Language {
     /// The texts in a language, by its code, with those of one's own in their place.
     ///
     /// # Errors
-    /// If candor does not come with the language and not every text is given, or a text is unknown or does not have the words in
-    /// braces that it has in English, or a question is about nothing that the schema has.
+    /// If candor does not come with the language and not every text of the sheet, or not every one of another page, is given, or a text is
+    /// unknown or does not have the words in braces that it has in English, or a question is about nothing that the schema has.
     pub fn new(code: Option<&str>, own: Option<&OwnTexts>, schema: &Schema) -> Result<Language, StudyError> {
         let own = own.cloned().unwrap_or_default();
         if let (Some(asked), Some(given)) = (code, &own.language)
@@ -159,19 +126,28 @@ impl Language {
         if !code.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') || code.is_empty() {
             return Err(StudyError::Texts(format!("\"{code}\" is no code of a language, such as \"it\"")));
         }
-        let known = sheet_texts(code.split('-').next().unwrap_or(code));
+        let (english, known) = (&TABLES["en"], TABLES.get(code.split('-').next().unwrap_or(code)));
         if known.is_none() && own.sheet.is_empty() {
             let known = languages().collect::<Vec<&str>>().join(", ") + ", or any other with `texts`";
             return Err(StudyError::Choice { parameter: "language", value: code.to_owned(), known });
         }
-        check_texts(&own.sheet, known.is_some())?;
+        let whole = |name: &str, given: Texts, section: fn(&Table) -> &Texts| {
+            check_texts(name, &given, section(english), known.is_some())?;
+            let mut texts = known.map_or_else(Texts::new, |known| section(known).clone());
+            texts.extend(given);
+            Ok::<Texts, StudyError>(texts)
+        };
         check_questions(&own.questions, schema)?;
-        let mut sheet = known.cloned().unwrap_or_default();
-        sheet.extend(own.sheet);
         let turned = RIGHT_TO_LEFT.contains(&code.split('-').next().unwrap_or(code));
         let usual = if turned { Direction::RightToLeft } else { Direction::LeftToRight };
-        let direction = own.direction.unwrap_or(usual);
-        Ok(Language { code: code.to_owned(), direction, sheet, questions: own.questions })
+        Ok(Language {
+            sheet: whole("sheet", own.sheet, |table| &table.sheet)?,
+            card: whole("card", own.card, |table| &table.card)?,
+            report: whole("report", own.report, |table| &table.report)?,
+            code: code.to_owned(),
+            direction: own.direction.unwrap_or(usual),
+            questions: own.questions,
+        })
     }
 
     /// Its code, such as `en`.
@@ -187,6 +163,34 @@ impl Language {
     /// A text of the sheet, with words put in.
     pub(crate) fn say(&self, name: &str, words: &[(&str, &str)]) -> String {
         filled(self.sheet.get(name).map_or("", String::as_str), words)
+    }
+
+    /// A text of the report, with words put in.
+    pub(crate) fn report(&self, name: &str, words: &[(&str, &str)]) -> String {
+        filled(self.report.get(name).map_or("", String::as_str), words)
+    }
+
+    /// Whether it has the texts of a report.
+    ///
+    /// # Errors
+    /// If it has none: candor does not come with the language, and nobody gave them.
+    pub(crate) fn check_report(&self) -> Result<(), StudyError> {
+        self.has("report", &self.report).map(|_| ())
+    }
+
+    /// The texts of cards.
+    ///
+    /// # Errors
+    /// If it has none: candor does not come with the language, and nobody gave them.
+    pub(crate) fn card(&self) -> Result<&Texts, StudyError> {
+        self.has("card", &self.card)
+    }
+
+    fn has<'t>(&self, name: &str, texts: &'t Texts) -> Result<&'t Texts, StudyError> {
+        let code = &self.code;
+        let missing =
+            || StudyError::Texts(format!("candor does not come with \"{code}\", and the texts have no [{name}]"));
+        if texts.is_empty() { Err(missing()) } else { Ok(texts) }
     }
 
     /// How an attribute is asked for: its question, or its name.
@@ -206,12 +210,22 @@ impl Language {
 
     /// A name or label in a sentence: in quotation marks, with a direction of its own.
     pub(crate) fn quoted(&self, text: &str) -> String {
-        format!("\u{201c}{}\u{201d}", isolated(text))
+        self.say("quoted", &[("text", &isolated(text))])
     }
 
     /// A whole number with this language's separators.
     pub(crate) fn whole(&self, n: u64) -> String {
         crate::words::count(n).replace(',', &self.say("thousands", &[]))
+    }
+
+    /// A number with so many decimals.
+    pub(crate) fn number(&self, number: f64, decimals: usize) -> String {
+        self.decimal(&format!("{number:.decimals$}"))
+    }
+
+    /// What stands between thousands, and before decimals.
+    pub(crate) fn separators(&self) -> [String; 2] {
+        ["thousands", "decimal"].map(|name| self.say(name, &[]))
     }
 
     /// A number that is written with a point in English.
@@ -220,9 +234,8 @@ impl Language {
     }
 }
 
-fn check_texts(given: &Texts, is_known: bool) -> Result<(), StudyError> {
-    let english = &TABLES["en"].sheet;
-    let wrong = |problem: String| Err(StudyError::Texts(format!("[sheet] {problem}")));
+fn check_texts(section: &str, given: &Texts, english: &Texts, is_known: bool) -> Result<(), StudyError> {
+    let wrong = |problem: String| Err(StudyError::Texts(format!("[{section}] {problem}")));
     for (name, text) in given {
         let Some(original) = english.get(name) else { return wrong(format!("has no text \"{name}\"")) };
         let (found, expected) = (places(text), places(original));
@@ -233,7 +246,7 @@ fn check_texts(given: &Texts, is_known: bool) -> Result<(), StudyError> {
         }
     }
     let missing: Vec<&str> = english.keys().filter(|name| !given.contains_key(*name)).map(String::as_str).collect();
-    match is_known || missing.is_empty() {
+    match is_known || missing.is_empty() || given.is_empty() {
         true => Ok(()),
         false => wrong(format!(
             "candor does not come with this language, and these texts are missing: {}",
@@ -264,7 +277,7 @@ mod tests {
 
     #[test]
     fn all_languages_say_the_same_things() {
-        for section in [texts, card_texts, sheet_texts] {
+        for section in [texts, card_texts, sheet_texts, report_texts] {
             let english = section("en").unwrap();
             for code in languages() {
                 let table = section(code).unwrap();
@@ -302,6 +315,9 @@ mod tests {
         assert!(refused(None, "[sheet]\nmore = \"and\"").contains("it must have {n}, as in \"and {n} more\""));
         assert!(refused(None, "[sheet]\nequal = \"{n}\"").contains("words, and no braces"));
         assert!(refused(None, "[sheet]\nhello = \"x\"").contains("has no text \"hello\""));
+        assert!(
+            refused(None, "[report]\nand_more = \"and\"").contains("[report] and_more = \"and\": it must have {n}")
+        );
         assert!(refused(None, "hello = 1").contains("hello"));
         assert!(refused(Some("de"), "language = \"it\"").contains("in \"it\""));
         assert!(refused(None, "language = \"<b>\"").contains("no code"));

@@ -222,12 +222,14 @@ fn clustered(
     Ok((json(&clusters), summary, learned.notes.clone()))
 }
 
-/// One page that can be published: what is on it, the page, and what should be known of the responses.
+/// One page that can be published: what is on it, the page, and what should be known of the responses. Waves are earlier responses with a
+/// name, each to a plan of its own, if one is given.
 #[pyfunction]
 pub fn report_page(
     py: Python<'_>,
     plan: &Plan,
     given: &Bound<'_, PyAny>,
+    waves: Vec<(String, Bound<'_, PyAny>, Option<Py<Plan>>)>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, String, Vec<String>)> {
@@ -241,20 +243,27 @@ pub fn report_page(
     // Each model reads them again.
     let read = |_: &String| Ok(Responses::separated(given, delimiter.clone())?.inputs()?);
     let again = models.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    let earlier = |(name, given, other): (String, Bound<'_, PyAny>, Option<Py<Plan>>)| {
+        let other = other.map_or(plan.0.clone(), |other| other.get().0.clone());
+        Ok((name, Responses::separated(&given, delimiter.clone())?, other))
+    };
+    let waves = waves.into_iter().map(earlier).collect::<PyResult<Vec<_>>>()?;
     let responses = match Responses::separated(given, delimiter)? {
         Responses::Read(inputs) if counted => Responses::Elsewhere(inputs),
         responses => responses,
     };
-    let (asked, wanted) = AskedWords::take(&mut options)?.read(plan.0.schema())?;
+    let words = AskedWords::take(&mut options)?;
+    let (asked, wanted) = words.read(plan.0.schema())?;
     let survey = SurveyWords::take(&mut options, Some("where"))?;
     let mut about = ReportOptions::default();
     about.confidence = options.or("confidence", about.confidence)?;
-    about.title = options.or("title", about.title)?;
-    let texts: Option<String> = options.take("texts")?;
+    about.title = options.take("title")?;
+    about.wave = options.take("wave")?;
+    let (language, texts): (Option<String>, Option<String>) = (options.take("language")?, options.take("texts")?);
     options.finish()?;
     run(py, progress, |watch| {
         let own = texts.as_deref().map(OwnTexts::parse).transpose()?;
-        about.language = Language::new(None, own.as_ref(), plan.0.schema())?;
+        about.language = Language::new(language.as_deref(), own.as_ref(), plan.0.schema())?;
         let tables = report::tables(&plan.0, &asked, &wanted)?;
         let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
         let fitting = RegressOptions { confidence: about.confidence, ..RegressOptions::default() };
@@ -264,8 +273,15 @@ pub fn report_page(
             let rows = Rows::read(&plan.0, &asked, &drawn, inputs, watch)?;
             about.regressions.push(regress::regress(&asked, &rows, &fitting)?);
         }
+        let mut told = notes(&counts);
+        for (name, responses, other) in waves {
+            let (asked, _) = words.read(other.schema())?;
+            let counts = survey.counts(&other, responses, asked.counted(), false, watch)?;
+            told.extend(notes(&counts));
+            about.waves.push(report::Wave::new(&name, &other, &asked, &counts, about.confidence)?);
+        }
         let report = report::report(&plan.0, &asked, &wanted, &counts, &about)?;
-        Ok((json(&report), report.page.html(), notes(&counts)))
+        Ok((json(&report), report.page.html(), told))
     })
 }
 

@@ -6,6 +6,7 @@ use candor_study::comply::{self, ComplyOptions};
 use candor_study::counts::CountOptions;
 use candor_study::device::{DeviceOptions, devices};
 use candor_study::enter::{enter, lotteries};
+use candor_study::texts::{Language, OwnTexts};
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
 use pyo3::prelude::*;
@@ -19,11 +20,13 @@ use crate::plan::{Plan, Schema};
 use crate::source::inputs;
 use crate::work::run;
 
-/// The plan of devices, what they are, the page of their cards in a language if it is asked for, and warnings.
+/// The plan of devices, what they are, the page of their cards if it is asked for, in a language and with texts of one's own, and warnings.
 #[pyfunction]
 pub fn device_plan(
     schema: &Schema,
+    card: bool,
     language: Option<&str>,
+    texts: Option<&str>,
     options: &str,
 ) -> PyResult<(Plan, String, Option<String>, Vec<String>)> {
     let mut options = Options::read(options)?;
@@ -39,7 +42,9 @@ pub fn device_plan(
     options.finish()?;
     let wrong = |error: StudyError| Failure::from(error);
     let found = devices(&schema.0, &asked).map_err(wrong)?;
-    let page = language.map(|language| cards(&found.plan, &found.devices, language)).transpose().map_err(wrong)?;
+    let own = texts.map(OwnTexts::parse).transpose().map_err(wrong)?;
+    let language = Language::new(language, own.as_ref(), &schema.0).map_err(wrong)?;
+    let page = card.then(|| cards(&found.plan, &found.devices, &language)).transpose().map_err(wrong)?;
     let described = json(&found);
     Ok((Plan::of(found.plan), described, page, found.warnings))
 }

@@ -27,6 +27,34 @@ enum Form {
     Additive { sizes: Vec<usize>, columns: Vec<(Factor, u16)> },
 }
 
+/// What maximum likelihood assumes of randomized predictors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// Nothing: they have shares of their own in every group of the public ones.
+    Saturated,
+    /// As many ignore the device in all groups.
+    Ignoring,
+    /// Their log odds are sums of effects of the public ones.
+    Additive,
+}
+
+impl Assumption {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Assumption::Saturated => {
+                "the randomized predictors have shares of their own in every group of the public ones (no restriction); the response follows \
+                 the model"
+            }
+            Assumption::Ignoring => "the share of people who ignore the device is the same in all groups",
+            Assumption::Additive => {
+                "the log odds of the randomized predictors are sums of effects of the public ones, attribute by attribute; the response \
+                 follows the model"
+            }
+        }
+    }
+}
+
 impl HiddenPredictors {
     /// `None` if no predictor is hidden.
     pub(super) fn new(data: &Observations) -> Option<HiddenPredictors> {
@@ -62,18 +90,12 @@ impl HiddenPredictors {
         Some(HiddenPredictors { form: Form::Additive { sizes, columns }, combinations, parameters })
     }
 
-    /// What is assumed, in words.
-    pub(super) fn assumption(&self) -> &'static str {
+    /// What is assumed.
+    pub(super) fn assumption(&self) -> Assumption {
         match self.form {
-            Form::Saturated(_) => {
-                "the randomized predictors have shares of their own in every group of the public ones (no restriction); the response follows \
-                 the model"
-            }
-            Form::Ignoring => "the share of people who ignore the device is the same in all groups",
-            Form::Additive { .. } => {
-                "the log odds of the randomized predictors are sums of effects of the public ones, attribute by attribute; the response \
-                 follows the model"
-            }
+            Form::Saturated(_) => Assumption::Saturated,
+            Form::Ignoring => Assumption::Ignoring,
+            Form::Additive { .. } => Assumption::Additive,
         }
     }
 

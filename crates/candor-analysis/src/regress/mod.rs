@@ -36,6 +36,7 @@ pub use design::{CONSTANT, MOST_COEFFICIENTS};
 pub use effects::Average;
 pub use error::RegressError;
 pub use formula::Formula;
+pub use hidden_predictors::Assumption;
 pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Model, ModelOptions};
 pub use regression::{Coefficient, IgnoringShare, Method, Regression, THRESHOLD, regress};
 pub use replicated::regress_replicated;

@@ -7,6 +7,7 @@ use super::effects::{Average, Averages};
 use super::expected::{Possible, information};
 use super::family::Kernel;
 use super::fit::{Fit, maximise, maximise_near, solve_corrected, start};
+use super::hidden_predictors::Assumption;
 use super::observations::Observations;
 use super::problem::Problem;
 use super::rows::ModelRows;
@@ -56,7 +57,7 @@ pub struct Regression {
     /// Whether the likelihood has no finite maximum, so that the penalty was used.
     pub boundary: bool,
     /// What maximum likelihood had to assume of hidden predictors.
-    pub assumption: Option<&'static str>,
+    pub assumption: Option<Assumption>,
     /// How far maximum likelihood and the corrected score differ: statistic, degrees of freedom, p-value.
     pub hausman: Option<(f64, usize, f64)>,
     /// How many ignore the device, if that was asked for.

@@ -8,7 +8,7 @@ use candor_study::device::{DeviceOptions, Devices, ListedDevice, QuestionDevices
 use candor_tables::output::{self, Target};
 use clap::Args;
 
-use super::{read_schema, refuse_overwriting};
+use super::{read_language, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
@@ -53,9 +53,12 @@ pub struct DeviceArgs {
     /// Where to write the instruction cards, a page for a printer
     #[arg(long, value_name = "card.html")]
     card: Option<String>,
-    /// The language of the cards: de, en, es or fr
-    #[arg(long, default_value = "en", requires = "card")]
-    language: String,
+    /// The language of the cards: de, en, es, fr, or any other with --texts
+    #[arg(long, requires = "card")]
+    language: Option<String>,
+    /// Questions as they are asked, labels of categories, and texts of your own (TOML) for the cards
+    #[arg(long, value_name = "texts.toml", requires = "card")]
+    texts: Option<String>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -75,7 +78,8 @@ pub fn run(args: DeviceArgs) -> Result<(), Failure> {
         mirrored: args.mirrored,
     };
     let found = devices(&schema, &options)?;
-    let inputs: Vec<&str> = args.schema.as_deref().into_iter().collect();
+    let language = read_language(args.language.as_deref(), args.texts.as_deref(), &found.plan)?;
+    let inputs: Vec<&str> = args.schema.as_deref().into_iter().chain(args.texts.as_deref()).collect();
     for output in [&args.output, &args.card].into_iter().flatten() {
         refuse_overwriting(output, &inputs)?;
     }
@@ -83,7 +87,7 @@ pub fn run(args: DeviceArgs) -> Result<(), Failure> {
         output::write(&Target::new(path), found.plan.to_json().as_bytes())?;
     }
     if let Some(path) = &args.card {
-        let page = cards(&found.plan, &found.devices, &args.language)?;
+        let page = cards(&found.plan, &found.devices, &language)?;
         output::write(&Target::new(path), page.as_bytes())?;
     }
     if args.json {

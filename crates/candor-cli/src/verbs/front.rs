@@ -10,7 +10,7 @@ use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
 use super::prior::PriorArgs;
-use super::{parse_respondents, refuse_both};
+use super::{parse_respondents, plots, refuse_both};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
@@ -158,19 +158,13 @@ impl FrontArgs {
 
 pub fn run(args: FrontArgs) -> Result<(), Failure> {
     refuse_both(args.json, args.output.as_deref())?;
-    if let Some(file) = args.plot.iter().find(|file| ending(file).is_none()) {
-        return Err(Failure::Usage(format!("--plot {}: a plot is a file that ends in .svg or .png", file.display())));
-    }
+    plots::check(&args.plot)?;
     let prior = args.prior.read(None)?;
     if prior.left_out() > 0 {
         remark(&format!("note: categories with share 0, which never occur, are left out: {}", prior.left_out()));
     }
     let fronts = watched(|watch| front(prior, &args.options(), watch))?;
-    for file in &args.plot {
-        let plot = fronts.plot();
-        let bytes = if ending(file) == Some("png") { plot.png() } else { plot.svg().into_bytes() };
-        output::write(&Target::new(&file.to_string_lossy()), &bytes)?;
-    }
+    plots::write(&args.plot, || fronts.plot().svg(), || fronts.plot().png())?;
     if let Some(path) = &args.output {
         output::write(&Target::new(path), fronts.csv().as_bytes())?;
     }
@@ -178,14 +172,6 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
         true => emit_json(&fronts),
         false if args.output.as_deref() == Some("-") => Ok(()),
         false => emit(&describe(&fronts, &args.plot)),
-    }
-}
-
-fn ending(file: &std::path::Path) -> Option<&'static str> {
-    match file.extension()?.to_str()? {
-        "svg" => Some("svg"),
-        "png" => Some("png"),
-        _ => None,
     }
 }
 

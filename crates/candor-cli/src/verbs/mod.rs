@@ -11,6 +11,7 @@ pub mod comply;
 pub mod device;
 pub mod explain;
 pub mod man;
+mod plots;
 mod prior;
 pub mod design;
 pub mod audit;
@@ -29,6 +30,7 @@ pub mod sql;
 pub mod synthesize;
 mod differences;
 pub mod test;
+mod wave;
 pub mod report;
 
 use std::path::Path;

@@ -4,7 +4,7 @@ use candor::plan::Plan;
 use candor_study::estimate::EstimateOptions;
 use candor_study::page::isolated;
 use candor_study::regress::{RegressOptions, Regression, Rows, model, regress};
-use candor_study::report::{ReportOptions, file_name, report, tables};
+use candor_study::report::{ReportOptions, Wave, file_name, report, tables};
 use candor_study::survey::Survey;
 use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
@@ -12,6 +12,7 @@ use clap::Args;
 
 use super::estimate::{AskedArgs, parse_confidence};
 use super::survey::{Sources, SurveyArgs, count};
+use super::wave::{Earlier, WaveArgs};
 use super::{parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::watched;
@@ -22,7 +23,13 @@ use crate::show::{emit, emit_data, emit_json};
 #[command(after_help = "\
 Examples:
   candor report plan.json responses.parquet -o report.html
-  candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title \"A survey\" -o report.html")]
+  candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title \"A survey\" -o report.html
+  candor report plan.json responses.csv --language de --texts texts.toml -o report.html
+  candor report plan.json responses.csv --against 2024=earlier.parquet --against-plan first.json -o report.html
+
+Earlier waves are named before a = sign, or by their files, and given in the order of time. The page draws every table of one
+attribute from wave to wave, and tells by how much it changed. A file of texts is that of candor explain, with [report] for texts
+of your own.")]
 pub struct ReportArgs {
     /// The plan the responses were made under (JSON)
     plan: String,
@@ -41,8 +48,8 @@ pub struct ReportArgs {
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     /// The title of the page
-    #[arg(long, default_value_t = ReportOptions::default().title)]
-    title: String,
+    #[arg(long)]
+    title: Option<String>,
     /// Also regressions, such as "Income ~ Education + Sex"; may be given several times
     #[arg(long)]
     model: Vec<String>,
@@ -51,7 +58,12 @@ pub struct ReportArgs {
     condition: Option<String>,
     #[command(flatten)]
     survey: SurveyArgs,
-    /// Questions as they are asked, and labels of categories (TOML)
+    #[command(flatten)]
+    waves: WaveArgs,
+    /// The language: de, en, es, fr, or any other with --texts
+    #[arg(long)]
+    language: Option<String>,
+    /// Questions as they are asked, labels of categories, and texts of your own (TOML)
     #[arg(long, value_name = "texts.toml")]
     texts: Option<String>,
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
@@ -72,15 +84,23 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     refuse_overwriting(&args.output, &texts)?;
     refuse_overwriting(&args.output, &args.responses.iter().map(String::as_str).collect::<Vec<_>>())?;
     refuse_overwriting(&args.output, &args.counts.iter().map(String::as_str).collect::<Vec<_>>())?;
+    refuse_overwriting(&args.output, &args.waves.files())?;
     let (asked, wanted) = args.asked.read(plan.schema())?;
     let survey = args.survey.survey(&plan, args.condition.as_deref())?;
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
     // One pass: the tables asked for, and what the dependences need.
     let counts = count(&plan, &survey, sources, &tables(&plan, &asked, &wanted)?, false)?;
     let regressions = regressions(&plan, &survey, &args)?;
-    let (title, commands) = (args.title.clone(), how_to_repeat(&args));
-    let language = read_language(None, args.texts.as_deref(), &plan)?;
-    let options = ReportOptions { confidence: args.confidence, title, commands, regressions, language };
+    let language = read_language(args.language.as_deref(), args.texts.as_deref(), &plan)?;
+    let options = ReportOptions {
+        confidence: args.confidence,
+        title: args.title.clone(),
+        commands: how_to_repeat(&args),
+        regressions,
+        language,
+        waves: waves(&plan, &args)?,
+        wave: args.waves.wave.clone(),
+    };
     let report = report(&plan, &asked, &wanted, &counts, &options)?;
     let html = report.page.html();
     let target = Target::new(&args.output);
@@ -92,6 +112,21 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
         true => emit_json(&report),
         false => emit(&format!("The report is in {}.\n", args.output)),
     }
+}
+
+/// Estimates the earlier waves, each under its own plan.
+fn waves(plan: &Plan, args: &ReportArgs) -> Result<Vec<Wave>, Failure> {
+    let wave = |earlier: Earlier<'_>| {
+        let other = earlier.plan.map(read_plan).transpose()?;
+        let plan = other.as_ref().unwrap_or(plan);
+        let (asked, _) = args.asked.read(plan.schema())?;
+        let survey = args.survey.survey(plan, args.condition.as_deref())?;
+        let files = [earlier.file.to_owned()];
+        let sources = Sources { responses: &files, counts: &[], delimiter: args.delimiter };
+        let counts = count(plan, &survey, sources, asked.counted(), false)?;
+        Ok(Wave::new(earlier.name, plan, &asked, &counts, args.confidence)?)
+    };
+    args.waves.earlier()?.into_iter().map(wave).collect()
 }
 
 /// Fits each model, from the same responses read again.
@@ -120,13 +155,14 @@ fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     flags.extend(args.survey.flags());
     flags.push(format!("--confidence {}", args.confidence));
     let options = flags.iter().map(|flag| isolated(flag)).collect::<Vec<_>>().join(" ");
-    let title = isolated(&shell::flag("--title", &args.title));
-    let models: Vec<String> = args.model.iter().map(|text| isolated(&shell::flag("--model", text))).collect();
-    let texts = args.texts.iter().map(|path| isolated(&shell::flag("--texts", &file_name(path))));
-    let title = [title].into_iter().chain(models).chain(texts).collect::<Vec<String>>().join(" ");
+    let flag = |name: &'static str| move |value: &String| isolated(&shell::flag(name, value));
+    let texts = args.texts.as_deref().map(file_name);
+    let page = args.title.iter().map(flag("--title")).chain(args.model.iter().map(flag("--model")));
+    let page = page.chain(args.language.iter().map(flag("--language"))).chain(texts.iter().map(flag("--texts")));
+    let page = page.chain(args.waves.flags().into_iter().map(|flag| isolated(&flag))).map(|flag| format!("{flag} "));
     vec![
         format!("candor audit {plan}"),
         format!("candor estimate {plan} {responses} {options}"),
-        format!("candor report {plan} {responses} {options} {title} -o report.html"),
+        format!("candor report {plan} {responses} {options} {}-o report.html", page.collect::<String>()),
     ]
 }

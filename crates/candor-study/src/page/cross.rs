@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::marked::{isolated, unmarked};
-use super::table::{html_table, row_heading};
+use super::table::{Scrolling, row_heading};
+use crate::marked::{isolated, unmarked};
+use crate::texts::Language;
 use crate::words::{paragraph, table};
 
 /// What share of each row is in each column, with the shares of rows and columns of everybody.
@@ -17,10 +18,14 @@ pub struct CrossTable {
     pub columns: Vec<String>,
     /// The shares among those in a row, row by row; `None` where the responses do not tell.
     pub cells: Vec<Vec<Option<Share>>>,
+    /// The same as shares of everybody, for who switches to them.
+    pub shares: Vec<Vec<Option<Share>>>,
     /// The shares of the rows.
     pub row_totals: Vec<Option<Share>>,
     /// The shares of the columns.
     pub column_totals: Vec<Option<Share>>,
+    /// How many people responded, or stand behind the weights.
+    pub people: f64,
 }
 
 /// A share with what is known of it.
@@ -38,17 +43,25 @@ pub struct Share {
 
 impl Share {
     /// Percent, with its standard error.
-    fn percent(&self) -> [String; 2] {
-        [format!("{:.1}", 100.0 * self.estimate), format!("±{:.1}", 100.0 * self.standard_error)]
+    pub(super) fn percent(&self, language: &Language) -> [String; 2] {
+        [language.number(100.0 * self.estimate, 1), format!("±{}", language.number(100.0 * self.standard_error, 1))]
+    }
+
+    /// What the script needs to show it in another way.
+    fn data(&self) -> String {
+        let Share { estimate, standard_error, low, high } = self;
+        let short = |number: &f64| format!("{number:.4}").replacen("0.", ".", 1);
+        format!(" data-e=\"{}\"", [estimate, standard_error, low, high].map(short).join(" "))
     }
 
     /// As a cell: the numbers, the interval as a bar from 0 to 100 percent, and a shade.
-    fn html(&self) -> String {
+    fn html(&self, of_everybody: Option<&Share>, language: &Language) -> String {
         let place = |share: f64| (100.0 * share.clamp(0.0, 1.0)).round();
-        let [percent, error] = self.percent();
+        let [percent, error] = self.percent(language);
         format!(
-            "<td style=\"--s:{:.2}\"><b>{percent}</b> {error}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M{} 3H{}M{} 0V6\"/></svg></td>",
+            "<td style=\"--s:{:.2}\"{}><b>{percent}</b> {error}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M{} 3H{}M{} 0V6\"/></svg></td>",
             self.estimate.clamp(0.0, 1.0),
+            of_everybody.map_or(String::new(), Share::data),
             place(self.low),
             place(self.high),
             place(self.estimate)
@@ -57,52 +70,62 @@ impl Share {
 }
 
 /// A total: without a shade.
-fn total(share: &Option<Share>) -> String {
-    let text = share.map_or("–".to_owned(), |share| share.percent().join(" "));
-    format!("<td class=\"total\">{text}</td>")
+fn total(share: &Option<Share>, language: &Language) -> String {
+    let text = share.map_or("–".to_owned(), |share| share.percent(language).join(" "));
+    format!("<td{} class=\"total\">{text}</td>", share.map_or(String::new(), |share| share.data()))
 }
 
 impl CrossTable {
-    fn caption(&self) -> String {
+    /// What is shown, by the name of its text.
+    fn caption(&self, text: &str, language: &Language) -> String {
         let [rows, columns] = self.names.each_ref().map(|name| isolated(name));
-        format!(
-            "Of those in each row of {rows}, how many percent are in each column of {columns}; ± is the standard error"
-        )
+        let people = language.whole(self.people.round() as u64);
+        language.report(text, &[("rows", &rows), ("columns", &columns), ("n", &people)])
     }
 
-    pub(super) fn html(&self) -> String {
-        let cell = |share: &Option<Share>| share.map_or("<td>–</td>".to_owned(), |share| share.html());
+    pub(super) fn html(&self, language: &Language) -> String {
+        let say = |name: &str| language.report(name, &[]);
+        let cell = |(share, whole): (&Option<Share>, &Option<Share>)| {
+            share.map_or("<td>–</td>".to_owned(), |share| share.html(whole.as_ref(), language))
+        };
         let row = |(i, label): (usize, &String)| {
-            let cells: String = self.cells[i].iter().map(cell).collect();
-            format!("<tr>{}{cells}{}</tr>\n", row_heading(label), total(&self.row_totals[i]))
+            let cells: String = self.cells[i].iter().zip(&self.shares[i]).map(cell).collect();
+            format!("<tr>{}{cells}{}</tr>\n", row_heading(label, language), total(&self.row_totals[i], language))
         };
         let rows: String = self.rows.iter().enumerate().map(row).collect();
-        let everybody: String = self.column_totals.iter().map(total).collect();
-        let last =
-            format!("<tr class=\"total\">{}{everybody}<td class=\"total\">100</td></tr>\n", row_heading("everybody"));
+        let everybody: String = self.column_totals.iter().map(|share| total(share, language)).collect();
+        let last = format!(
+            "<tr class=\"total\">{}{everybody}<td data-e=\"1 0 1 1\" class=\"total\">100</td></tr>\n",
+            row_heading(&say("everybody"), language)
+        );
         let corner = format!("{} \\ {}", isolated(&self.names[0]), isolated(&self.names[1]));
-        let columns =
-            self.columns.iter().map(|label| if label.is_empty() { "(missing)".to_owned() } else { label.clone() });
+        let columns = self.columns.iter().map(|label| named(label, language));
         let header: Vec<(&str, String)> =
-            [corner].into_iter().chain(columns).chain(["of everybody".to_owned()]).map(|label| ("", label)).collect();
-        html_table("cross", &self.caption(), &header, &(rows + &last))
+            [corner].into_iter().chain(columns).chain([say("of_everybody")]).map(|label| ("", label)).collect();
+        let others = ["cross_shares", "cross_counts"].map(|text| self.caption(text, language));
+        let (class, caption, people) = ("cross", self.caption("cross", language), Some(self.people));
+        Scrolling { class, caption: &caption, header: &header, more: None, others: &others, people }
+            .html(&(rows + &last))
     }
 
-    pub(super) fn text(&self) -> String {
-        let shown = |share: &Option<Share>| share.map_or("–".to_owned(), |share| share.percent().join(" "));
+    pub(super) fn text(&self, language: &Language) -> String {
+        let shown = |share: &Option<Share>| share.map_or("–".to_owned(), |share| share.percent(language).join(" "));
         let row = |(i, label): (usize, &String)| {
             let cells = self.cells[i].iter().chain([&self.row_totals[i]]).map(shown);
-            [label.clone()].into_iter().chain(cells).collect::<Vec<String>>()
+            [named(label, language)].into_iter().chain(cells).collect::<Vec<String>>()
         };
         let mut rows: Vec<Vec<String>> = self.rows.iter().enumerate().map(row).collect();
         let everybody = self.column_totals.iter().map(shown).chain(["100".to_owned()]);
-        rows.push(["everybody".to_owned()].into_iter().chain(everybody).collect());
-        let corner = self.names.join(" \\ ");
-        let header: Vec<&str> = [corner.as_str()]
-            .into_iter()
-            .chain(self.columns.iter().map(String::as_str))
-            .chain(["of everybody"])
-            .collect();
-        paragraph(&unmarked(&self.caption())) + &table(&header, &rows)
+        rows.push([language.report("everybody", &[])].into_iter().chain(everybody).collect());
+        let columns = self.columns.iter().map(|label| named(label, language));
+        let last = language.report("of_everybody", &[]);
+        let header: Vec<String> = [self.names.join(" \\ ")].into_iter().chain(columns).chain([last]).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        paragraph(&unmarked(&self.caption("cross", language))) + &table(&header, &rows)
     }
+}
+
+/// A label; one of nothing stands for what is missing.
+fn named(label: &str, language: &Language) -> String {
+    if label.is_empty() { language.say("missing", &[]) } else { label.to_owned() }
 }

@@ -1,31 +1,55 @@
 //! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the reader's light or
 //! dark mode; tables that are too wide scroll on their own.
 
-use super::marked::{attribute, escaped, isolated, name};
-use super::table::{html_table, html_table_with, row_heading};
-use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
+use plotters::style::RGBColor;
+
+use super::table::{Scrolling, row_heading};
+use super::{Direction, ESTIMATE_HEADER, EstimateRow, EstimateTable, MatrixTable, Page, Part};
+use crate::marked::{attribute, escaped, isolated, name};
+use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
+use crate::texts::Language;
 
 const STYLE: &str = include_str!("style.css");
+
+/// What sorts and switches tables. The page says the same without it.
+const SCRIPT: &str = include_str!("script.js");
 
 impl Page {
     /// One file that needs nothing else.
     pub fn html(&self) -> String {
         let (title, heading) = (attribute(&self.title), name(&self.title));
-        let body: String = self.parts.iter().map(Part::html).collect();
-        let language = attribute(&self.language);
-        let turned = if self.direction == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
+        let body: String = self.parts.iter().map(|part| part.html(&self.language)).collect();
+        let language = attribute(self.language.code());
+        let turned = if self.language.direction() == Direction::RightToLeft { " dir=\"rtl\"" } else { "" };
         let sheet = if self.sheet { " class=\"sheet\"" } else { "" };
         format!(
             "<!DOCTYPE html>\n<html lang=\"{language}\"{turned}>\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n\
-             <body{sheet}>\n<main>\n<h1>{heading}</h1>\n{body}</main>\n</body>\n</html>\n"
+             <body{sheet}>\n<main>\n<h1>{heading}</h1>\n{body}</main>\n{}</body>\n</html>\n",
+            if self.sheet { String::new() } else { self.script() }
         )
+    }
+
+    /// The script, with the words it shows.
+    fn script(&self) -> String {
+        let say = |name: &str| self.language.report(name, &[]);
+        let [thousands, decimal] = self.language.separators();
+        let words = [
+            ("sort", say("sort")),
+            ("rows", say("row_percent")),
+            ("shares", say("shares")),
+            ("counts", say("counts")),
+            ("thousands", thousands),
+            ("decimal", decimal),
+        ];
+        let data: String = words.iter().map(|(name, text)| format!(" data-{name}=\"{}\"", attribute(text))).collect();
+        format!("<script{data}>\n{SCRIPT}</script>\n")
     }
 }
 
 impl Part {
-    pub(super) fn html(&self) -> String {
+    pub(super) fn html(&self, language: &Language) -> String {
         let list = |class: &str, items: &[String]| {
             let items: String = items.iter().map(|item| format!("<li>{}</li>\n", escaped(item))).collect();
             format!("<ul{class}>\n{items}</ul>\n")
@@ -45,65 +69,91 @@ impl Part {
             Part::Table { caption, header, rows } => {
                 let row = |row: &Vec<String>| {
                     let cells = row.iter().skip(1).map(|cell| format!("<td>{}</td>", escaped(cell)));
-                    let name = row.first().map_or(String::new(), |name| row_heading(name));
+                    let name = row.first().map_or(String::new(), |name| row_heading(name, language));
                     format!("<tr>{name}{}</tr>\n", cells.collect::<String>())
                 };
                 let header: Vec<(&str, String)> = header.iter().map(|label| ("", label.clone())).collect();
-                html_table("", caption, &header, &rows.iter().map(row).collect::<String>())
+                let table = Scrolling { class: "", caption, header: &header, more: None, others: &[], people: None };
+                table.html(&rows.iter().map(row).collect::<String>())
             }
-            Part::Estimates(estimates) => estimates.html(),
-            Part::Matrix(matrix) => matrix.html(),
-            Part::Cross(cross) => cross.html(),
+            Part::Estimates(estimates) => estimates.html(language),
+            Part::Matrix(matrix) => matrix.html(language),
+            Part::Cross(cross) => cross.html(language),
+            Part::Trend(trend) => trend.html(language),
             Part::Picture(picture) => picture.html(),
             Part::Folded { summary, parts } => format!(
                 "<details>\n<summary>{}</summary>\n{}</details>\n",
                 escaped(summary),
-                parts.iter().map(Part::html).collect::<String>()
+                parts.iter().map(|part| part.html(language)).collect::<String>()
             ),
         }
     }
 }
 
 impl EstimateTable {
-    fn html(&self) -> String {
+    fn html(&self, language: &Language) -> String {
         // All intervals of a table on one scale, with zero on it.
         let ends = self.rows.iter().flat_map(|row| [row.low, row.high]);
         let range = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
         let row = |row: &EstimateRow| {
-            let names: String = row.categories.iter().map(|category| row_heading(category)).collect();
-            let [estimate, error, low, high] = row.numbers();
+            let names: String = row.categories.iter().map(|category| row_heading(category, language)).collect();
+            let [estimate, error, low, high] = row.numbers(language);
+            // Nobody is in a group: nothing is known of it, and nothing drawn.
             let plot = self.drawn.then(|| {
-                let title = format!("{estimate}, interval from {low} to {high}");
+                if !row.estimate.is_finite() {
+                    return "<td></td>".to_owned();
+                }
+                let title = language.report("interval", &[("estimate", &estimate), ("low", &low), ("high", &high)]);
                 format!("<td>{}</td>", interval::drawn(row.estimate, row.low, row.high, range, &escaped(&title)))
             });
             let plot = plot.unwrap_or_default();
             format!("<tr>{names}<td><b>{estimate}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n")
         };
         let names = self.names.iter().map(|name| ("names", name.clone()));
-        let header = names.chain(["estimate", "standard error", "low", "high"].map(|name| ("", name.to_owned())));
+        let header = names.chain(ESTIMATE_HEADER.map(|name| ("", language.report(name, &[]))));
         let header: Vec<(&str, String)> = header.collect();
         let rows: String = self.rows.iter().map(row).collect();
-        let axis =
-            self.drawn.then(|| (self.names.len() + 1, format!("<td class=\"drawn\">{}</td>", interval::axis(range))));
-        html_table_with("estimates", &self.caption, &header, axis, &rows)
+        let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));
+        let more = self.drawn.then(|| (self.names.len() + 1, axis()));
+        Scrolling { class: "estimates", caption: &self.caption, header: &header, more, others: &[], people: None }
+            .html(&rows)
     }
 }
 
 impl MatrixTable {
-    fn html(&self) -> String {
+    fn html(&self, language: &Language) -> String {
         let columns = self.names.len().saturating_sub(1);
         let numbers = (0..=columns).map(|n| if n == 0 { String::new() } else { n.to_string() });
         let header: Vec<(&str, String)> = numbers.map(|label| ("", label)).collect();
         let row = |(i, name): (usize, &String)| {
             let cell = |(text, level): &(String, f64)| {
-                // Never so dark that the number on it, black or white, could not be read.
-                let shade = 0.6 * level.clamp(0.0, 1.0);
-                format!("<td style=\"background: rgba(0, 114, 178, {shade:.2})\">{}</td>", escaped(text))
+                let (RGBColor(red, green, blue), shade) = (SHADE, DARKEST * level.clamp(0.0, 1.0));
+                format!("<td style=\"background: rgba({red}, {green}, {blue}, {shade:.2})\">{}</td>", escaped(text))
             };
             let cells: String = self.cells[i].iter().map(cell).collect();
             let empty = "<td></td>".repeat(columns - self.cells[i].len().min(columns));
-            format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {}", i + 1, isolated(name))))
+            format!("<tr>{}{cells}{empty}</tr>\n", row_heading(&format!("{} {}", i + 1, isolated(name)), language))
         };
-        html_table("matrix", &self.caption, &header, &self.names.iter().enumerate().map(row).collect::<String>())
+        let table = Scrolling {
+            class: "matrix",
+            caption: &self.caption,
+            header: &header,
+            more: None,
+            others: &[],
+            people: None,
+        };
+        table.html(&self.names.iter().enumerate().map(row).collect::<String>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shades_are_those_that_were_tested() {
+        let RGBColor(red, green, blue) = SHADE;
+        let shade = format!("rgb({red} {green} {blue} / calc(var(--s, 0) * {}%))", 100.0 * DARKEST);
+        assert!(STYLE.contains(&shade), "{shade}");
     }
 }

@@ -1,47 +1,36 @@
 //! A page of plain parts, as text and as self-contained HTML.
 
-mod marked;
 mod picture;
 mod table;
 mod cross;
+mod trend;
 mod html;
 
 use candor_tables::visible::visible;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use cross::{CrossTable, Share};
-pub use marked::isolated;
-pub(crate) use marked::{attribute, escaped, name, unmarked};
 pub use picture::Picture;
+pub use trend::{TrendRow, TrendTable};
 
+pub use crate::marked::isolated;
+use crate::marked::unmarked;
+pub use crate::texts::Direction;
+use crate::texts::Language;
 use crate::words::{paragraph, table};
 
 /// A page. Names and labels within its sentences are [`isolated`]; titles, terms and the cells that name rows and columns are
 /// isolated by the page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// What it is called.
     pub title: String,
     /// What stands on it, in order.
     pub parts: Vec<Part>,
-    /// The code of its language, such as `en`.
-    pub language: String,
-    /// The direction of its script.
-    pub direction: Direction,
+    /// Its language, with what categories are called.
+    pub language: Language,
     /// Whether it is one sheet of paper, and set more tightly.
     pub sheet: bool,
-}
-
-/// The direction of a script.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Direction {
-    /// As in English.
-    #[default]
-    #[serde(rename = "ltr")]
-    LeftToRight,
-    /// As in Arabic and Hebrew.
-    #[serde(rename = "rtl")]
-    RightToLeft,
 }
 
 /// What a page is made of.
@@ -77,6 +66,8 @@ pub enum Part {
     Matrix(MatrixTable),
     /// A table of two attributes.
     Cross(CrossTable),
+    /// Shares of several waves.
+    Trend(TrendTable),
     /// So many of a hundred.
     Picture(Picture),
     /// What is shown to who asks for it.
@@ -128,10 +119,9 @@ pub struct MatrixTable {
 }
 
 impl Page {
-    /// A page in English.
-    pub fn new(title: impl Into<String>, parts: Vec<Part>) -> Page {
-        let direction = Direction::LeftToRight;
-        Page { title: title.into(), parts, language: "en".to_owned(), direction, sheet: false }
+    /// A page of as many parts as there are.
+    pub fn new(title: impl Into<String>, parts: Vec<Part>, language: Language) -> Page {
+        Page { title: title.into(), parts, language, sheet: false }
     }
 
     /// For a terminal or a plain text file.
@@ -140,14 +130,14 @@ impl Page {
         let mut text = format!("{title}\n{}\n", "=".repeat(title.chars().count()));
         for part in &self.parts {
             text.push('\n');
-            text += &part.text();
+            text += &part.text(&self.language);
         }
         text
     }
 }
 
 impl Part {
-    fn text(&self) -> String {
+    fn text(&self, language: &Language) -> String {
         match self {
             Part::Heading(heading) | Part::Subheading(heading) => format!("{}\n", visible(&unmarked(heading))),
             Part::Paragraph(sentence) => paragraph(&unmarked(sentence)),
@@ -163,10 +153,12 @@ impl Part {
                 paragraph(&unmarked(caption)) + &table(&header, &rows)
             }
             Part::Estimates(estimates) => {
-                let row = |row: &EstimateRow| [vec![row.categories.join(" x ")], row.numbers().to_vec()].concat();
+                let row =
+                    |row: &EstimateRow| [vec![row.categories.join(" x ")], row.numbers(language).to_vec()].concat();
                 let rows: Vec<Vec<String>> = estimates.rows.iter().map(row).collect();
                 let label = visible(&estimates.names.join(" x "));
-                let header = [&label, "estimate", "standard error", "low", "high"];
+                let words = ESTIMATE_HEADER.map(|name| language.report(name, &[]));
+                let header: Vec<&str> = [label.as_str()].into_iter().chain(words.iter().map(String::as_str)).collect();
                 paragraph(&unmarked(&estimates.caption)) + &table(&header, &rows)
             }
             Part::Matrix(matrix) => {
@@ -179,18 +171,23 @@ impl Part {
                 let rows: Vec<Vec<String>> = matrix.names.iter().enumerate().map(row).collect();
                 paragraph(&matrix.caption) + &table(&header, &rows)
             }
-            Part::Cross(cross) => cross.text(),
+            Part::Cross(cross) => cross.text(language),
+            Part::Trend(trend) => trend.text(language),
             Part::Picture(picture) => picture.text(),
             Part::Folded { summary, parts } => {
-                paragraph(&unmarked(summary)) + &parts.iter().map(Part::text).collect::<String>()
+                paragraph(&unmarked(summary)) + &parts.iter().map(|part| part.text(language)).collect::<String>()
             }
         }
     }
 }
 
+/// What the numbers of an estimate are called, by the names of texts.
+const ESTIMATE_HEADER: [&str; 4] = ["estimate", "standard_error", "low", "high"];
+
 impl EstimateRow {
-    fn numbers(&self) -> [String; 4] {
-        [self.estimate, self.standard_error, self.low, self.high].map(|number| format!("{number:.4}"))
+    fn numbers(&self, language: &Language) -> [String; 4] {
+        let written = |number: f64| if number.is_finite() { language.number(number, 4) } else { "–".to_owned() };
+        [self.estimate, self.standard_error, self.low, self.high].map(written)
     }
 }
 
@@ -222,6 +219,7 @@ mod tests {
                     rows: vec![vec!["<x>".to_owned(), "1".to_owned()]],
                 },
             ],
+            Language::default(),
         );
         let html = page.html();
         assert!(
@@ -233,6 +231,8 @@ mod tests {
         assert!(text.contains("  - one\n") && text.contains("Some words.") && text.contains("<x>"));
         assert!(text.lines().all(|line| line.chars().count() <= 102));
     }
+
+    const SHARE: Share = Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 };
 
     /// Every kind of part, with the same text in every place for text that is not ours.
     fn full_of(text: &str) -> Page {
@@ -259,14 +259,22 @@ mod tests {
                 names: [own.clone(), own.clone()],
                 rows: vec![own.clone()],
                 columns: vec![own.clone()],
-                cells: vec![vec![Some(Share { estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 })]],
+                cells: vec![vec![Some(SHARE)]],
+                shares: vec![vec![None]],
                 row_totals: vec![None],
                 column_totals: vec![None],
+                people: 10.0,
+            }),
+            Part::Trend(TrendTable {
+                caption: sentence.clone(),
+                name: own.clone(),
+                waves: vec![own.clone()],
+                rows: vec![TrendRow { category: own.clone(), shares: vec![Some(SHARE)], change: Some(SHARE) }],
             }),
             Part::Picture(Picture { marked: 7, name: sentence.clone(), key: [own.clone(), sentence.clone()] }),
             Part::Folded { summary: sentence.clone(), parts: vec![Part::Paragraph(sentence)] },
         ];
-        Page::new(own, parts)
+        Page::new(own, parts, Language::default())
     }
 
     proptest! {
@@ -290,7 +298,8 @@ mod tests {
 
     #[test]
     fn names_keep_to_themselves_in_either_direction() {
-        let html = Page::new("t", vec![Part::Paragraph(format!("a {} b", isolated("\u{5d0}\u{200f}\u{202e}")))]).html();
+        let parts = vec![Part::Paragraph(format!("a {} b", isolated("\u{5d0}\u{200f}\u{202e}")))];
+        let html = Page::new("t", parts, Language::default()).html();
         assert!(html.contains("<p>a <bdi>\u{5d0}\u{200f}\\u{202e}</bdi> b</p>"), "{html}");
     }
 
@@ -314,7 +323,7 @@ mod tests {
             names: vec!["a".to_owned(), "b".to_owned()],
             cells: vec![vec![], vec![("0.50*".to_owned(), 0.5)]],
         };
-        let page = Page::new("t", vec![Part::Estimates(estimates), Part::Matrix(matrix)]);
+        let page = Page::new("t", vec![Part::Estimates(estimates), Part::Matrix(matrix)], Language::default());
         let html = page.html();
         for part in [
             ">0.8</text>",

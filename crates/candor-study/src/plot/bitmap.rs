@@ -8,7 +8,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind, FontTransform};
 
 use super::letters::{self, Point};
-use super::{HEIGHT, Plot, WIDTH, draw};
+use super::{Drawing, HEIGHT, WIDTH};
 
 /// A bitmap is drawn so many times larger and then shrunk, so that lines are smooth.
 const FINER: u32 = 3;
@@ -16,11 +16,11 @@ const FINER: u32 = 3;
 /// Sizes of letters are those of whole lines, so many times the em; as in plotters' SVG.
 const LINE: f64 = 1.24;
 
-/// The plot as a PNG image.
-pub fn png(plot: &Plot) -> Vec<u8> {
+/// A drawing as a PNG image.
+pub(super) fn png(drawing: &impl Drawing) -> Vec<u8> {
     let mut canvas = Canvas { pixels: vec![[255; 3]; (WIDTH * FINER * HEIGHT * FINER) as usize] };
     // Drawing into memory cannot fail.
-    let drawn = draw(plot, (&mut canvas).into_drawing_area(), FINER);
+    let drawn = drawing.draw((&mut canvas).into_drawing_area(), FINER);
     debug_assert!(drawn.is_ok());
     encode_png(&canvas.shrunk())
 }
@@ -166,6 +166,6 @@ mod tests {
         let pixels = || lines.chunks_exact((WIDTH * 3 + 1) as usize).flat_map(|line| line[1..].chunks_exact(3));
         let count = |colour: [u8; 3]| pixels().filter(|pixel| **pixel == colour).count();
         assert!(count([255, 255, 255]) > 350_000);
-        assert!(count([0, 114, 178]) > 300 && count([213, 94, 0]) > 60 && count([0, 0, 0]) > 200);
+        assert!(count([0, 114, 178]) > 300 && count([233, 108, 17]) > 60 && count([0, 0, 0]) > 200);
     }
 }

@@ -22,8 +22,8 @@ fn ticks((least, most): (f64, f64)) -> (Vec<f64>, usize) {
     ((first..=last).map(|n| n as f64 * step).collect(), decimals)
 }
 
-/// The axis of a range, with round numbers on it.
-pub(crate) fn axis(range: (f64, f64)) -> String {
+/// The axis of a range, with round numbers on it, written as `written` says.
+pub(crate) fn axis(range: (f64, f64), written: impl Fn(&str) -> String) -> String {
     let (ticks, decimals) = ticks(range);
     let tick = |&value: &f64| {
         let at = place(value, range);
@@ -34,8 +34,7 @@ pub(crate) fn axis(range: (f64, f64)) -> String {
         } else {
             "middle"
         };
-        let text = format!("{value:.decimals$}");
-        let text = if value == 0.0 { "0" } else { &text };
+        let text = written(&if value == 0.0 { "0".to_owned() } else { format!("{value:.decimals$}") });
         format!("<text x=\"{at:.1}\" y=\"12\" text-anchor=\"{anchor}\">{text}</text><path d=\"M{at:.1} 15V20\"/>")
     };
     let ticks: String = ticks.iter().map(tick).collect();
@@ -83,6 +82,6 @@ mod tests {
                 "{most}: {ticks:?}"
             );
         }
-        assert!(axis((0.0, 0.42)).contains(">0.2</text>"));
+        assert!(axis((0.0, 0.42), |number| number.replace('.', ",")).contains(">0,2</text>"));
     }
 }

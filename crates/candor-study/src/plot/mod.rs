@@ -1,8 +1,11 @@
 //! Plots, drawn as SVG and PNG.
 
+pub(crate) mod colours;
 pub(crate) mod interval;
+pub(crate) mod trend;
 mod letters;
 mod bitmap;
+mod ranking;
 
 use std::ops::Range;
 
@@ -11,19 +14,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde::Serialize;
 
+use colours::COLOURS;
+pub use ranking::{Ranked, Ranking};
+
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 560;
-
-/// Colours that people with any colour vision can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
 
 /// A figure: curves or points over two axes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,14 +70,7 @@ impl Scale {
 impl Plot {
     /// The plot as a self-contained SVG document; a plot without points has axes only.
     pub fn svg(&self) -> String {
-        let mut text = String::new();
-        // Drawing into a string cannot fail.
-        let drawn = draw(self, SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
-        debug_assert!(drawn.is_ok());
-        let names = self.series.iter().map(|series| series.name.as_str()).collect::<Vec<&str>>().join(", ");
-        let name = format!("{}; {} by {}: {names}", self.title, self.y.label, self.x.label);
-        let name = name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-        text.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{name}\" "), 1)
+        svg(self)
     }
 
     /// The plot as a PNG image.
@@ -93,7 +81,36 @@ impl Plot {
 
 type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-/// Draws with everything `times` as large.
+/// What can be drawn, as SVG and as an image.
+trait Drawing {
+    /// What is read instead of it.
+    fn told(&self) -> String;
+
+    /// Draws with everything `times` as large.
+    fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B>;
+}
+
+/// A drawing as a self-contained SVG document.
+fn svg(drawing: &impl Drawing) -> String {
+    let mut text = String::new();
+    // Drawing into a string cannot fail.
+    let drawn = drawing.draw(SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(), 1);
+    debug_assert!(drawn.is_ok());
+    let name = drawing.told().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    text.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{name}\" "), 1)
+}
+
+impl Drawing for Plot {
+    fn told(&self) -> String {
+        let names = self.series.iter().map(|series| series.name.as_str()).collect::<Vec<&str>>().join(", ");
+        format!("{}; {} by {}: {names}", self.title, self.y.label, self.x.label)
+    }
+
+    fn draw<B: DrawingBackend>(&self, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B> {
+        draw(self, area, times)
+    }
+}
+
 fn draw<B: DrawingBackend>(plot: &Plot, area: DrawingArea<B, plotters::coord::Shift>, times: u32) -> Drawn<B> {
     area.fill(&WHITE)?;
     let shown: Vec<Vec<(f64, f64)>> = plot.series.iter().map(|series| visible(plot, &series.points)).collect();
@@ -194,6 +211,19 @@ impl Steps {
         }
         let room = if high > low { 0.04 * (high - low) } else { 0.5 };
         Steps { range: low - room..high + room, logarithmic: scale.logarithmic }
+    }
+
+    /// Round numbers of a logarithmic axis, not their logarithms: as many in each decade as there is room for.
+    fn ticks(&self) -> Vec<f64> {
+        let times: &[f64] = match self.range.end - self.range.start {
+            ..0.6 => &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            0.6..1.0 => &[1.0, 2.0, 3.0, 4.0, 6.0, 8.0],
+            1.0..3.0 => &[1.0, 2.0, 5.0],
+            _ => &[1.0],
+        };
+        let decades = self.range.start.floor() as i32..=self.range.end.ceil() as i32;
+        let all = decades.flat_map(|decade| times.iter().map(move |times| times * 10f64.powi(decade)));
+        all.filter(|tick| self.range.contains(&tick.log10())).collect()
     }
 
     /// The distance of the labels: 1, 2 or 5 times a power of ten, so that about `count` fit.

@@ -19,9 +19,10 @@ use crate::progress::watched;
 use crate::shell;
 use crate::show::{capital, count, emit, emit_json, paragraph, plural, table};
 use crate::verbs::design::split_clusters;
-use crate::verbs::{read_schema, read_shares};
+use crate::verbs::{plots, read_schema, read_shares};
 
 pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
+    plots::check(&args.plot)?;
     let schema = match (&args.schema, &args.categories) {
         (Some(path), _) => read_schema(path)?,
         (None, sizes) => Schema::of_sizes(sizes.as_deref().unwrap_or_default())
@@ -47,6 +48,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
     for method in &mut comparison.methods {
         method.command = method.request.as_ref().map(|request| command(args, request));
     }
+    plots::write(&args.plot, || comparison.plot().svg(), || comparison.plot().png())?;
     match args.json {
         true => emit_json(&comparison),
         false => emit(&text(args, &schema, &options, &comparison)),

@@ -1,5 +1,7 @@
 //! `candor compare`: methods side by side.
 
+use std::path::PathBuf;
+
 use candor_study::design::MAX_EPSILON;
 use clap::{ArgGroup, Args};
 
@@ -15,6 +17,7 @@ mod variance;
 Examples:
   candor compare schema.toml --epsilon 4 --respondents 20000
   candor compare schema.toml --epsilon 4 --tables \"Education,Income;Sex\" --json
+  candor compare schema.toml --epsilon 4 --plot methods.svg
   candor compare schema.toml --epsilon 4 --simulate people.csv --seed 1
   candor compare numbers.toml --epsilon 1 --for mean:Age
   candor compare --categories 9,16,7 --epsilon 2 --tables marginals
@@ -65,6 +68,9 @@ pub struct CompareArgs {
     /// The seed of the simulation
     #[arg(long, default_value_t = 1, requires = "simulate")]
     seed: u64,
+    /// Draw the errors of all methods: a file that ends in .svg or .png; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["wanted", "added_variance", "l"])]
+    plot: Vec<PathBuf>,
     /// As JSON
     #[arg(long)]
     json: bool,

@@ -1,0 +1,34 @@
+//! Plots as files: by their ending an SVG or a PNG.
+
+use std::path::{Path, PathBuf};
+
+use candor_tables::output::{self, Target};
+
+use crate::failure::Failure;
+
+/// Refuses files that are no plots, before anything is computed.
+pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
+    match files.iter().find(|file| ending(file).is_none()) {
+        Some(file) => {
+            Err(Failure::Usage(format!("--plot {}: a plot is a file that ends in .svg or .png", file.display())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes each file.
+pub fn write(files: &[PathBuf], svg: impl Fn() -> String, png: impl Fn() -> Vec<u8>) -> Result<(), Failure> {
+    for file in files {
+        let bytes = if ending(file) == Some("png") { png() } else { svg().into_bytes() };
+        output::write(&Target::new(&file.to_string_lossy()), &bytes)?;
+    }
+    Ok(())
+}
+
+fn ending(file: &Path) -> Option<&'static str> {
+    match file.extension()?.to_str()? {
+        "svg" => Some("svg"),
+        "png" => Some("png"),
+        _ => None,
+    }
+}

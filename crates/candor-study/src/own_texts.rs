@@ -1,0 +1,190 @@
+//! Texts of somebody's own: a file (TOML) with questions as they are asked, labels of categories, and texts in place of ours.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::error::StudyError;
+
+/// Texts by their names. Words in braces are put in where they are shown: `{times}`.
+pub type Texts = BTreeMap<String, String>;
+
+/// The direction of a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Direction {
+    /// As in English.
+    #[default]
+    #[serde(rename = "ltr")]
+    LeftToRight,
+    /// As in Arabic and Hebrew.
+    #[serde(rename = "rtl")]
+    RightToLeft,
+}
+
+/// How an attribute is asked for, and what its categories are called.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// What helps to answer it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// What categories are called, where that is not their label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, String>,
+}
+
+/// Texts of one's own: for a language that candor does not come with, or in place of its texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OwnTexts {
+    /// The code of the language, such as `it`; if there is none, texts are put into the language asked for.
+    pub language: Option<String>,
+    /// The direction of its script; if it is not given, by the code.
+    pub direction: Option<Direction>,
+    /// Texts of the sheet for respondents, by their names.
+    pub sheet: Texts,
+    /// Texts of the cards of devices.
+    pub card: Texts,
+    /// Texts of the report.
+    pub report: Texts,
+    /// How attributes are asked for, by their names.
+    pub questions: BTreeMap<String, Question>,
+}
+
+impl OwnTexts {
+    /// Reads a file of texts (TOML).
+    ///
+    /// # Errors
+    /// If it is none: what is wrong, where, and what would be right.
+    pub fn parse(text: &str) -> Result<OwnTexts, StudyError> {
+        let table: Table = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            wrong(&format!(
+                "line {line} is not TOML, which is a name, = and a text in quotes, below a [section] ({})",
+                error.message()
+            ))
+        })?;
+        let mut own = OwnTexts::default();
+        for (name, value) in &table {
+            match name.as_str() {
+                "language" => own.language = Some(text_of("language", value, "\"it\"")?),
+                "direction" => own.direction = Some(direction(value)?),
+                "sheet" => own.sheet = texts("sheet", value)?,
+                "card" => own.card = texts("card", value)?,
+                "report" => own.report = texts("report", value)?,
+                "questions" => own.questions = questions(value)?,
+                _ => {
+                    return Err(wrong(&format!(
+                        "\"{name}\" is nothing that a file of texts has: language, direction, [sheet], [card], [report], [questions.name]"
+                    )));
+                }
+            }
+        }
+        Ok(own)
+    }
+}
+
+fn wrong(problem: &str) -> StudyError {
+    StudyError::Texts(problem.to_owned())
+}
+
+/// What a value is, and what stands in the file.
+fn described(value: &Value) -> String {
+    match value {
+        Value::Table(_) => "a section".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::String(text) => format!("the text \"{text}\""),
+        Value::Boolean(value) => format!("{value}, a truth value"),
+        Value::Datetime(date) => format!("{date}, a date"),
+        number => format!("{number}, a number"),
+    }
+}
+
+fn text_of(place: &str, value: &Value, example: &str) -> Result<String, StudyError> {
+    value.as_str().map(str::to_owned).ok_or_else(|| {
+        wrong(&format!("{place} is {}; it is a text in quotation marks, such as {example}", described(value)))
+    })
+}
+
+fn section<'v>(place: &str, value: &'v Value, example: &str) -> Result<&'v Table, StudyError> {
+    value
+        .as_table()
+        .ok_or_else(|| wrong(&format!("{place} is {}; it is a section, such as {example}", described(value))))
+}
+
+fn direction(value: &Value) -> Result<Direction, StudyError> {
+    match value.as_str() {
+        Some("ltr") => Ok(Direction::LeftToRight),
+        Some("rtl") => Ok(Direction::RightToLeft),
+        _ => Err(wrong(&format!("direction is {}; it is \"ltr\" or \"rtl\"", described(value)))),
+    }
+}
+
+fn texts(name: &str, value: &Value) -> Result<Texts, StudyError> {
+    let one = |(text, value): (&String, &Value)| {
+        Ok((text.clone(), text_of(&format!("[{name}] {text}"), value, &format!("{text} = \"words\""))?))
+    };
+    section(name, value, &format!("[{name}]"))?.iter().map(one).collect()
+}
+
+fn questions(value: &Value) -> Result<BTreeMap<String, Question>, StudyError> {
+    let one = |(name, value): (&String, &Value)| {
+        let place = format!("[questions.\"{name}\"]");
+        let mut question = Question::default();
+        for (part, value) in section(&place, value, &place)? {
+            let at = format!("{place} {part}");
+            match part.as_str() {
+                "text" => question.text = text_of(&at, value, "text = \"How is your health?\"")?,
+                "help" => question.help = Some(text_of(&at, value, "help = \"As you see it yourself\"")?),
+                "answers" => question.answers = answers(&at, value)?,
+                _ => return Err(wrong(&format!("{place} has no \"{part}\", only text, help and answers"))),
+            }
+        }
+        Ok((name.clone(), question))
+    };
+    section("questions", value, "[questions.Health]")?.iter().map(one).collect()
+}
+
+fn answers(place: &str, value: &Value) -> Result<BTreeMap<String, String>, StudyError> {
+    let example = "answers = { \"1.0\" = \"very poor\" }";
+    let one = |(category, value): (&String, &Value)| {
+        Ok((category.clone(), text_of(&format!("{place} \"{category}\""), value, example)?))
+    };
+    section(place, value, example)?.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wrong_type_is_told_in_our_words() {
+        let refused = |text: &str| OwnTexts::parse(text).map_or_else(|error| error.to_string(), |_| String::new());
+        for (text, said) in [
+            ("language = 1", "language is 1, a number; it is a text in quotation marks, such as \"it\""),
+            ("direction = \"up\"", "direction is the text \"up\"; it is \"ltr\" or \"rtl\""),
+            ("sheet = \"x\"", "sheet is the text \"x\"; it is a section, such as [sheet]"),
+            (
+                "[sheet]\nmore = 5",
+                "[sheet] more is 5, a number; it is a text in quotation marks, such as more = \"words\"",
+            ),
+            ("[report]\nlow = true", "[report] low is true, a truth value"),
+            ("[card]\ncard = [\"a\"]", "[card] card is a list"),
+            ("questions = 3", "questions is 3, a number; it is a section, such as [questions.Health]"),
+            ("[questions]\nage = \"How old?\"", "[questions.\"age\"] is the text \"How old?\"; it is a section"),
+            ("[questions.age]\ntext = 18", "[questions.\"age\"] text is 18, a number"),
+            ("[questions.age]\nanswers = \"x\"", "such as answers = { \"1.0\" = \"very poor\" }"),
+            ("[questions.age.answers]\n1 = 2.5", "[questions.\"age\"] answers \"1\" is 2.5, a number"),
+            ("[questions.age]\ntexts = \"x\"", "has no \"texts\", only text, help and answers"),
+            ("[colours]\n", "\"colours\" is nothing that a file of texts has"),
+            ("language = \"it\"\nsheet", "line 2 is not TOML"),
+        ] {
+            let found = refused(text);
+            assert!(found.contains(said), "{text}: {found}");
+            assert!(!found.contains("invalid type") && !found.contains("expected a"), "{found}");
+        }
+        assert_eq!(refused("[sheet]\n[card]\n[report]\n[questions.a]\ntext = \"A?\"\nhelp = \"b\""), "");
+    }
+}

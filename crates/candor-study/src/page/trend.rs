@@ -1,0 +1,109 @@
+//! Shares of several waves: drawn from left to right, in numbers, and by how much they changed.
+
+use serde::Serialize;
+
+use super::cross::Share;
+use super::table::{Scrolling, row_heading};
+use crate::marked::{escaped, unmarked};
+use crate::plot::trend;
+use crate::texts::Language;
+use crate::words::{paragraph, table};
+
+/// The shares of one attribute in every wave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrendTable {
+    /// What is shown.
+    pub caption: String,
+    /// The attribute.
+    pub name: String,
+    /// What the waves are called, in order.
+    pub waves: Vec<String>,
+    /// One for each category.
+    pub rows: Vec<TrendRow>,
+}
+
+/// One category in every wave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrendRow {
+    /// The category.
+    pub category: String,
+    /// Its share in each wave; `None` where the responses do not tell.
+    pub shares: Vec<Option<Share>>,
+    /// The last less the first; `None` where one is not known.
+    pub change: Option<Share>,
+}
+
+impl TrendTable {
+    /// The widest range that the intervals of any row take: all rows are drawn to this scale.
+    fn span(&self) -> f64 {
+        self.rows.iter().map(|row| row.range()).map(|(least, most)| most - least).fold(0.0, f64::max)
+    }
+
+    fn header(&self, language: &Language) -> Vec<String> {
+        let say = |name: &str| language.report(name, &[]);
+        let change = ["difference", "low", "high"].map(say);
+        [self.name.clone()].into_iter().chain(self.waves.iter().cloned()).chain(change).collect()
+    }
+
+    pub(super) fn html(&self, language: &Language) -> String {
+        let span = self.span();
+        let row = |row: &TrendRow| {
+            let share = |share: &Option<Share>| match share.map(|share| share.percent(language)) {
+                Some([percent, error]) => format!("<td><b>{percent}</b> {error}</td>"),
+                None => "<td>–</td>".to_owned(),
+            };
+            let shares: String = row.shares.iter().map(share).collect();
+            let change = row.changed(language).map(|number| format!("<td>{number}</td>"));
+            let told = self.waves.iter().zip(&row.shares).filter_map(|(wave, share)| {
+                Some(format!("{wave}: {} %", language.number(100.0 * share.as_ref()?.estimate, 1)))
+            });
+            let told = escaped(&unmarked(&told.collect::<Vec<_>>().join("; ")));
+            let points: Vec<Option<[f64; 3]>> =
+                row.shares.iter().map(|share| share.map(|share| [share.estimate, share.low, share.high])).collect();
+            format!(
+                "<tr>{}<td>{}</td>{}{}</tr>\n",
+                row_heading(&row.category, language),
+                trend::drawn(&points, row.range(), span, &told),
+                shares,
+                change.concat()
+            )
+        };
+        let header: Vec<(&str, String)> = self.header(language).into_iter().map(|label| ("", label)).collect();
+        let more = Some((1, "<td class=\"drawn\"></td>".to_owned()));
+        let rows: String = self.rows.iter().map(row).collect();
+        Scrolling { class: "trend", caption: &self.caption, header: &header, more, others: &[], people: None }
+            .html(&rows)
+    }
+
+    pub(super) fn text(&self, language: &Language) -> String {
+        let header = self.header(language);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let row = |row: &TrendRow| {
+            let share =
+                |share: &Option<Share>| share.map_or("–".to_owned(), |share| share.percent(language).join(" "));
+            let shares = row.shares.iter().map(share);
+            [row.category.clone()].into_iter().chain(shares).chain(row.changed(language)).collect()
+        };
+        let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
+        paragraph(&unmarked(&self.caption)) + &table(&header, &rows)
+    }
+}
+
+impl TrendRow {
+    /// The least and the largest share that the intervals hold.
+    fn range(&self) -> (f64, f64) {
+        let ends = self.shares.iter().flatten().flat_map(|share| [share.low, share.high, share.estimate]);
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), end| (least.min(end), most.max(end)))
+    }
+
+    /// The change and its interval, in percentage points.
+    fn changed(&self, language: &Language) -> [String; 3] {
+        let points = |number: f64| match (1000.0 * number).round() / 10.0 {
+            0.0 => language.number(0.0, 1),
+            points if points > 0.0 => format!("+{}", language.number(points, 1)),
+            points => language.number(points, 1),
+        };
+        self.change
+            .map_or(["–"; 3].map(str::to_owned), |change| [change.estimate, change.low, change.high].map(points))
+    }
+}

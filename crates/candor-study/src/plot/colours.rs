@@ -1,0 +1,152 @@
+//! Colours that people with any colour vision can tell apart, also in grey: tests simulate them.
+
+use plotters::style::RGBColor;
+
+/// Colours of series, in their order: after Okabe and Ito, moved until neighbours differ in every simulation and in grey, and each can be
+/// seen on white.
+pub(crate) const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(233, 108, 17),
+    RGBColor(40, 94, 95),
+    RGBColor(193, 125, 145),
+    RGBColor(131, 94, 0),
+    RGBColor(59, 150, 219),
+    RGBColor(0, 0, 0),
+];
+
+/// The colour of shades, which are laid over the page's own.
+pub(crate) const SHADE: RGBColor = RGBColor(0, 114, 178);
+
+/// How much of it the darkest shade has: never so dark that a number on it, black or white, could not be read.
+pub(crate) const DARKEST: f64 = 0.6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Linear = [f64; 3];
+
+    /// Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB: colour vision as it is, protanopia, deuteranopia, tritanopia.
+    const VISIONS: [(&str, [[f64; 3]; 3]); 4] = [
+        ("all", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+        ("protan", [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
+        ("deutan", [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
+        ("tritan", [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]),
+    ];
+
+    fn linear(colour: RGBColor) -> Linear {
+        [colour.0, colour.1, colour.2].map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn times(matrix: &[[f64; 3]; 3], colour: Linear) -> Linear {
+        matrix.map(|row| row.iter().zip(colour).map(|(a, b)| a * b).sum())
+    }
+
+    fn seen(vision: &[[f64; 3]; 3], colour: Linear) -> Linear {
+        times(vision, colour).map(|part| part.clamp(0.0, 1.0))
+    }
+
+    /// OKLab (Ottosson 2020), in which equal distances look about equally far apart.
+    fn lab(colour: Linear) -> [f64; 3] {
+        let cones = times(
+            &[
+                [0.4122214708, 0.5363325363, 0.0514459929],
+                [0.2119034982, 0.6806995451, 0.1073969566],
+                [0.0883024619, 0.2817188376, 0.6299787005],
+            ],
+            colour,
+        );
+        times(
+            &[
+                [0.2104542553, 0.7936177850, -0.0040720468],
+                [1.9779984951, -2.4285922050, 0.4505937099],
+                [0.0259040371, 0.7827717662, -0.8086757660],
+            ],
+            cones.map(f64::cbrt),
+        )
+    }
+
+    fn distance(a: Linear, b: Linear) -> f64 {
+        lab(a).iter().zip(lab(b)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+    }
+
+    fn luminance([red, green, blue]: Linear) -> f64 {
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    fn grey(colour: Linear) -> Linear {
+        [luminance(colour); 3]
+    }
+
+    /// The contrast of WCAG 2.
+    fn contrast(a: Linear, b: Linear) -> f64 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        a.max(b) / a.min(b)
+    }
+
+    /// A share of the shade over a colour, as a browser mixes them.
+    fn shaded(under: RGBColor, level: f64) -> Linear {
+        let part = |shade: u8, under: u8| {
+            let alpha = DARKEST * level;
+            (alpha * f64::from(shade) + (1.0 - alpha) * f64::from(under)).round() as u8
+        };
+        linear(RGBColor(part(SHADE.0, under.0), part(SHADE.1, under.1), part(SHADE.2, under.2)))
+    }
+
+    #[test]
+    fn the_measure_is_that_of_the_literature() {
+        let white = lab([1.0; 3]);
+        assert!((white[0] - 1.0).abs() < 1e-6 && white[1].abs() < 1e-6 && white[2].abs() < 1e-6, "{white:?}");
+        let red = lab(linear(RGBColor(255, 0, 0)));
+        assert!((red[0] - 0.627955).abs() < 1e-4 && (red[1] - 0.224863).abs() < 1e-4, "{red:?}");
+        for (name, vision) in &VISIONS {
+            let white = seen(vision, [1.0; 3]);
+            assert!(white.iter().all(|part| (part - 1.0).abs() < 1e-3), "{name}: white stays white");
+        }
+        // It can fail: red and green of equal lightness, to a deuteranope.
+        let [a, b] = [RGBColor(200, 60, 60), RGBColor(110, 120, 50)].map(linear);
+        assert!(distance(a, b) > 0.2 && distance(seen(&VISIONS[2].1, a), seen(&VISIONS[2].1, b)) < 0.1);
+    }
+
+    #[test]
+    fn series_differ_for_every_vision_and_in_grey() {
+        let colours = COLOURS.map(linear);
+        for (i, &a) in colours.iter().enumerate() {
+            assert!(contrast(a, [1.0; 3]) >= 3.0, "{:?} on white", COLOURS[i]);
+            for (j, &b) in colours.iter().enumerate().skip(i + 1) {
+                for (name, vision) in &VISIONS {
+                    let far = distance(seen(vision, a), seen(vision, b));
+                    let least = if j == i + 1 { 0.15 } else { 0.1 };
+                    assert!(far >= least, "{name}: {:?} and {:?} are {far:.3} apart", COLOURS[i], COLOURS[j]);
+                }
+                if j == i + 1 {
+                    let far = distance(grey(a), grey(b));
+                    assert!(far >= 0.1, "in grey {:?} and {:?} are {far:.3} apart", COLOURS[i], COLOURS[j]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shades_grow_for_every_vision_and_words_on_them_can_be_read() {
+        // The browsers' own colours of pages in the light and in the dark, and of the words on them.
+        for (page, words) in [(RGBColor(255, 255, 255), [0.0; 3]), (RGBColor(18, 18, 18), [1.0; 3])] {
+            let levels = [0.0, 0.25, 0.5, 0.75, 1.0].map(|level| shaded(page, level));
+            for pair in levels.windows(2) {
+                for (name, vision) in &VISIONS {
+                    let far = distance(seen(vision, pair[0]), seen(vision, pair[1]));
+                    assert!(far >= 0.04, "{name}: a quarter is {far:.3}");
+                }
+                assert!(distance(grey(pair[0]), grey(pair[1])) >= 0.03);
+            }
+            for level in levels {
+                for (name, vision) in &VISIONS {
+                    assert!(contrast(seen(vision, level), words) >= 4.5, "{name}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What depends on what, and what predicts what: parts of a report.
+
+use candor_analysis::regress::{Assumption, CONSTANT, THRESHOLD};
+use serde::Serialize;
+
+use crate::marked::isolated;
+use crate::page::{EstimateRow, EstimateTable, MatrixTable, Part};
+use crate::regress::{Coefficient, FINDING, Regression};
+use crate::texts::Language;
+use crate::words::{p_is, p_value};
+
+/// Pairs with a larger p-value may well depend by chance.
+const SURPRISING: f64 = 0.05;
+
+/// How strongly two attributes depend on each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairDependence {
+    /// The first attribute.
+    pub a: String,
+    /// The second, which stands after it in the schema.
+    pub b: String,
+    /// Cramer's V of the population.
+    pub cramers_v: f64,
+    /// Its standard error, if the responses tell it.
+    pub standard_error: Option<f64>,
+    /// How surprising the responses would be if the two were independent.
+    pub p_value: Option<f64>,
+}
+
+/// Pairs of the attributes of these names, as a matrix and as a list.
+pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], language: &Language) -> Vec<Part> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let say = |name: &str| language.report(name, &[]);
+    let find = |a: usize, b: usize| pairs.iter().find(|pair| pair.a == names[b] && pair.b == names[a]);
+    let cell = |a: usize, b: usize| match find(a, b) {
+        Some(pair) if pair.p_value.is_some_and(|p| p >= SURPRISING) => {
+            (format!("({})", language.number(pair.cramers_v, 2)), 0.0)
+        }
+        Some(pair) => (language.number(pair.cramers_v, 2) + stars(pair.p_value), pair.cramers_v),
+        None => ("–".to_owned(), 0.0),
+    };
+    let cells = (0..names.len()).map(|a| (0..a).map(|b| cell(a, b)).collect()).collect();
+    let mut sorted: Vec<&PairDependence> = pairs.iter().collect();
+    sorted.sort_by(|a, b| b.cramers_v.total_cmp(&a.cramers_v));
+    let row = |pair: &&PairDependence| {
+        vec![
+            format!("{} {} {}", isolated(&pair.a), say("and"), isolated(&pair.b)),
+            language.number(pair.cramers_v, 4),
+            pair.standard_error.map_or("–".to_owned(), |error| language.number(error, 4)),
+            pair.p_value.map_or("–".to_owned(), |p| language.decimal(&p_value(p))),
+        ]
+    };
+    vec![
+        Part::Heading(say("depends")),
+        Part::Paragraph(language.report("depends_text", &[("n", &pairs.len().to_string())])),
+        Part::Matrix(MatrixTable { caption: say("depends_matrix"), names: names.to_vec(), cells }),
+        Part::Table {
+            caption: say("depends_list"),
+            header: ["pair", "cramers_v", "standard_error", "p_value"].map(say).to_vec(),
+            rows: sorted.iter().map(row).collect(),
+        },
+    ]
+}
+
+fn stars(p_value: Option<f64>) -> &'static str {
+    match p_value {
+        Some(p) if p < 0.001 => "***",
+        Some(p) if p < 0.01 => "**",
+        Some(p) if p < SURPRISING => "*",
+        _ => "",
+    }
+}
+
+/// A regression: its coefficients on a scale, and in numbers.
+pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part> {
+    let say = |name: &str| language.report(name, &[]);
+    let named = |one: &Coefficient| {
+        let term = match one.term.as_str() {
+            CONSTANT => say("constant"),
+            THRESHOLD => say("threshold"),
+            term => isolated(term),
+        };
+        match &one.category {
+            Some(category) if found.family == "multinomial" => {
+                format!("{}: {term}", isolated(&language.label(&found.response, category)))
+            }
+            _ => term,
+        }
+    };
+    let slopes = found.coefficients.iter().filter(|one| one.term != CONSTANT && one.term != THRESHOLD);
+    let drawn = |one: &Coefficient| EstimateRow {
+        categories: vec![named(one)],
+        estimate: one.estimate,
+        standard_error: one.standard_error,
+        low: one.low,
+        high: one.high,
+    };
+    let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
+    let row = |one: &Coefficient| {
+        let ratio = dash(one.odds_ratio, &|ratio| language.number(ratio, 3));
+        let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
+        let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
+        vec![named(one), language.number(one.estimate, 4), ratio, p, effect]
+    };
+    let (text, caption) = match found.family {
+        "linear" => ("predicts_number", "coefficients"),
+        _ => ("predicts_shares", "log_odds"),
+    };
+    let (model, percent) = (isolated(&found.model), language.decimal(&(100.0 * found.confidence).to_string()));
+    let mut parts = vec![
+        Part::Heading(language.report("predicts", &[("name", &isolated(&found.response))])),
+        Part::Paragraph(language.report(text, &[("model", &model), ("percent", &percent)])),
+        Part::Estimates(EstimateTable {
+            caption: say(caption),
+            names: vec![say("term")],
+            rows: slopes.map(drawn).collect(),
+            drawn: true,
+        }),
+        Part::Table {
+            caption: say("in_numbers"),
+            header: ["term", "estimate", "odds_ratio", "p_value", "design_effect"].map(say).to_vec(),
+            rows: found.coefficients.iter().map(row).collect(),
+        },
+    ];
+    let cautions = cautions(found, language);
+    parts.extend((!cautions.is_empty()).then_some(Part::Warnings(cautions)));
+    parts
+}
+
+/// What should be known before believing a regression.
+fn cautions(found: &Regression, language: &Language) -> Vec<String> {
+    let say = |name: &str| language.report(name, &[]);
+    let assumed = found.assumed.map(|assumption| match assumption {
+        Assumption::Saturated => say("assumes_nothing"),
+        Assumption::Ignoring => say("assumes_ignoring"),
+        Assumption::Additive => say("assumes_sums"),
+    });
+    let differ = found.hausman.as_ref().filter(|hausman| hausman.p_value < FINDING);
+    let differ =
+        differ.map(|hausman| language.report("methods_differ", &[("p", &language.decimal(&p_is(hausman.p_value)))]));
+    [found.boundary.then(|| say("on_a_boundary")), assumed, differ].into_iter().flatten().collect()
+}
