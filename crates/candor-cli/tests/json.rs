@@ -52,6 +52,8 @@ fn what_is_documented_is_there() {
         ("comply", "comply cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
         ("test", "test numbers.json numbers-answers.csv --independence a,b --sampling-clusters x"),
+        ("test --compare", "test numbers.json numbers-answers.csv --tables a --compare b"),
+        ("test --compare", "test numbers.json numbers-answers.csv --tables a --compare b --sampling-clusters x"),
         ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml"),
         ("regress", "regress lottery.json numbers-responses.csv --model b~x --says 0 --standardize"),
         ("query", "query plan.json responses.csv --where a=0"),

@@ -323,7 +323,9 @@ fn reports() {
     assert!(found.page.html().contains("What depends on what"));
     let mut own = fields(&serde_json::to_value(&found).unwrap());
     own.retain(|name| !documented("estimate").contains(name));
-    let documented: BTreeSet<String> = documented("report").difference(&documented("estimate")).cloned().collect();
+    let mut documented: BTreeSet<String> = documented("report").difference(&documented("estimate")).cloned().collect();
+    // These are there with earlier waves only; the tests of the command have some.
+    documented.retain(|name| !["waves", "changes"].contains(&name.as_str()));
     assert_eq!(own, documented);
 }
 

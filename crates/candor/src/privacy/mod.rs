@@ -43,12 +43,12 @@ const ROUNDING: f64 = 1e-12;
 /// ```
 /// use candor::channel::{Axis, Pattern};
 /// use candor::plan::{Block, Plan};
-/// use candor::privacy::{Question, audit};
+/// use candor::privacy::{Question, Requirement, audit};
 /// use candor::schema::Schema;
 ///
 /// let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0)?;
 /// let plan = Plan::new(Schema::of_sizes(&[4])?, vec![Block::new(vec![0], channel)])?;
-/// let question = Question::new(&plan).with_prior("a1", &[0.4, 0.3, 0.2, 0.1])?.requiring("ldp=1".parse()?)?;
+/// let question = Question::new(&plan).with_prior("a1", &[0.4, 0.3, 0.2, 0.1])?.requiring(Requirement::Ldp(1.0))?;
 /// let findings = audit(&question);
 /// assert_eq!(findings[0].name, "ldp");
 /// assert_eq!(findings[0].holds, Some(true));

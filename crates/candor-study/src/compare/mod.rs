@@ -1,5 +1,9 @@
 //! The methods side by side: every one at the same record epsilon, by the errors to expect; or, for one attribute, at the same variance.
 
+mod variance;
+
+pub use variance::{VarianceComparison, compare_at_variance};
+
 use std::time::Duration;
 
 use candor::channel::Channel;
@@ -11,7 +15,7 @@ use candor_analysis::estimate::{EstimateError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_analysis::watch::Watch;
-use candor_design::compare::{Alone, AtVariance, Candidate, Goal, Made, Simulation, Skipped, Variance, at_variance};
+use candor_design::compare::{Alone, Candidate, Goal, Made, Simulation, Skipped};
 use candor_design::compare::{EQUAL, alone, compare_watched, recommended, simulated_errors};
 use candor_design::expectation::OtherTruths;
 use candor_design::predict::predicted_error;
@@ -470,35 +474,4 @@ impl Comparison {
     pub fn tells_nothing(&self) -> bool {
         self.best().and_then(ComparedMethod::told_error).is_some_and(|error| error > USELESS)
     }
-}
-
-/// The methods for one attribute at the same added variance.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct VarianceComparison {
-    /// How many categories the attribute has.
-    pub categories: usize,
-    /// The variance, summed over the categories and for one respondent.
-    pub added_variance: f64,
-    /// For how many respondents errors are told.
-    pub respondents: f64,
-    /// Each method.
-    pub methods: Vec<AtVariance>,
-    /// None: they promise different things.
-    pub recommended: Option<&'static str>,
-}
-
-/// The methods for one attribute of so many categories, at the same added variance (Nayak and Zhai 2019, section 4.3).
-///
-/// # Errors
-/// If there is no such attribute, variance or number of respondents.
-pub fn compare_at_variance(
-    categories: usize,
-    variance: Variance,
-    respondents: f64,
-) -> Result<VarianceComparison, StudyError> {
-    check_respondents(respondents)?;
-    let added_variance = variance.value(categories)?;
-    let methods = at_variance(categories, added_variance, respondents);
-    Ok(VarianceComparison { categories, added_variance, respondents, methods, recommended: None })
 }
