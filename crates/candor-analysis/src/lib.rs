@@ -4,6 +4,8 @@
 
 pub mod watch;
 
+pub mod crew;
+
 pub mod exclusion;
 
 pub mod names;

@@ -4,6 +4,7 @@ use candor::plan::Plan;
 
 use super::constrained::constrained;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};
+use crate::crew::{cores, share};
 use crate::tally::TableTally;
 
 /// Which estimate; only the first is unbiased.
@@ -106,14 +107,14 @@ pub enum NoAnswer {
     },
 }
 
-/// Estimates tables of the same responses from their counts: each by itself, or, if they are to agree, those together that can be
-/// estimated.
+/// Estimates tables of the same responses from their counts, on all cores: each by itself, or, if they are to agree, those together
+/// that can be estimated.
 pub fn analyse_all(plan: &Plan, tallies: &[TableTally], options: &Options) -> Vec<Analysis> {
+    let each = |options: &Options| share(tallies.len(), cores(), |at| analyse(plan, &tallies[at], options));
     if options.method != Method::Constrained {
-        return tallies.iter().map(|tally| analyse(plan, tally, options)).collect();
+        return each(options);
     }
-    let unbiased = Options { method: Method::Unbiased, ..*options };
-    let mut analyses: Vec<Analysis> = tallies.iter().map(|tally| analyse(plan, tally, &unbiased)).collect();
+    let mut analyses = each(&Options { method: Method::Unbiased, ..*options });
     let told: Vec<usize> = (0..tallies.len()).filter(|&at| analyses[at].cells.is_ok()).collect();
     match constrained(plan, &told.iter().map(|&at| &tallies[at]).collect::<Vec<_>>()) {
         Ok(estimates) => {

@@ -149,6 +149,16 @@ pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [V
     plan.columns().iter().map(|column| one(&column.content)).collect()
 }
 
+impl Group {
+    /// Adds responses that ask about nothing in the table, by how many they are and their squared weights: they show the same everywhere.
+    fn add_elsewhere(&mut self, (total, squares): (f64, f64)) {
+        self.total += total;
+        self.squares += squares;
+        self.counts[0] += total;
+        self.square_counts.iter_mut().for_each(|sum| *sum += squares);
+    }
+}
+
 impl TableTally {
     /// No responses yet.
     pub fn new(layout: CountLayout) -> TableTally {
@@ -235,10 +245,16 @@ impl TableTally {
     /// Counts responses that are sorted by their tags.
     fn add_runs(&mut self, plan: &Plan, sources: &Sources<'_>, runs: &mut Runs, rows_are: Rows<'_>) {
         let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut elsewhere = None;
         // Inclusions do not tell which categories were answered together.
         self.sets.take_if(|_| matches!(rows_are, Rows::Tagged(_) | Rows::Inclusions(_)));
         for (run, rows) in runs.iter_mut() {
             let key = self.layout.key(plan, &run.tags);
+            // Most channels of a large lottery ask elsewhere.
+            if let Some(group) = self.groups.get_mut(&key).filter(|_| elsewhere.as_ref() == Some(&key)) {
+                group.add_elsewhere(responses(rows_are, rows));
+                continue;
+            }
             let frame = self.layout.frame(plan, &key);
             let cells: usize = frame.dims.iter().product();
             let weighted = if matches!(rows_are, Rows::Weighted(_)) { cells } else { 0 };
@@ -246,16 +262,15 @@ impl TableTally {
                 || Group { total: 0.0, squares: 0.0, counts: vec![0.0; cells], square_counts: vec![0.0; weighted] };
             let group = self.groups.entry(key.clone()).or_insert_with(empty);
             let (total, squares) = responses(rows_are, rows);
+            if frame.elsewhere {
+                group.add_elsewhere((total, squares));
+                elsewhere = Some(key);
+                continue;
+            }
             group.total += total;
             group.squares += squares;
             let places = Places::new(sources, &frame, plan);
             match (&frame.strips[..], places.only_strips()) {
-                // They show the same everywhere.
-                _ if frame.elsewhere => {
-                    group.counts[0] += total;
-                    group.square_counts.iter_mut().for_each(|sum| *sum += squares);
-                    continue;
-                }
                 _ if matches!(rows_are, Rows::Tagged(_)) => continue,
                 ([margin], true) => {
                     let steps = steps(margin, &Shape::new(frame.dims.clone()), plan);

@@ -15,7 +15,6 @@ pub mod channel;
 pub mod measure;
 pub mod polish;
 pub mod warner;
-mod crew;
 pub mod evolve;
 pub mod search;
 pub mod exact;

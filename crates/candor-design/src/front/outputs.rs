@@ -1,13 +1,14 @@
 //! The best channel with at most so many outputs: found by local search, judged by the bound that holds for any number.
 
 use candor::randomness::Source;
+use candor_analysis::crew;
 
 use super::channel::FrontChannel;
 use super::evolve::polishing::shaken;
 use super::exact::{ExactPoint, exact};
 use super::measure::measure;
 use super::polish::{FAR, MAX_CELLS, Polished, polish, polish_from};
-use super::{FrontError, Goal, crew};
+use super::{FrontError, Goal};
 
 /// How many searches go on side by side, and how often each is shaken.
 const SEARCHES: usize = 8;

@@ -11,11 +11,12 @@ mod selection;
 mod variation;
 
 use candor::randomness::Source;
+use candor_analysis::crew;
 use candor_analysis::watch::Cancelled;
 
 use super::channel::FrontChannel;
 use super::measure::{Measures, measure_square};
-use super::{FrontError, Goal, crew};
+use super::{FrontError, Goal};
 use omega::Omega;
 
 /// How many generations islands live on their own.

@@ -4,14 +4,15 @@
 //! best: either most of it replaced by noise, or a few entries exchanged within their columns.
 
 use candor::randomness::Source;
+use candor_analysis::crew;
 use candor_analysis::watch::Cancelled;
 use rand_core::Rng;
 
 use super::random::{below, unit};
 use super::{Candidate, Evolved};
+use crate::front::Goal;
 use crate::front::channel::FrontChannel;
 use crate::front::polish::{FAR, NEAR, Polished, polish, polish_from};
-use crate::front::{Goal, crew};
 
 /// How much of a shaken matrix is noise.
 const NOISE: f64 = 0.6;

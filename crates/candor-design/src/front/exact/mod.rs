@@ -11,12 +11,13 @@ mod sparse;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use candor_analysis::crew;
 use candor_analysis::watch::{Step, Watch};
 use nalgebra::{DMatrix, DVector};
 
 use super::channel::FrontChannel;
 use super::measure::{Information, Measures, measure};
-use super::{FrontError, Goal, crew, warner};
+use super::{FrontError, Goal, warner};
 use atoms::{Atom, Atoms, MAX_ENUMERATED, Prices};
 use program::{Program, Solved};
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `job(0), .., job(count - 1)` in order, computed on at most `threads` threads.
-pub(super) fn share<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn share<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if threads <= 1 || count <= 1 {
         return (0..count).map(job).collect();
     }
@@ -33,7 +33,7 @@ pub(super) fn share<T: Send>(count: usize, threads: usize, job: impl Fn(usize) -
 }
 
 /// How many threads the machine offers.
-pub(super) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
