@@ -1,5 +1,5 @@
 // The survey page. True answers live in the controls and in one variable while chance works on them; only the response is sent.
-import { CandorError, answer, answerOnce, asked as askedOf, hex, readPlan } from './client.js';
+import { CandorError, answer, answerOnce, asked, hex, readPlan } from './client.js';
 
 const page = document.getElementById('page');
 const embedded = document.getElementById('candor-survey');
@@ -92,8 +92,8 @@ function drawn(part) {
 /** What happens to the answers. */
 function sheet(plan) {
   const { epsilon, attributes } = plan.guarantee;
-  const open = plan.attributes.filter((attribute) => attribute.public).map(({ name }) => asked(name));
-  const about = attributes.map(({ name, conditional_epsilon: e }) => element('li', {}, say(e === null ? 'about_one_unbounded' : 'about_one', { name: asked(name), times: times(e) })));
+  const open = plan.attributes.filter((attribute) => attribute.public).map(({ name }) => quoted(name));
+  const about = attributes.map(({ name, conditional_epsilon: e }) => element('li', {}, say(e === null ? 'about_one_unbounded' : 'about_one', { name: quoted(name), times: times(e) })));
   return element('section', { class: 'sheet', 'aria-labelledby': 'sheet' },
     element('h2', { id: 'sheet' }, say('what_happens')),
     element('p', {}, say('chance')),
@@ -142,8 +142,8 @@ function tokenStep(plan) {
   return [sheet(plan), element('p', {}, say('token_steps', survey.tokens)), button, status];
 }
 
-const asked = (name) => `“${words().questions[name]?.text ?? name}”`;
-const label = (name, category) => words().questions[name]?.answers?.[category] ?? (category === '' ? say('skip') : category);
+const quoted = (name) => `“${words().questions[name]?.text ?? name}”`;
+const label = (name, category) => words().questions[name]?.answers?.[category] ?? (category === '' ? say('skip') : category === '(not asked)' ? say('not_asked') : category);
 
 /** The controls of a question, and a function that reads them; nothing on the page is a form, so nothing can be submitted. */
 function question({ name, edges, grid, categories, asked_if: condition }, number) {
@@ -192,7 +192,7 @@ async function ask() {
   const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
   const questions = order.map(question);
   // Questions are hidden here and nowhere else: what is sent has the same form whether they were asked or not.
-  const shown = (name) => askedOf(plan, Object.fromEntries(questions.map(({ name: other, said }) => [other, said()])))[plan.attributes.findIndex((attribute) => attribute.name === name)];
+  const shown = (name) => asked(plan, Object.fromEntries(questions.map(({ name: other, said }) => [other, said()])))[plan.attributes.findIndex((attribute) => attribute.name === name)];
   const hide = () => questions.forEach(({ name, group }) => { group.hidden = !shown(name); });
   questions.forEach(({ group }) => group.addEventListener('input', hide));
   hide();

@@ -167,6 +167,25 @@ mod tests {
         let tokens = inlined_tokens();
         assert!(!tokens.contains("\nexport") && !tokens.contains("\nimport") && !tokens.contains("</script"));
         assert_eq!(SURVEY_SCRIPT.matches("import ").count(), 1);
+        // Both are in one scope then: what is imported keeps its name, and nothing else has it.
+        let (imported, own) = SURVEY_SCRIPT.split_once("} from './client.js';").unwrap();
+        for name in imported.split_once("import {").unwrap().1.split(',').map(str::trim) {
+            assert!(
+                client.contains(&format!("function {name}(")) || client.contains(&format!("class {name} ")),
+                "{name}"
+            );
+        }
+        for line in client.lines() {
+            let declared = ["const ", "function ", "async function ", "class ", "let "];
+            let Some(rest) = declared.iter().find_map(|word| line.strip_prefix(word)) else { continue };
+            let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+            for word in declared {
+                assert!(
+                    !own.contains(&format!("\n{word}{name} ")) && !own.contains(&format!("\n{word}{name}(")),
+                    "{name} twice"
+                );
+            }
+        }
         assert_eq!(SURVEY_SCRIPT.matches("await import('./tokens.js')").count(), 1);
         assert!(
             SURVEY_SCRIPT.contains("'./client.js';\n")

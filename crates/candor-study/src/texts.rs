@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use candor::schema::Schema;
+use candor::schema::{NOT_ASKED, Schema};
 use serde::Deserialize;
 
 use crate::error::StudyError;
@@ -204,6 +204,7 @@ impl Language {
         match given {
             Some(label) => label.clone(),
             None if category.is_empty() => self.say("missing", &[]),
+            None if category == NOT_ASKED => self.say("not_asked", &[]),
             None => category.to_owned(),
         }
     }
@@ -290,6 +291,16 @@ mod tests {
         }
         assert!(languages().eq(["de", "en", "es", "fr"]) && texts("xx").is_none());
         assert_eq!(names().count(), texts("en").unwrap().len());
+    }
+
+    #[test]
+    fn what_is_missing_or_was_not_asked_is_said_in_the_language() {
+        let schema = Schema::of_sizes(&[2]).unwrap();
+        let german = Language::new(Some("de"), None, &schema).unwrap();
+        assert_eq!(
+            ["", NOT_ASKED, "0"].map(|category| german.label("a1", category)),
+            ["(keine Angabe)", "(nicht gefragt)", "0"]
+        );
     }
 
     #[test]

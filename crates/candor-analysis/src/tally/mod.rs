@@ -21,7 +21,7 @@ use candor::plan::{Content, Plan};
 use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
 
 use candor::shape::Shape;
-use runs::{Runs, responses, weight};
+use runs::{Runs, Support, responses, weight};
 use sources::{Places, Sources, steps};
 
 /// Counts of the responses with the same tags.
@@ -157,6 +157,16 @@ impl Group {
         self.counts[0] += total;
         self.square_counts.iter_mut().for_each(|sum| *sum += squares);
     }
+
+    /// Adds what a strip was answered with: each cell of its table counts in the one of the counts that `steps` says.
+    fn add_support(&mut self, steps: &[usize], support: &Support) {
+        for (cell, &step) in steps.iter().enumerate() {
+            self.counts[step] += support.counts[cell];
+            if let (Some(sum), Some(square)) = (self.square_counts.get_mut(step), support.squares.get(cell)) {
+                *sum += square;
+            }
+        }
+    }
 }
 
 impl TableTally {
@@ -276,14 +286,7 @@ impl TableTally {
                     let steps = steps(margin, &Shape::new(frame.dims.clone()), plan);
                     let Codes::Set(sets) = sources.cells_of(margin.block) else { continue };
                     let support = run.support(margin.block, steps.len(), rows, sets, rows_are);
-                    for (cell, &step) in steps.iter().enumerate() {
-                        group.counts[step] += support.counts[cell];
-                        if let (Some(sum), Some(square)) =
-                            (group.square_counts.get_mut(step), support.squares.get(cell))
-                        {
-                            *sum += square;
-                        }
-                    }
+                    group.add_support(&steps, support);
                     continue;
                 }
                 _ => {}

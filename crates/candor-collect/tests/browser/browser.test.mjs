@@ -280,7 +280,7 @@ test('the dashboard shows what is there to who has the token', async () => {
   assert.equal(await page.locator('.interval').count() > 10, true);
   const smoking = page.getByRole('table', { name: 'Do you smoke?' });
   await smoking.getByRole('rowheader', { name: 'Every day', exact: true }).waitFor();
-  assert.equal(await smoking.getByRole('rowheader', { name: 'No answer', exact: true }).count(), 1, 'answers are called as on the survey page');
+  await page.getByRole('table', { name: 'Do you drink alcohol?' }).getByRole('rowheader', { name: '(missing)', exact: true }).waitFor();
   await page.getByText('Dependences').click();
   await picture(page, 'results');
   const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
@@ -294,9 +294,9 @@ test('the dashboard shows what is there to who has the token', async () => {
 });
 
 /** A survey of its own, with settings, being served; `again` stops it, changes its settings and serves it at the same address. */
-async function survey(settings) {
+async function survey(settings, name = 'public') {
   const folder = join(mkdtempSync(join(tmpdir(), 'candor-')), 'survey');
-  const plan = new URL('crates/candor/tests/plans/good/public.json', repository).pathname;
+  const plan = new URL(`crates/candor/tests/plans/good/${name}.json`, repository).pathname;
   const collect = (...words) => execFileSync(process.env.CANDOR_COLLECT, words, { encoding: 'utf8' });
   collect('new', folder, '--plan', plan);
   const toml = readFileSync(join(folder, 'survey.toml'), 'utf8');
@@ -319,6 +319,33 @@ async function survey(settings) {
   const at = await start(settings, '127.0.0.1:0');
   return { at, stop, collect, folder, again: async (settings) => { await stop(); await start(settings, new URL(at).host); } };
 }
+
+test('a question for some only is hidden from others, and nothing that is sent tells it', async () => {
+  const { at, stop } = await survey('shared_devices = true', 'asked');
+  const sent = [];
+  for (const smokes of ['no', 'yes']) {
+    const { page, requests, errors, context } = await open({}, '/', at);
+    const [first, second] = [0, 1].map((number) => page.locator('fieldset').nth(number));
+    await first.waitFor();
+    assert.equal(await second.isVisible(), false, 'hidden until the first is answered');
+    await first.getByLabel(smokes, { exact: true }).check();
+    assert.equal(await second.isVisible(), smokes === 'yes');
+    assert.equal(await second.getByLabel('Not asked').count(), 0, 'nobody chooses it');
+    if (smokes === 'yes') await second.getByLabel('many').check();
+    await page.locator('#next').click();
+    await page.locator('#response').waitFor();
+    await picture(page, `asked-${smokes}`);
+    await page.locator('#send').click();
+    await page.getByText('Thank you. What you saw was stored.').waitFor();
+    assert.equal(posts(requests).length, 1);
+    sent.push(posts(requests)[0].postDataJSON());
+    assert.deepEqual(errors, []);
+    await context.close();
+  }
+  const form = ({ id, response, ...rest }) => [id.length, Object.keys(response), Object.keys(rest)];
+  assert.deepEqual(form(sent[0]), form(sent[1]));
+  await stop();
+});
 
 test('tokens: sealed for the invitation, answered without it', async () => {
   const { at, stop, again, collect, folder } = await survey('invitations = true\nshared_devices = false\ntokens_until = "2999-12-31"');
