@@ -419,6 +419,7 @@ fn what_does_not_go_together_in_a_test_is_refused() {
     for (words, told) in [
         ("test open.json open.csv", "--independence"),
         ("test open.json open.csv --mean y", "say what is compared"),
+        ("test open.json open.csv --compare x", "say what is tested: --independence A,B"),
         ("test open.json open.csv --independence x,y --mean y --compare sex", "cannot be used with"),
         ("test open.json open.csv --mean y --compare sex --against open.csv", "cannot be used with"),
         ("test open.json open.csv --mean y --compare y", "takes another attribute"),

@@ -100,11 +100,14 @@ pub async fn collect(
     let store = open_store(&survey, database.as_deref()).await?;
     let key = token_key(&survey, &store).await?;
     let (desk, writing) = write(&survey, database).await?;
-    let router = router(Service::new(Arc::clone(&survey), desk, store, key, Access { token, behind_proxy }));
+    let access = Access { token, behind_proxy };
+    let router = router(Service::new(Arc::clone(&survey), desk, store.clone(), key, access));
     ready(bound, &survey);
     server::serve(listener, router, stop).await;
-    writing.await.map_err(|error| CollectError::Other(error.to_string()))??;
-    Ok(())
+    let written = writing.await.map_err(|error| CollectError::Other(error.to_string()));
+    // The last connection that ends leaves one file, with everything in it.
+    store.end().await;
+    Ok(written??)
 }
 
 /// Starts the writer on a thread of its own: a commit that many wait for does not wait for their requests to be read.

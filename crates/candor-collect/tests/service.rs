@@ -200,7 +200,9 @@ async fn what_has_just_arrived_is_there() {
         before.sort();
         sent.sort();
         assert_eq!(before, sent);
+        store.end().await;
         running.stop().await;
+        assert!(!place.survey().join("responses.sqlite-wal").exists(), "all of it is in one file");
     }
 }
 

@@ -6,7 +6,7 @@ use candor_study::differences::{DifferenceWords, DifferencesAsked, Wave, differe
 use candor_study::estimate::EstimateOptions;
 use pyo3::prelude::*;
 
-use super::estimate::ANEW;
+use super::estimate::{ANEW, Waves};
 use super::json;
 use crate::counts::{Responses, notes};
 use crate::errors::{Failure, parameter};
@@ -60,17 +60,12 @@ pub fn test_differences(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
     let mut options = Options::read(options)?;
-    let responses = Responses::given(given, &mut options)?;
-    let before = against.map(|given| Responses::given(&given, &mut options)).transpose()?;
+    let Waves { responses, before, other } = Waves::given(plan, given, against, against_plan, &mut options)?;
     let asked = Asked::take(&mut options)?;
     options.finish()?;
-    if before.is_none() && against_plan.is_some() {
-        return Err(parameter("`against_plan` goes with `against`").into());
-    }
     if before.is_some() == asked.words.compare.is_some() {
         return Err(parameter("either `compare`, the groups of an attribute, or `against`, earlier responses").into());
     }
-    let other = against_plan.map_or(plan.0.clone(), |plan| plan.get().0.clone());
     run(py, progress, |watch| {
         let (own, counts) = asked.counted(&plan.0, responses, watch)?;
         let mut told = notes(&counts);

@@ -1,5 +1,7 @@
 //! Plan and responses, or counts -> tables with intervals, and what else can be told of them.
 
+use std::sync::Arc;
+
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_study::StudyError;
@@ -13,6 +15,31 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::survey::{AskedWords, SurveyWords};
 use crate::work::run;
+
+/// Responses, earlier ones if they are compared with such, and the plan of the earlier ones.
+pub(super) struct Waves {
+    pub(super) responses: Responses,
+    pub(super) before: Option<Responses>,
+    pub(super) other: Arc<candor::plan::Plan>,
+}
+
+impl Waves {
+    pub(super) fn given(
+        plan: &Plan,
+        given: &Bound<'_, PyAny>,
+        against: Option<Bound<'_, PyAny>>,
+        against_plan: Option<Py<Plan>>,
+        options: &mut Options,
+    ) -> PyResult<Waves> {
+        if against.is_none() && against_plan.is_some() {
+            return Err(parameter("`against_plan` goes with `against`").into());
+        }
+        let responses = Responses::given(given, options)?;
+        let before = against.map(|given| Responses::given(&given, options)).transpose()?;
+        let other = against_plan.map_or_else(|| plan.0.clone(), |plan| plan.get().0.clone());
+        Ok(Waves { responses, before, other })
+    }
+}
 
 /// What is asked for, as it is written.
 struct Wave {
@@ -72,17 +99,12 @@ pub fn estimate(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(String, Vec<String>)> {
     let mut options = Options::read(options)?;
-    let responses = Responses::given(given, &mut options)?;
-    let before = against.map(|given| Responses::given(&given, &mut options)).transpose()?;
+    let Waves { responses, before, other } = Waves::given(plan, given, against, against_plan, &mut options)?;
     let wave = Wave::take(&mut options)?;
     options.finish()?;
-    if before.is_none() && against_plan.is_some() {
-        return Err(parameter("`against_plan` goes with `against`").into());
-    }
     if before.is_some() && wave.asked.compares() {
         return Err(parameter("`compare` does not go with `against`").into());
     }
-    let other = against_plan.map_or(plan.0.clone(), |plan| plan.get().0.clone());
     run(py, progress, |watch| {
         let (mut now, mut told) = wave.of(&plan.0, responses, watch)?;
         if let Some(before) = before {

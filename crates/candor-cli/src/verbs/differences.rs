@@ -10,6 +10,7 @@ use candor_study::survey::Survey;
 use candor_study::words::p_value;
 use clap::Args;
 
+use super::estimate::ValuesArgs;
 use super::read_plan;
 use super::survey::{Sources, count as count_responses};
 use crate::failure::Failure;
@@ -23,15 +24,8 @@ pub struct DifferenceArgs {
     /// Means of these attributes, compared between groups or waves: "a", "a;b"
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, conflicts_with = "independence")]
     mean: String,
-    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
-    #[arg(
-        long,
-        value_name = "NAME:NUMBERS",
-        default_value = "",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    values: String,
+    #[command(flatten)]
+    values: ValuesArgs,
     /// Shares among those who answered: whose answer to no attribute of the table is missing
     #[arg(long, requires = "tables")]
     without_missing: bool,
@@ -61,10 +55,16 @@ impl DifferenceArgs {
         let words = DifferenceWords {
             tables: self.tables.clone(),
             mean: self.mean.clone(),
-            values: self.values.clone(),
+            values: self.values.values.clone(),
             without_missing: self.without_missing,
             compare: self.compare.clone(),
         };
+        if self.tables.is_none() && self.mean.is_empty() {
+            return Err(Failure::Usage(
+                "say what is tested: --independence A,B for two attributes, or --tables or --mean with --compare or --against"
+                    .to_owned(),
+            ));
+        }
         if self.compare.is_none() && self.against.is_empty() {
             return Err(Failure::Usage(
                 "say what is compared: --compare NAME for the groups of an attribute, or --against FILE for an earlier wave"

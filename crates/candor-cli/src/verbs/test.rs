@@ -33,7 +33,7 @@ pub struct TestArgs {
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
     counts: Vec<String>,
     /// Whether these two attributes are independent
-    #[arg(long, value_name = "A,B", required_unless_present_any = ["tables", "mean"])]
+    #[arg(long, value_name = "A,B")]
     independence: Option<String>,
     #[command(flatten)]
     differences: DifferenceArgs,

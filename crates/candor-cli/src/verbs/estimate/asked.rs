@@ -9,6 +9,20 @@ use clap::Args;
 use crate::failure::Failure;
 use crate::shell;
 
+/// What categories stand for, of every verb that takes means.
+#[derive(Args)]
+pub struct ValuesArgs {
+    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
+    #[arg(
+        long,
+        value_name = "NAME:NUMBERS",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub values: String,
+}
+
 #[derive(Args)]
 pub struct AskedArgs {
     /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"; "a | b" are the shares of a among those with the same b; names with signs in quotes [marginals, unless numbers are asked for]
@@ -26,15 +40,8 @@ pub struct AskedArgs {
     /// Quantiles: "a:0.5", "a:0.25,0.75 | b"
     #[arg(long, value_name = "NAME:SHARE,..", default_value = "", hide_default_value = true)]
     quantile: String,
-    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
-    #[arg(
-        long,
-        value_name = "NAME:NUMBERS",
-        default_value = "",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    values: String,
+    #[command(flatten)]
+    values: ValuesArgs,
 }
 
 impl AskedArgs {
@@ -45,7 +52,7 @@ impl AskedArgs {
 
     /// What is asked of a schema.
     pub fn read(&self, schema: &Schema) -> Result<(Asked, NumbersAsked), Failure> {
-        let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values)?;
+        let wanted = NumbersAsked::parse(schema, &self.mean, &self.quantile, &self.values.values)?;
         let asked = match &self.tables {
             None if !wanted.is_empty() => {
                 Asked::tables(TableList::of(Vec::new(), schema).map_err(|error| Failure::about("--tables", error))?)
@@ -72,7 +79,7 @@ impl AskedArgs {
             ("--compare", compare),
             ("--mean", &self.mean),
             ("--quantile", &self.quantile),
-            ("--values", &self.values),
+            ("--values", &self.values.values),
         ];
         texts.into_iter().filter_map(given).chain(missing).collect()
     }

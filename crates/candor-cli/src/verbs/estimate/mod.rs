@@ -15,7 +15,7 @@ use candor_tables::output;
 use candor_tables::visible::visible;
 use clap::{Args, ValueEnum};
 
-pub use asked::AskedArgs;
+pub use asked::{AskedArgs, ValuesArgs};
 
 use super::survey::{Sources, SurveyArgs, count};
 use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
