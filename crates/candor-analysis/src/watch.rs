@@ -107,9 +107,9 @@ impl<'a> Clock<'a> {
 
     /// The same as [`stops`](Clock::stops) for a search that counts something else than seconds.
     pub fn tell(&self, step: Step) -> Option<Stopped> {
-        match self.began.elapsed() >= self.limit {
-            true => Some(Stopped::OutOfTime),
-            false => self.watch.tell(step).err().map(|_| Stopped::Interrupted),
+        match self.watch.tell(step) {
+            Err(Cancelled) => Some(Stopped::Interrupted),
+            Ok(()) => (self.began.elapsed() >= self.limit).then_some(Stopped::OutOfTime),
         }
     }
 }
