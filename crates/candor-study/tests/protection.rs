@@ -111,7 +111,7 @@ fn whoever_waits_may_end_it() {
     for method in [FrontMethod::Exact, FrontMethod::Evolve] {
         let options = FrontOptions { method, points: 3, ..FrontOptions::default() };
         let prior = Prior::uniform(3).unwrap();
-        after(2, |watch| front(prior, &options, watch).is_err_and(|error| cancelled(&error)));
+        after(2, |watch| front(prior, &options, watch).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time));
     }
     let tables = TableList::marginals(schema);
     let (responses, _) = survey.randomized();
@@ -132,6 +132,58 @@ fn whoever_waits_may_end_it() {
         done.is_err_and(|error| cancelled(&error))
     });
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Somebody who ends searches, and nothing else.
+fn impatient(work: impl FnOnce(Watch<'_>)) {
+    work(Watch::new(&|step: &Step| !step.is_search));
+}
+
+#[test]
+fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
+    let (schema, usual) = (Schema::of_sizes(&[3, 4, 2, 5, 3, 2]).unwrap(), DesignOptions::default());
+    for (parameters, exceeds) in [
+        (r#""method": "optimal", "epsilon": 2, "ratio": [1, 2, 3, 1, 2, 3]"#, 2.0),
+        (r#""method": "optimal", "attribute_epsilon": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]"#, 2.1),
+        (r#""method": "workload", "epsilon": 2"#, 2.0),
+        (r#""method": "clusters", "epsilon": 2, "clusters": [["a1", "a2", "a3"]], "inside": "workload""#, 2.0),
+    ] {
+        let request = |more: &str| format!("{{{parameters}{more}}}").parse().unwrap();
+        let done = design_while(&schema, &request(""), &usual, Watch::nobody()).unwrap();
+        assert!(!done.interrupted && !done.out_of_time, "{parameters}");
+        impatient(|watch| {
+            let found = design_while(&schema, &request(""), &usual, watch).unwrap();
+            let certified = found.epsilon.certified.unwrap();
+            assert!(found.interrupted && !found.out_of_time && certified <= exceeds, "{parameters}: {certified}");
+            let (bound, best) = (found.epsilon.lower_bound, done.epsilon.certified.unwrap());
+            assert!(bound.is_none_or(|bound| bound <= certified.min(best) + 1e-9), "{parameters}: {bound:?}");
+        });
+        let late = design_while(&schema, &request(r#", "time_limit": 0"#), &usual, Watch::nobody()).unwrap();
+        assert!(late.out_of_time && !late.interrupted, "{parameters}");
+    }
+    impatient(|watch| {
+        let found = compare(&schema, 2.0, &CompareOptions::default(), watch).unwrap();
+        let interrupted = |name: &str| found.methods.iter().find(|one| one.method == name).unwrap().interrupted;
+        assert_eq!([interrupted("optimal"), interrupted("independent")], [Some(true), Some(false)]);
+    });
+}
+
+#[test]
+fn a_front_out_of_time_has_the_points_there_was_time_for() {
+    let options = FrontOptions { points: 9, time_limit: Some(0.0), ..FrontOptions::default() };
+    let found = front(Prior::uniform(3).unwrap(), &options, Watch::nobody()).unwrap();
+    assert!(found.out_of_time && !found.interrupted);
+    assert!(found.points.unwrap().is_empty() && !found.warner.is_empty() && found.rows.len() == 9);
+    // Three exact points, and nothing after them: spread over the privacies, not the first ones.
+    let told = AtomicUsize::new(0);
+    let goes_on = |_: &Step| told.fetch_add(1, Ordering::Relaxed) < 3;
+    let options = FrontOptions { points: 9, method: FrontMethod::Exact, ..FrontOptions::default() };
+    let found = front(Prior::uniform(3).unwrap(), &options, Watch::new(&goes_on)).unwrap();
+    let places: Vec<usize> = (0..9).filter(|&i| found.rows[i].exact.is_some()).collect();
+    assert!(places.len() == 3 && places.contains(&0) && places.contains(&8), "{places:?}");
+    assert!(
+        found.interrupted && found.rows.iter().all(|row| row.exact.is_none_or(|exact| Some(exact) >= row.lower_bound))
+    );
 }
 
 #[test]
