@@ -265,9 +265,14 @@ fn general_pattern_sets() {
     prove("threshold", alone(channel(threshold)), Some(response(0, &[vec![0], vec![0], vec![0]])));
     prove("bitmap", alone(channel(bitmap)), None);
     prove("single pattern", alone(channel(PatternSet::Only(vec![1, 2]))), None);
-    // Too many attributes for one die: patterns are drawn until one is inside.
-    let many = PatternSet::Threshold { weights: (0..13).map(|i| 1 + i % 3).collect(), limit: 5 };
-    prove("threshold of thirteen", alone(patterns(&[Axis::single(2); 13], &[(many, 3), (PatternSet::All, 1)])), None);
+    // Too many attributes for one die: patterns are drawn until one is inside, or attribute by attribute.
+    let thirteen = |set: PatternSet| alone(patterns(&[Axis::single(2); 13], &[(set, 3), (PatternSet::All, 1)]));
+    for limit in [12, 5] {
+        let many = PatternSet::Threshold { weights: (0..13).map(|i| 1 + i % 3).collect(), limit };
+        prove(&format!("threshold {limit} of thirteen"), thirteen(many), None);
+    }
+    let listed = PatternSet::Bitmap(Bitmap::of(13, |p| p % 11 == 3));
+    prove("bitmap of thirteen", thirteen(listed), None);
 }
 
 #[test]
@@ -323,10 +328,11 @@ fn follows(seen: &[f64], law: &[f64], name: &str) {
     assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{name}: {statistic} with {degrees}");
 }
 
-/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with resampling.
+/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with resampling. Each once
+/// with a set that is met by chance, and once with one that is walked.
 #[test]
 fn thresholds_over_many_attributes_in_bulk() {
-    for (k, limit) in [(16, 20), (24, 32), (130, 220)] {
+    for (k, limit) in [(16, 20), (16, 12), (24, 32), (24, 22), (130, 220), (130, 190)] {
         let sizes: Vec<usize> = (0..k).map(|i| 2 + i % 3).collect();
         let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();
         let weights: Vec<u64> = (0..k as u64).map(|i| 1 + i * 7 % 5).collect();

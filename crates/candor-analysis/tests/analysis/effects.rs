@@ -11,7 +11,7 @@ use candor_analysis::regress::{
     RegressError, Sample, anticipate, normal_points, regress,
 };
 use candor_analysis::tally::answer_codes;
-use rand_chacha::ChaCha20Rng;
+use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 

@@ -10,7 +10,7 @@ use candor_analysis::regress::{
     Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress,
 };
 use candor_analysis::tally::answer_codes;
-use rand_chacha::ChaCha20Rng;
+use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 /// Surveys of each kind.

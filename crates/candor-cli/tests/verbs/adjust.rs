@@ -81,7 +81,7 @@ fn margins_that_cannot_be_met_and_slow_convergence_are_told() {
     let sandbox = Sandbox::new();
     sandbox.people("people.csv", 8);
     sandbox.plan();
-    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 3").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 11").fine();
     let few = "adjust plan.json responses.csv --margins smokes,age -o weighted.csv";
     let said = sandbox.run(few).fine();
     assert!(said.out.contains("No answer with a weight has these") && said.out.contains("smokes = "), "{}", said.out);

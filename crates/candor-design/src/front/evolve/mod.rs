@@ -194,7 +194,7 @@ fn meet(islands: &mut [Island]) {
 }
 
 struct Island {
-    rng: rand_chacha::ChaCha12Rng,
+    rng: chacha20::ChaCha12Rng,
     population: Vec<Candidate>,
     archive: Vec<Candidate>,
     omega: Omega,
@@ -203,7 +203,7 @@ struct Island {
 }
 
 impl Island {
-    fn new(goal: &Goal, parameters: &Parameters, mut rng: rand_chacha::ChaCha12Rng) -> Island {
+    fn new(goal: &Goal, parameters: &Parameters, mut rng: chacha20::ChaCha12Rng) -> Island {
         let n = goal.prior().len();
         let population =
             (0..parameters.population).map(|_| Candidate::new(variation::random(n, &mut rng), goal)).collect();
