@@ -1,4 +1,5 @@
 //! Pattern channels by their definition, written out without any of the library's shortcuts.
+#![allow(dead_code, reason = "no test needs all of it")]
 
 use std::collections::HashMap;
 
