@@ -120,8 +120,11 @@ impl Worst {
     }
 }
 
-/// What one method did in one case: whether the search was cut, and everything measured; or why it was refused.
-type Outcome = Result<(bool, [Option<f64>; COLUMNS.len()]), String>;
+/// Whether a search was cut, and everything measured.
+type Measured = (bool, [Option<f64>; COLUMNS.len()]);
+
+/// What one method did in one case, or why it was refused.
+type Outcome = Result<Measured, String>;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -167,10 +170,7 @@ fn tell(worst: &BTreeMap<(usize, usize), (&str, Worst)>) {
 }
 
 /// Whether the search was cut, and what everything took.
-fn measure(
-    case: &Case,
-    request: serde_json::Value,
-) -> Result<(bool, [Option<f64>; COLUMNS.len()]), Box<dyn std::error::Error>> {
+fn measure(case: &Case, request: serde_json::Value) -> Result<Measured, Box<dyn std::error::Error>> {
     let schema = Schema::of_sizes(&case.sizes)?;
     let request: Request = serde_json::from_value(request)?;
     let (designed, design) = timed(|| judged(&schema, &request));
