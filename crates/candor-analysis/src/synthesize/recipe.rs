@@ -56,7 +56,7 @@ impl Recipe {
     ///
     /// # Panics
     /// If a step is given what is not there, draws what is, or has another number of shares than cells; or an attribute is never drawn.
-    pub fn draw<R: CryptoRng + ?Sized>(&self, schema: &Schema, records: u64, rng: &mut R) -> Vec<Vec<u16>> {
+    pub fn draw(&self, schema: &Schema, records: u64, rng: &mut dyn CryptoRng) -> Vec<Vec<u16>> {
         let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];
         if let Some(Part { attributes, shares }) = &self.public {
             let shape = schema.shape(attributes);
@@ -123,12 +123,12 @@ fn occurring(schema: &Schema, part: &Part, columns: &[Vec<u16>]) -> Margin {
 
 impl Step {
     /// For each record the cell of what is drawn.
-    fn draw<R: CryptoRng + ?Sized>(
+    fn draw(
         &self,
         schema: &Schema,
         columns: &[Vec<u16>],
         records: usize,
-        rng: &mut R,
+        rng: &mut dyn CryptoRng,
     ) -> Vec<u32> {
         let (given, width) = (schema.shape(&self.given), schema.shape(&self.drawn).cells());
         assert_eq!(given.cells() * width, self.shares.len(), "a share for each cell");

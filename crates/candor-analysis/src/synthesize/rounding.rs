@@ -38,13 +38,13 @@ pub(super) fn counts_from(shares: &[f64], total: u64, start: f64) -> Vec<u64> {
 }
 
 /// A uniformly random number from 0 to below 1.
-pub(super) fn uniform<R: CryptoRng + ?Sized>(rng: &mut R) -> f64 {
+pub(super) fn uniform(rng: &mut dyn CryptoRng) -> f64 {
     let Ok(drawn) = below_u64(1 << 53, rng);
     drawn as f64 / (1u64 << 53) as f64
 }
 
 /// Each number as often as it counts, in a uniformly random order (Fisher and Yates).
-pub(super) fn shuffled<R: CryptoRng + ?Sized>(counts: &[u64], rng: &mut R) -> Vec<u32> {
+pub(super) fn shuffled(counts: &[u64], rng: &mut dyn CryptoRng) -> Vec<u32> {
     let numbers = counts.iter().zip(0u32..).flat_map(|(&count, number)| std::iter::repeat_n(number, count as usize));
     let mut shuffled: Vec<u32> = numbers.collect();
     for place in (1..shuffled.len()).rev() {

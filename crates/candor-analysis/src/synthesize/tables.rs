@@ -42,7 +42,7 @@ pub fn estimated_tables<'a>(
 ///
 /// # Panics
 /// If the parts do not hold every attribute exactly once, or their shares are not distributions over their cells.
-pub fn from_tables<R: CryptoRng + ?Sized>(schema: &Schema, parts: &[Part], records: u64, rng: &mut R) -> Vec<Vec<u16>> {
+pub fn from_tables(schema: &Schema, parts: &[Part], records: u64, rng: &mut dyn CryptoRng) -> Vec<Vec<u16>> {
     let mut columns: Vec<Vec<u16>> = vec![Vec::new(); schema.attributes().len()];
     for Part { attributes: table, shares } in parts {
         let shape = schema.shape(table);
@@ -62,11 +62,11 @@ pub fn from_tables<R: CryptoRng + ?Sized>(schema: &Schema, parts: &[Part], recor
 ///
 /// # Panics
 /// If there is not one weight, 0 or more, for each record.
-pub fn from_weights<R: CryptoRng + ?Sized>(
+pub fn from_weights(
     answers: &DistinctRecords,
     weights: &[f64],
     records: u64,
-    rng: &mut R,
+    rng: &mut dyn CryptoRng,
 ) -> Vec<Vec<u16>> {
     assert_eq!(answers.len(), weights.len(), "a weight for each record");
     // Sorted, records of the same first categories follow one another, and their sums are kept, too.
