@@ -202,7 +202,7 @@ impl Effort {
     fn for_categories(n: usize) -> Effort {
         match n {
             0..=MAX_ENUMERATED => Effort { finest: TOLERANCE, closed: CLOSED, rounds: MOST_ROUNDS },
-            _ if n <= BY_PROGRAM => Effort { finest: 1e-5, closed: FINE, rounds: 100 },
+            _ if n <= BY_PROGRAM => Effort { finest: 1e-5, closed: FINE, rounds: 60 },
             _ => Effort { finest: 1e-3, closed: FINE, rounds: 2 },
         }
     }
