@@ -105,6 +105,7 @@ class Design(Result):
     alternatives: list[Any]
     altered: list[Any]
     out_of_time: bool
+    interrupted: bool
     pairs: Any
     for_prior: Any
     notes: list[str]
@@ -310,6 +311,8 @@ class Front(Result):
     prior: list[float]
     posterior_bound: float
     respondents: float
+    out_of_time: bool
+    interrupted: bool
     #: All methods at each privacy, as CSV.
     csv: str
 

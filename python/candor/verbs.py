@@ -128,12 +128,14 @@ def compare(
     missing: str | Iterable[str] | None = None,
     repeats: int | None = None,
     seed: int | None = None,
+    time_limit: float | None = None,
 ) -> Comparison:
     """The methods side by side: at the same record `epsilon`, or for one attribute at the same `added_variance` (or that of `l`).
 
     With `for_`, such as ``"mean:Age"``, grids for the mean of an attribute are compared at `epsilon`.
     With `shares`, a table of what is anticipated, errors are told for it, too, and the best method is the best for it.
     With `simulate`, a table of true records is randomized under every plan, and estimates are compared with the truth.
+    Each method may search for `time_limit` seconds (10 unless it is said); `out_of_time` says of each whether that was too short.
 
     >>> compare([3, 2], epsilon=2, tables="marginals").recommended in [one.name for one in methods()]
     True
@@ -153,7 +155,7 @@ def compare(
         return Comparison.loads(_candor.compare_for(_schema(schema)._native, for_, asked))
     options = written(
         epsilon=epsilon, tables=tables, clusters=None if clusters is None else _clusters(clusters),
-        respondents=respondents, missing=names(missing), repeats=repeats, seed=seed,
+        respondents=respondents, missing=names(missing), repeats=repeats, seed=seed, time_limit=time_limit,
     )  # fmt: skip
     records = None if simulate is None else frames.given(simulate)
     with Bar() as bar:
@@ -167,7 +169,7 @@ def front(prior: Iterable[float] | None = None, *, from_: Tables | None = None, 
 
     The prior is given, counted in a table (`from_`, with `attribute` and perhaps `bins`), or `normal_prior`, `gamma_prior`
     (with `shape`, `scale`) or `uniform_prior`. Other parameters are those of the command: `posterior_bound`, `respondents`,
-    `points`, `privacy`, `method`, `outputs`, and those of the search.
+    `points`, `privacy`, `method`, `outputs`, `time_limit`, and those of the search.
 
     >>> found = front([0.5, 0.3, 0.2], method="exact", points=3)
     >>> len(found.points)

@@ -14,6 +14,18 @@
 //! assert!((1..=9).try_for_each(|done| watch.tell(Step::of("records", done, Some(9)))).is_err());
 //! assert_eq!(seen.into_inner(), 3);
 //! ```
+//!
+//! A search has something at every step. It asks a [`Clock`], and ends with the best so far:
+//!
+//! ```
+//! use candor_analysis::watch::{Clock, Stopped, Watch};
+//!
+//! assert_eq!(Clock::starts(None, Watch::nobody()).stops(Some(("gap", 0.1))), None);
+//! assert_eq!(Clock::starts(Some(0.0), Watch::nobody()).stops(None), Some(Stopped::OutOfTime));
+//! assert_eq!(Clock::starts(None, Watch::new(&|step| !step.is_search)).stops(None), Some(Stopped::Interrupted));
+//! ```
+
+use std::time::{Duration, Instant};
 
 /// How far long work is.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,26 +37,82 @@ pub struct Step {
     pub done: u64,
     /// How many there are, if that is known.
     pub total: Option<u64>,
-    /// For a search: how good what it has found is so far.
-    pub best: Option<f64>,
+    /// For a search: what tells how good the best so far is, such as "gap", and that number.
+    pub best: Option<(&'static str, f64)>,
+    /// Whether this is a search, which has something at every step: ended here, it gives the best so far.
+    pub is_search: bool,
 }
 
 impl Step {
     /// So many done.
     pub fn of(what: &'static str, done: u64, total: Option<u64>) -> Step {
-        Step { what, done, total, best: None }
+        Step { what, done, total, best: None, is_search: false }
     }
 
-    /// The same, with how good what was found is so far.
+    /// So many done of a search, which gives the best so far if it is ended here.
+    pub fn of_search(what: &'static str, done: u64, total: Option<u64>) -> Step {
+        Step { is_search: true, ..Step::of(what, done, total) }
+    }
+
+    /// The same as a step of a search.
     #[must_use]
-    pub fn with_best(self, best: f64) -> Step {
-        Step { best: Some(best), ..self }
+    pub fn as_search(self) -> Step {
+        Step { is_search: true, ..self }
+    }
+
+    /// The same, with how good the best so far is, by this name.
+    #[must_use]
+    pub fn with_best(self, name: &'static str, best: f64) -> Step {
+        Step { best: Some((name, best)), ..self }
     }
 }
 
 /// Somebody who waits for long work. It is asked at every step, from any thread, whether the work shall go on; nobody watches by default.
 #[derive(Clone, Copy, Default)]
 pub struct Watch<'a>(Option<&'a (dyn Fn(&Step) -> bool + Sync)>);
+
+/// Why a search ended before it was done. What it gives is valid, and the best so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Its time was up.
+    OutOfTime,
+    /// Whoever waited for it ended it.
+    Interrupted,
+}
+
+/// The outer stop of a search, in seconds, if none is given. Searches end by counted steps, most of them long before.
+pub const SECONDS: f64 = 30.0;
+
+/// When a search began, and how long it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock<'a> {
+    began: Instant,
+    limit: Duration,
+    watch: Watch<'a>,
+}
+
+impl<'a> Clock<'a> {
+    /// From now on for so many seconds, [`SECONDS`] if nothing is said.
+    pub fn starts(seconds: Option<f64>, watch: Watch<'a>) -> Clock<'a> {
+        // A limit beyond the clock's range is none.
+        let limit = Duration::try_from_secs_f64(seconds.unwrap_or(SECONDS)).unwrap_or(Duration::MAX);
+        Clock { began: Instant::now(), limit, watch }
+    }
+
+    /// Tells how many of the seconds are over, and how good the best so far is if that is known; says whether the search must end, and why.
+    pub fn stops(&self, best: Option<(&'static str, f64)>) -> Option<Stopped> {
+        let total = (self.limit != Duration::MAX).then_some(self.limit.as_secs());
+        self.tell(Step { best, ..Step::of_search("seconds", self.began.elapsed().as_secs(), total) })
+    }
+
+    /// The same as [`stops`](Clock::stops) for a search that counts something else than seconds.
+    pub fn tell(&self, step: Step) -> Option<Stopped> {
+        match self.watch.tell(step) {
+            Err(Cancelled) => Some(Stopped::Interrupted),
+            Ok(()) => (self.began.elapsed() >= self.limit).then_some(Stopped::OutOfTime),
+        }
+    }
+}
 
 /// Whoever waited for the work ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -48,7 +48,7 @@ fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
                             responses.push((tag, codes, p));
                         }
                     }
-                    Channel::Strip(_) => unreachable!("tests/strips.rs has these"),
+                    Channel::Strip(_) => unreachable!("tests/analysis/strips.rs has these"),
                     Channel::Matrix(matrix) => {
                         let input = truth.iter().zip(matrix.sizes()).fold(0, |cell, (&c, &n)| cell * n + c);
                         for output in 0..matrix.labels().len() {
@@ -640,7 +640,8 @@ proptest! {
         let total: f64 = counts.iter().sum();
         let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };
         let tally = TableTally::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
-        let inverse = whole.clone().try_inverse().filter(|inverse| inverse.norm() < 1e4);
+        // By elimination: for small matrices `try_inverse` of the whole has a closed form, which loses digits here.
+        let inverse = whole.clone().lu().try_inverse().filter(|inverse| inverse.norm() < 1e4);
         prop_assume!(inverse.is_some());
         let inverse = inverse.unwrap();
         let estimate = estimator.estimate(&tally, Target::Population).unwrap();

@@ -7,23 +7,35 @@ use std::time::Duration;
 use candor_analysis::watch::{Step, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Long work, with a progress bar if somebody watches; the bar is taken away in the end. Interruptions end the whole program, so that the work always
-/// goes on.
+use crate::interruption;
+
+/// Long work, with a progress bar if somebody watches; the bar is taken away in the end. An interruption ends a search, which gives the best so far;
+/// anything else it ends with the whole program.
 pub fn watched<T>(work: impl FnOnce(Watch<'_>) -> T) -> T {
     let progress = Progress::new();
     let goes_on = |step: &Step| {
         progress.show(step);
-        true
+        interruption::goes_on(step.is_search)
     };
     let done = work(Watch::new(&goes_on));
+    interruption::goes_on(false);
+    progress.bar.finish_and_clear();
+    done
+}
+
+/// Work of which nobody knows how far it is: what is done, and for how long, if somebody watches.
+pub fn working<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let progress = Progress::new();
+    progress.bar.set_style(style(&format!("{{spinner}} {what}, {{elapsed}}")));
+    let done = work();
     progress.bar.finish_and_clear();
     done
 }
 
 struct Progress {
     bar: ProgressBar,
-    /// What is counted now.
-    what: Mutex<&'static str>,
+    /// What is counted now, and whether with how good it is.
+    shown: Mutex<(&'static str, bool)>,
 }
 
 impl Progress {
@@ -34,21 +46,22 @@ impl Progress {
         }
         bar.enable_steady_tick(Duration::from_millis(200));
         bar.set_style(style("{spinner} {elapsed}"));
-        Progress { bar, what: Mutex::default() }
+        Progress { bar, shown: Mutex::default() }
     }
 
     fn show(&self, step: &Step) {
-        if let Ok(mut what) = self.what.lock()
-            && *what != step.what
+        let kind = (step.what, step.best.is_some());
+        if let Ok(mut shown) = self.shown.lock()
+            && *shown != kind
         {
-            *what = step.what;
+            *shown = kind;
             self.bar.set_style(style(&layout(step)));
         }
         if let Some(total) = step.total {
             self.bar.set_length(total);
         }
-        if let Some(best) = step.best {
-            self.bar.set_message(format!("{best:.4}"));
+        if let Some((name, best)) = step.best {
+            self.bar.set_message(format!("{name} {best:.4}"));
         }
         self.bar.set_position(step.done);
     }
@@ -58,11 +71,15 @@ impl Progress {
 fn layout(step: &Step) -> String {
     let what = step.what;
     match (step.total, step.best) {
-        (None, _) => format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}, {{elapsed}}"),
-        (Some(_), None) => format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, {{per_sec}}, {{eta}} left"),
-        (Some(_), Some(_)) => {
-            format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, hypervolume {{msg}}, {{elapsed}}")
+        (None, None) => format!("{{spinner}} {{human_pos}} {what}, {{per_sec}}, {{elapsed}}"),
+        (None, Some(_)) => format!("{{spinner}} {{human_pos}} {what}, {{msg}}, {{elapsed}}"),
+        // A search may end long before its time is over.
+        (Some(_), None) if what == "seconds" => "{bar:40} searching, {pos} of at most {len} seconds".to_owned(),
+        (Some(_), Some(_)) if what == "seconds" => {
+            "{bar:40} searching, {pos} of at most {len} seconds, {msg}".to_owned()
         }
+        (Some(_), None) => format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, {{per_sec}}, {{eta}} left"),
+        (Some(_), Some(_)) => format!("{{bar:40}} {{human_pos}} of {{human_len}} {what}, {{msg}}, {{elapsed}}"),
     }
 }
 

@@ -57,8 +57,8 @@ fn summary() {
     let mut privacies = goal.spread(50);
     privacies.extend(known.map(|(privacy, _)| privacy));
     privacies.sort_by(f64::total_cmp);
-    let best = polish_front(&goal, &evolved, &privacies, 6, 1, |_, _| Ok(())).unwrap();
-    let between = fill_in(&goal, &privacies, &best, 3);
+    let best = polish_front(&goal, &evolved, &privacies, 6, 1, &|| true, |_, _| Ok(()));
+    let between = fill_in(&goal, &privacies, &best, 3, &|| true);
     let polished = || best.iter().flatten().chain(&between).map(|found| found.measures);
     println!(
         "evolve with polish: hypervolume {:.4} (search alone {:.4}) in {:.1} s of CPU",

@@ -70,7 +70,7 @@ pub struct ClustersRequest {
     /// The epsilon that those who took part in finding the clusters have spent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// Stop searching after so many seconds.
+    /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
@@ -95,7 +95,7 @@ impl Design for ClustersRequest {
         let effort = Effort::within(schema.private().len(), self.time_limit, watch);
         let plan = clusters(schema, &together, &budget.epsilons(schema)?, inside, effort)?;
         let notes = self.spent.map(|spent| spent_note(spent, plan.guarantee().epsilon().get()));
-        Ok(Designed { notes: notes.into_iter().collect(), out_of_time: effort.is_over(), ..Designed::from(plan) })
+        Ok(Designed { notes: notes.into_iter().collect(), stopped: effort.stopped(), ..Designed::from(plan) })
     }
 
     fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {

@@ -2,6 +2,7 @@
 
 use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Stopped;
 use serde::Serialize;
 
 use crate::bound::Standing;
@@ -14,8 +15,8 @@ pub struct Designed {
     pub plan: Plan,
     /// No channel with the same marginal attribute epsilons has a smaller record epsilon.
     pub lower_bound: Option<f64>,
-    /// Whether the search ended because its time was up.
-    pub out_of_time: bool,
+    /// Why the search ended before it was done, if it did: the plan is the best until then, and its bounds hold.
+    pub stopped: Option<Stopped>,
     /// What the same attribute epsilons would cost otherwise.
     pub alternatives: Vec<Alternative>,
     /// Attributes whose epsilon is not the one asked for.
@@ -129,7 +130,7 @@ impl From<Plan> for Designed {
         Designed {
             plan,
             lower_bound: None,
-            out_of_time: false,
+            stopped: None,
             alternatives: Vec::new(),
             altered: Vec::new(),
             standing: None,

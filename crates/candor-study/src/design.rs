@@ -3,7 +3,7 @@
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Watch;
+use candor_analysis::watch::{Stopped, Watch};
 use candor_design::bound::Standing;
 use candor_design::designed::{Altered, Alternative, Choice, Judgement};
 use candor_design::expectation::{Expectation, OtherTruths, expectations};
@@ -69,8 +69,10 @@ pub struct Design {
     pub alternatives: Vec<Alternative>,
     /// Attributes whose epsilon is not the one asked for.
     pub altered: Vec<Altered>,
-    /// Whether the search ended because its time was up.
+    /// Whether the search ended because its time was up: the plan is the best until then.
     pub out_of_time: bool,
+    /// Whether whoever watched ended the search: the plan is the best until then.
+    pub interrupted: bool,
     /// The pairs that it tells least about; `None` where there are none, or answers are drawn by a matrix.
     pub pairs: Option<Pairs>,
     /// What it gives for the prior that it was made for, if it was made for one.
@@ -166,7 +168,8 @@ fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -
         seconds: None,
         alternatives: designed.alternatives,
         altered: designed.altered,
-        out_of_time: designed.out_of_time,
+        out_of_time: designed.stopped == Some(Stopped::OutOfTime),
+        interrupted: designed.stopped == Some(Stopped::Interrupted),
         notes: designed.notes,
         standing: designed.standing,
         choice: designed.workload,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use candor_analysis::watch::{Step, Watch};
+use candor_analysis::watch::{Cancelled, Clock, Step, Stopped, Watch};
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::front::exact::{self, ExactPoint};
 use candor_design::front::hypervolume::hypervolume;
@@ -60,6 +60,8 @@ pub struct FrontOptions {
     pub outputs: Option<usize>,
     /// How the search searches.
     pub search: Search,
+    /// After so many seconds no further channel is looked for; [`SECONDS`](candor_analysis::watch::SECONDS) if `None`.
+    pub time_limit: Option<f64>,
 }
 
 impl Default for FrontOptions {
@@ -72,6 +74,7 @@ impl Default for FrontOptions {
             method: FrontMethod::All,
             outputs: None,
             search: Search::default(),
+            time_limit: None,
         }
     }
 }
@@ -98,6 +101,10 @@ pub struct Fronts {
     pub posterior_bound: f64,
     /// For how many respondents utility is told.
     pub respondents: f64,
+    /// Whether it ended because its time was up: what there is is valid, but some points are missing or less good.
+    pub out_of_time: bool,
+    /// Whether whoever watched ended it.
+    pub interrupted: bool,
     /// All methods at each privacy. Not in JSON.
     #[serde(skip)]
     pub rows: Vec<FrontRow>,
@@ -155,25 +162,31 @@ pub struct FrontRow {
     pub outputs: Option<usize>,
 }
 
-/// The front for a prior. `watch` is told the generations and rounds of a search, then the exact points.
+/// The front for a prior. `watch` is told the exact points, then the generations and rounds of a search. Ended early, it gives what it has.
 ///
 /// # Errors
-/// If a parameter is out of its range, a privacy cannot be reached, or whoever watches ends it.
+/// If a parameter is out of its range, or a privacy cannot be reached.
 pub fn front(prior: Prior, options: &FrontOptions, watch: Watch<'_>) -> Result<Fronts, StudyError> {
     check(options)?;
     let goal = Goal::new(prior, options.posterior_bound)?;
     let privacies = options.privacy.clone().unwrap_or_else(|| goal.spread(options.points));
     privacies.iter().try_for_each(|&privacy| goal.check_privacy(privacy))?;
+    if options.method != FrontMethod::Exact {
+        options.search.parameters.check(&goal)?;
+    }
+    let clock = Clock::starts(options.time_limit, watch);
+    let exact = match options.method {
+        FrontMethod::Evolve => None,
+        FrontMethod::All | FrontMethod::Exact => Some(best_channels(&goal, &privacies, options, clock)?),
+    };
     let searched = match options.method {
         FrontMethod::Exact => None,
         FrontMethod::All | FrontMethod::Evolve => {
-            Some(search(&goal, &privacies, &options.search, options.respondents, watch)?)
+            Some(search(&goal, &privacies, &options.search, options.respondents, clock)?)
         }
     };
-    let exact = match options.method {
-        FrontMethod::Evolve => None,
-        FrontMethod::All | FrontMethod::Exact => Some(best_channels(&goal, &privacies, options, watch)?),
-    };
+    let missing = exact.iter().flatten().any(Option::is_none);
+    let stopped = searched.as_ref().and_then(|searched| searched.stopped).or(clock.stops(None).filter(|_| missing));
     let found = Found {
         respondents: options.respondents,
         warner: warner::front(&goal, STEPS),
@@ -181,6 +194,7 @@ pub fn front(prior: Prior, options: &FrontOptions, watch: Watch<'_>) -> Result<F
         privacies,
         exact,
         searched,
+        stopped,
     };
     Ok(found.fronts())
 }
@@ -196,20 +210,38 @@ fn check(options: &FrontOptions) -> Result<(), StudyError> {
     Ok(())
 }
 
-/// The best channels, with any number of outputs or so many at most.
+/// The best channels, with any number of outputs or so many at most; `None` where there was no time for one. What there was time for is spread over the
+/// privacies.
 fn best_channels(
     goal: &Goal,
     privacies: &[f64],
     options: &FrontOptions,
-    watch: Watch<'_>,
-) -> Result<Vec<ExactPoint>, FrontError> {
-    let Some(outputs) = options.outputs else { return exact::front(goal, privacies, watch).into_iter().collect() };
-    let total = Some(privacies.len() as u64);
-    let point = |(done, &privacy): (u64, &f64)| {
-        watch.tell(Step::of("points", done, total))?;
-        with_outputs(goal, privacy, outputs, options.search.parameters.seed)
+    clock: Clock<'_>,
+) -> Result<Vec<Option<ExactPoint>>, FrontError> {
+    // By their bits from behind: the range is halved again and again.
+    let mut order: Vec<usize> = (0..privacies.len()).collect();
+    order.sort_by_key(|&i| (i as u64).reverse_bits());
+    let asked: Vec<f64> = order.iter().map(|&i| privacies[i]).collect();
+    let goes_on = |step: &Step| clock.tell(step.clone().as_search()).is_none();
+    let watch = Watch::new(&goes_on);
+    let found: Vec<Result<ExactPoint, FrontError>> = match options.outputs {
+        None => exact::front(goal, &asked, watch),
+        Some(outputs) => {
+            let point = |(done, &privacy): (u64, &f64)| {
+                watch.tell(Step::of("points", done, Some(asked.len() as u64)))?;
+                with_outputs(goal, privacy, outputs, options.search.parameters.seed)
+            };
+            (0..).zip(&asked).map(point).collect()
+        }
     };
-    (0..).zip(privacies).map(point).collect()
+    let mut points = vec![None; privacies.len()];
+    for (place, found) in order.into_iter().zip(found) {
+        points[place] = match found {
+            Err(FrontError::Cancelled(Cancelled)) => None,
+            found => Some(found?),
+        };
+    }
+    Ok(points)
 }
 
 /// What was computed.
@@ -218,8 +250,9 @@ struct Found {
     respondents: f64,
     privacies: Vec<f64>,
     warner: Vec<WarnerPoint>,
-    exact: Option<Vec<ExactPoint>>,
+    exact: Option<Vec<Option<ExactPoint>>>,
     searched: Option<Searched>,
+    stopped: Option<Stopped>,
 }
 
 impl Found {
@@ -258,9 +291,11 @@ impl Found {
 
     fn fronts(&self) -> Fronts {
         let evolved = |points: &mut dyn Iterator<Item = &Measures>| points.map(|m| self.evolved_point(m)).collect();
-        let exact = self.exact.as_ref().map(|points| points.iter().map(|point| self.exact_point(point)).collect());
+        let exact =
+            self.exact.as_ref().map(|points| points.iter().flatten().map(|point| self.exact_point(point)).collect());
         let at = self.searched.as_ref().map(|searched| evolved(&mut searched.at.iter().flatten()));
-        let exact_volume = self.exact.as_ref().map(|exact| self.volume(exact.iter().map(|point| point.measures)));
+        let exact_volume =
+            self.exact.as_ref().map(|exact| self.volume(exact.iter().flatten().map(|point| point.measures)));
         let searched_volume = self.searched.as_ref().map(|searched| self.volume(searched.kept.iter().copied()));
         let classical = |point: &WarnerPoint| ClassicalPoint {
             privacy: point.measures.privacy,
@@ -276,6 +311,8 @@ impl Found {
             prior: self.goal.prior().shares().to_vec(),
             posterior_bound: self.goal.bound(),
             respondents: self.respondents,
+            out_of_time: self.stopped == Some(Stopped::OutOfTime),
+            interrupted: self.stopped == Some(Stopped::Interrupted),
             rows: (0..self.privacies.len()).map(|i| self.row(i)).collect(),
             range: self.goal.range(),
             evaluations: self.searched.as_ref().map(|searched| searched.evaluations),
@@ -285,7 +322,7 @@ impl Found {
     fn row(&self, i: usize) -> FrontRow {
         let privacy = self.privacies[i];
         let evolved = self.searched.as_ref().and_then(|searched| searched.at[i]);
-        let exact = self.exact.as_ref().map(|exact| &exact[i]);
+        let exact = self.exact.as_ref().and_then(|exact| exact[i].as_ref());
         let worst = exact.map(|point| point.measures.worst_posterior).or(evolved.map(|m| m.worst_posterior));
         let serving = self.warner.iter().filter(|point| point.measures.privacy >= privacy - EQUAL);
         FrontRow {

@@ -1,8 +1,9 @@
 //! Work on all cores whose results are taken in order.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// does not wait then for a source that may have nothing to give for long, such as a pipe: the thread
 /// that reads it ends with its next item.
 pub(crate) fn in_order<I, T, E>(
-    items: impl Iterator<Item = I> + Send + 'static,
+    mut items: impl Iterator<Item = I> + Send + 'static,
     map: impl Fn(u64, I) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E>
@@ -21,47 +22,77 @@ where
     I: Send + 'static,
     T: Send + 'static,
 {
+    let read = Arc::new(Mutex::new(BTreeMap::new()));
+    let mapped = Mutex::new(BTreeMap::new());
+    let mut taken = Ok(());
+    let fetch = {
+        let read = read.clone();
+        move |number| items.next().map(|item| locked(&read).insert(number, item)).is_some()
+    };
+    let work = |number| {
+        let item = locked(&read).remove(&number);
+        if let Some(result) = item.map(|item| map(number, item)) {
+            locked(&mapped).insert(number, result);
+        }
+    };
+    let mut finish = |number| {
+        let result = locked(&mapped).remove(&number);
+        taken = result.map_or(Ok(()), &mut take);
+        taken.is_ok()
+    };
+    numbers_in_order(Box::new(fetch), &work, &mut finish);
+    taken
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What [`in_order`] does, with the numbers of the items alone, so that it is compiled once for all kinds of them: fetches items until
+/// there is none, works on them on all cores, and finishes each in turn, until that fails.
+fn numbers_in_order(
+    mut fetch: Box<dyn FnMut(u64) -> bool + Send>,
+    work: &(dyn Fn(u64) + Sync),
+    finish: &mut dyn FnMut(u64) -> bool,
+) {
     let workers = thread::available_parallelism().map_or(1, |cores| cores.get());
-    let (work, queue) = sync_channel::<(u64, I, SyncSender<T>)>(workers);
-    let (promise, promised) = sync_channel::<Receiver<T>>(2 * workers);
+    let (todo, queue) = sync_channel::<(u64, SyncSender<u64>)>(workers);
+    let (promise, promised) = sync_channel::<Receiver<u64>>(2 * workers);
     let reader = thread::spawn(move || {
-        for (number, item) in (0..).zip(items) {
+        for number in (0..).take_while(|number| fetch(*number)) {
             let (done, result) = sync_channel(1);
-            if promise.send(result).is_err() || work.send((number, item, done)).is_err() {
+            if promise.send(result).is_err() || todo.send((number, done)).is_err() {
                 break;
             }
         }
     });
     let (queue, over) = (Mutex::new(queue), AtomicBool::new(false));
-    thread::scope(|scope| {
+    let finished = thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK);
+                    let next = locked(&queue).recv_timeout(LOOK);
                     match next {
-                        // Nobody waits for the result any more after an error.
-                        Ok((number, item, done)) => drop(done.send(map(number, item))),
+                        Ok((number, done)) => {
+                            work(number);
+                            // Nobody waits for the result any more after an error.
+                            let _ = done.send(number);
+                        }
                         Err(RecvTimeoutError::Timeout) => {}
                         Err(RecvTimeoutError::Disconnected) => break,
                     }
                 }
             });
         }
-        let mut taken = Ok(());
-        for result in promised {
-            // A worker that panicked leaves its promise unkept; the scope passes the panic on.
-            let Ok(result) = result.recv() else { break };
-            taken = take(result);
-            if taken.is_err() {
-                break;
-            }
-        }
+        // A worker that panicked leaves its promise unkept; the scope passes the panic on.
+        let finished = promised.into_iter().all(|result| result.recv().is_ok_and(&mut *finish));
         over.store(true, Ordering::Relaxed);
-        taken
-    })?;
-    // All promises were kept, so the reader is at its end; a panic of its own must not pass for one.
-    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    Ok(())
+        finished
+    });
+    if finished {
+        // All promises were kept, so the reader is at its end; a panic of its own must not pass for one.
+        reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
 }
 
 #[cfg(test)]

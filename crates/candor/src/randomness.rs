@@ -5,13 +5,13 @@
 //! table is randomized in batches; batch `i` uses stream `i` of one key, so that the result does
 //! not depend on the number of threads.
 
+use chacha20::ChaCha12Rng;
 use getrandom::SysRng;
-use rand_chacha::ChaCha12Rng;
-use rand_core::{SeedableRng, TryCryptoRng};
+use rand_core::{SeedableRng, TryCryptoRng, TryRng};
 
 /// A key from which independent generators are made, one per batch.
 pub struct Source {
-    key: ChaCha12Rng,
+    key: [u8; 32],
     seed: Option<u64>,
 }
 
@@ -21,14 +21,15 @@ impl Source {
     /// # Errors
     /// If the operating system fails to give entropy.
     pub fn from_os() -> Result<Source, EntropyError> {
-        let key = ChaCha12Rng::try_from_rng(&mut SysRng).map_err(|error| EntropyError(error.to_string()))?;
+        let mut key = [0; 32];
+        SysRng.try_fill_bytes(&mut key).map_err(|error| EntropyError(error.to_string()))?;
         Ok(Source { key, seed: None })
     }
 
     /// A reproducible key, for simulations and tests: whoever knows the seed can undo the
     /// randomization.
     pub fn from_seed(seed: u64) -> Source {
-        Source { key: ChaCha12Rng::seed_from_u64(seed), seed: Some(seed) }
+        Source { key: ChaCha12Rng::seed_from_u64(seed).get_seed(), seed: Some(seed) }
     }
 
     /// The seed, if this is a simulation.
@@ -38,7 +39,7 @@ impl Source {
 
     /// The generator of one batch; ask for each number once.
     pub fn stream(&self, batch: u64) -> ChaCha12Rng {
-        let mut rng = self.key.clone();
+        let mut rng = ChaCha12Rng::from_seed(self.key);
         rng.set_stream(batch);
         rng
     }

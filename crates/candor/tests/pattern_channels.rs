@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use candor::channel::{Axis, Bitmap, Epsilon, Part, Pattern, PatternSet, Rational};
-use definition::{answers, law, product};
+use definition::{Law, answers, product, whole_law};
+use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use proptest::prelude::*;
 
@@ -14,8 +15,8 @@ struct Oracle {
     axes: Vec<Axis>,
     truths: Vec<Vec<usize>>,
     answers: Vec<Vec<u32>>,
-    /// `probability[truth][answer]`.
-    probability: Vec<Vec<Rational>>,
+    /// `probability[truth][answer]`, all over the same denominator.
+    probability: Vec<Vec<BigUint>>,
     /// The same as floats.
     float: Vec<Vec<f64>>,
 }
@@ -25,8 +26,14 @@ impl Oracle {
         let axes = pattern.axes().to_vec();
         let listed = answers(&axes);
         let truths = product(&axes.iter().map(|axis| (0..axis.categories).collect()).collect::<Vec<Vec<usize>>>());
-        let probability: Vec<Vec<Rational>> = truths.iter().map(|truth| law(pattern, &listed, truth)).collect();
-        let float = |p: &Rational| p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap();
+        let laws: Vec<Law> = truths.iter().map(|truth| whole_law(pattern, &listed, truth)).collect();
+        let denominator = laws[0].denominator.clone();
+        assert!(
+            laws.iter()
+                .all(|law| law.denominator == denominator && law.numerators.iter().sum::<BigUint>() == denominator)
+        );
+        let probability: Vec<Vec<BigUint>> = laws.into_iter().map(|law| law.numerators).collect();
+        let float = |numerator: &BigUint| numerator.to_f64().unwrap() / denominator.to_f64().unwrap();
         let float = probability.iter().map(|row| row.iter().map(float).collect()).collect();
         let mask = |set: &Vec<usize>| set.iter().map(|c| 1u32 << c).sum::<u32>();
         let answers = listed.iter().map(|answer| answer.iter().map(mask).collect()).collect();
@@ -41,8 +48,7 @@ impl Oracle {
         }
         let mut worst = Epsilon::ZERO;
         for (members, z) in groups.values().flat_map(|members| (0..self.answers.len()).map(move |z| (members, z))) {
-            let column = || members.iter().map(|&t| &self.probability[t][z]);
-            worst = worst.max(Epsilon::of_ratio(column().max().unwrap(), column().min().unwrap()));
+            worst = worst.max(largest_ratio(members.iter().map(|&t| &self.probability[t][z])));
         }
         worst.get()
     }
@@ -50,27 +56,43 @@ impl Oracle {
     /// The same for the answer of attribute `i` alone; also checks that it depends on nothing else.
     fn marginal_epsilon(&self, i: usize) -> f64 {
         let masks: Vec<u32> = self.answers.iter().map(|answer| answer[i]).collect();
-        let law = |t: usize, mask: u32| -> Rational {
-            (0..masks.len()).filter(|&z| masks[z] == mask).map(|z| self.probability[t][z].clone()).sum()
+        let law = |t: usize, mask: u32| -> BigUint {
+            (0..masks.len()).filter(|&z| masks[z] == mask).map(|z| &self.probability[t][z]).sum()
         };
         let mut worst = Epsilon::ZERO;
         for mask in masks.iter().copied().collect::<HashSet<u32>>() {
-            let mut by_category: Vec<Option<Rational>> = vec![None; self.axes[i].categories];
+            let mut by_category: Vec<Option<BigUint>> = vec![None; self.axes[i].categories];
             for t in 0..self.truths.len() {
                 let p = law(t, mask);
                 let seen = &mut by_category[self.truths[t][i]];
                 assert!(seen.as_ref().is_none_or(|seen| *seen == p), "the marginal depends on another attribute");
                 *seen = Some(p);
             }
-            let values: Vec<Rational> = by_category.into_iter().flatten().collect();
-            worst = worst.max(Epsilon::of_ratio(values.iter().max().unwrap(), values.iter().min().unwrap()));
+            worst = worst.max(largest_ratio(by_category.iter().flatten()));
         }
         worst.get()
+    }
+
+    /// For every truth, the mean of a function of exactly these attributes that sums to zero along each.
+    fn contrasts(&self, attributes: &[usize]) -> Vec<f64> {
+        let g: Vec<f64> = self.answers.iter().map(|answer| contrast(attributes.iter().map(|&i| answer[i]))).collect();
+        self.float.iter().map(|law| law.iter().zip(&g).map(|(p, g)| p * g).sum()).collect()
     }
 
     fn expectation(&self, truth: usize, f: impl Fn(&[u32]) -> f64) -> f64 {
         self.answers.iter().zip(&self.float[truth]).map(|(answer, p)| p * f(answer)).sum()
     }
+}
+
+/// `ln` of the largest over the smallest.
+fn largest_ratio<'a>(values: impl Iterator<Item = &'a BigUint> + Clone) -> Epsilon {
+    let [largest, smallest] = [values.clone().max(), values.min()].map(|value| Rational::from(value.unwrap().clone()));
+    Epsilon::of_ratio(&largest, &smallest)
+}
+
+/// The product over some attributes of how the first category is answered and the second is not.
+fn contrast(masks: impl Iterator<Item = u32>) -> f64 {
+    masks.map(|mask| f64::from(mask & 1) - f64::from(mask >> 1 & 1)).product()
 }
 
 fn close(found: f64, expected: f64) -> bool {
@@ -94,8 +116,10 @@ fn agrees_with_definition(pattern: &Pattern) {
     }
 
     // The law of the pattern over every subset of attributes, and its eigenvalues.
+    let subset = |chosen: usize| -> Vec<usize> { (0..k).filter(|i| chosen >> i & 1 == 1).collect() };
+    let contrasts: Vec<Vec<f64>> = (0..1 << k).map(|chosen| oracle.contrasts(&subset(chosen))).collect();
     for chosen in 0usize..1 << k {
-        let attributes: Vec<usize> = (0..k).rev().filter(|i| chosen >> i & 1 == 1).collect();
+        let attributes: Vec<usize> = subset(chosen).into_iter().rev().collect();
         let masses = pattern.marginal(&attributes);
         let t = attributes.len();
         for wanted in 0..1 << t {
@@ -108,12 +132,9 @@ fn agrees_with_definition(pattern: &Pattern) {
         }
         for (set, lambda) in masses.eigenvalues().into_iter().enumerate() {
             let inside: Vec<usize> = (0..t).filter(|at| set >> at & 1 == 1).map(|at| attributes[at]).collect();
-            for (x, truth) in oracle.truths.iter().enumerate() {
-                // A function of exactly these attributes that sums to zero along each.
-                let sign = |mask: u32| f64::from(mask & 1) - f64::from(mask >> 1 & 1);
-                let g = |answer: &[u32]| inside.iter().map(|&i| sign(answer[i])).product::<f64>();
-                let f: f64 = inside.iter().map(|&i| sign(1 << truth[i])).product();
-                let expected = oracle.expectation(x, g);
+            let expected = &contrasts[inside.iter().map(|i| 1 << i).sum::<usize>()];
+            for (truth, &expected) in oracle.truths.iter().zip(expected) {
+                let f = contrast(inside.iter().map(|&i| 1 << truth[i]));
                 assert!(close(lambda * f, expected), "{pattern:?} {inside:?}: {lambda} * {f} != {expected}");
             }
         }

@@ -38,6 +38,7 @@ pub fn compare_methods(
     let (respondents, tables, clusters) =
         (options.take("respondents")?, options.take("tables")?, options.take::<Vec<Vec<String>>>("clusters")?);
     let (repeats, seed) = (options.take("repeats")?, options.take("seed")?);
+    let time_limit = options.or("time_limit", default.time_limit)?;
     options.finish()?;
     if records.is_none() && (repeats.is_some() || seed.is_some()) {
         return Err(parameter("`repeats` and `seed` go with `simulate`").into());
@@ -46,7 +47,7 @@ pub fn compare_methods(
         let truths = records.map(|inputs| Records { schema: &schema.0, inputs }.read()).transpose()?;
         let (repeats, seed) = (repeats.unwrap_or(REPEATS), seed.unwrap_or(SEED));
         let simulate = truths.as_ref().map(|truths| Simulate { truths, repeats, seed });
-        let asked = CompareOptions { respondents, tables, clusters, simulate, shares, ..default };
+        let asked = CompareOptions { respondents, tables, clusters, time_limit, simulate, shares };
         Ok(json(&compare(&schema.0, epsilon, &asked, watch)?))
     })
 }

@@ -41,6 +41,7 @@ fn asked(options: &mut Options) -> Result<FrontOptions, Failure> {
     asked.privacy = options.take("privacy")?;
     asked.method = options.choice(asked.method)?;
     asked.outputs = options.take("outputs")?;
+    asked.time_limit = options.take("time_limit")?;
     asked.search.polish = options.or("polish", asked.search.polish)?;
     asked.search.rounds = options.or("rounds", asked.search.rounds)?;
     let search = &mut asked.search.parameters;

@@ -67,7 +67,7 @@ impl TableEstimator<'_> {
 }
 
 /// Multinomial counts with the shares of the counts seen: one binomial after another.
-fn resample(group: &Group, rng: &mut rand_chacha::ChaCha12Rng) -> Vec<f64> {
+fn resample(group: &Group, rng: &mut chacha20::ChaCha12Rng) -> Vec<f64> {
     let (mut left, mut mass) = (group.total as u64, group.total);
     let mut draw = |count: f64| {
         let share = if mass > 0.0 { (count / mass).clamp(0.0, 1.0) } else { 0.0 };

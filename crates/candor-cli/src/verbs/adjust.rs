@@ -19,7 +19,7 @@ use super::estimate::read_responses;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, tell_provenance};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::watched;
+use crate::progress::{watched, working};
 use crate::show::{count, emit, emit_json, plural, remark, table};
 
 #[derive(Args)]
@@ -99,6 +99,9 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What takes the time.
+const WHAT: &str = "finding weights";
+
 /// How many categories without answers are listed for people.
 const MOST_SHOWN: usize = 10;
 
@@ -115,7 +118,7 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
     let (records, read) = watched(|watch| distinct_responses(plan, inputs, watch))?;
     let simulation = read.simulation;
     tell_provenance(&Provenance::of(simulation, read.unmarked));
-    let mut adjustment = adjust(plan, &records, &tables, &raking.options())?;
+    let mut adjustment = working(WHAT, || adjust(plan, &records, &tables, &raking.options()))?;
     adjustment.simulation = simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })
@@ -127,7 +130,8 @@ fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted,
         return Err(Failure::Usage("--margins belongs to --method answers".to_owned()));
     }
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    let (records, mut adjustment) = synthesize::weigh(plan, parts, &counts, &args.raking.options())?;
+    let weigh = || synthesize::weigh(plan, parts, &counts, &args.raking.options());
+    let (records, mut adjustment) = working(WHAT, weigh)?;
     adjustment.simulation = counts.provenance().simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
     Ok(Weighted { records, adjustment })

@@ -16,6 +16,7 @@ use clap::Args;
 use super::design::describe_prior;
 use super::{compare_plans, read_plan};
 use crate::failure::Failure;
+use crate::progress::working;
 use crate::show::{emit, emit_json, paragraph, plural, table};
 
 /// With more details than this, the text shows the first ones only.
@@ -82,7 +83,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
     let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&others)?, shuffle };
     let [path] = &args.plans[..] else { return together(&args, &options) };
     let plan = read_plan(path)?;
-    let audit = audit(&plan, &options)?;
+    let audit = working("auditing", || audit(&plan, &options))?;
     match args.json {
         true => emit_json(&audit)?,
         false => emit(&(describe(&plan, &audit) + &describe_shuffling(audit.shuffled.as_ref())))?,

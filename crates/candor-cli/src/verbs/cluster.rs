@@ -19,7 +19,7 @@ use super::randomize::randomness;
 use super::{MissingArgs, parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
-use crate::progress::watched;
+use crate::progress::{watched, working};
 use crate::shell;
 use crate::show::{count, emit, emit_json, json_value, paragraph, remark, table};
 
@@ -201,15 +201,16 @@ fn responses_are_no_records(error: TableError) -> Failure {
 fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let records = Records { schema, inputs };
-    let columns = records.read().map_err(responses_are_no_records)?;
+    let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
-    Ok(from_parties(&parties, args.epsilon, measure(args), &randomness(args.seed)?)?)
+    let source = randomness(args.seed)?;
+    Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, measure(args), &source))?)
 }
 
 fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
     let tables = response_tables(plan.schema()).map_err(|error| about_description(args, error))?;
     let counts = read_responses(plan, &args.tables, args.delimiter, &tables)?;
-    Ok(from_responses(plan, &counts, measure(args), args.attenuated)?)
+    Ok(working("estimating pairs", || from_responses(plan, &counts, measure(args), args.attenuated))?)
 }
 
 fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Clusters) -> String {

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
+use crate::progress::working;
 use crate::show::{count, emit_json, remark};
 
 #[derive(Args)]
@@ -55,7 +56,8 @@ pub fn run(args: EnterArgs) -> Result<(), Failure> {
     }
     let target = Target::new(&args.output);
     let tables = Inputs::new(&args.answers, args.delimiter)?;
-    let entered = enter(&plan, tables, &args.cards, &args.keep, (&target, Format::of(&target)))?;
+    let enter = || enter(&plan, tables, &args.cards, &args.keep, (&target, Format::of(&target)));
+    let entered = working("entering answers", enter)?;
     if args.json {
         return emit_json(&entered);
     }

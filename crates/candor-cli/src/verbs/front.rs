@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use candor_analysis::watch::SECONDS;
 use candor_design::front::evolve::Parameters;
 use candor_design::front::search::Search;
 use candor_study::front::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
@@ -10,7 +11,7 @@ use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 
 use super::prior::PriorArgs;
-use super::{parse_respondents, plots, refuse_both};
+use super::{parse_limit, parse_respondents, plots, refuse_both};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
@@ -55,6 +56,9 @@ pub struct FrontArgs {
     /// As JSON
     #[arg(long)]
     json: bool,
+    /// Look for no further channel after so many seconds; what there is until then is shown
+    #[arg(long, value_name = "SECONDS", default_value_t = SECONDS, value_parser = parse_limit, allow_negative_numbers = true)]
+    time_limit: f64,
     #[command(flatten)]
     search: SearchArgs,
 }
@@ -152,6 +156,7 @@ impl FrontArgs {
             method: self.method.into(),
             outputs: self.outputs,
             search: Search { parameters: self.search.parameters(), polish, rounds },
+            time_limit: Some(self.time_limit),
         }
     }
 }
@@ -236,6 +241,12 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
          in powers of ten. All of it holds for this prior only. The gap is the most by which any channel whatever could be better than the exact one. \
          Next: candor design --method front with one of these privacies.",
     );
+    if fronts.out_of_time {
+        text += &paragraph("The time limit was reached: points are missing, or less good than they could be.");
+    }
+    if fronts.interrupted {
+        text += &paragraph("It was interrupted: points are missing, or less good than they could be.");
+    }
     for file in plots {
         let _ = writeln!(text, "  drawn: {}", file.display());
     }

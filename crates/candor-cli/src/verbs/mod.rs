@@ -168,6 +168,14 @@ fn parse_respondents(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A limit: seconds, or an epsilon.
+fn parse_limit(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(limit) if limit >= 0.0 => Ok(limit),
+        _ => Err("a limit is a number, 0 or more".to_owned()),
+    }
+}
+
 /// A delimiter as the user writes it: one character, or `tab`.
 fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text {

@@ -11,6 +11,7 @@ use super::prior::PriorArgs;
 use super::{parse_respondents, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
+use crate::progress::working;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 #[derive(Args)]
@@ -62,7 +63,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
         allow_unbounded: args.allow_unbounded,
         respondents: args.respondents,
     };
-    let refined = refine(&plan, prior, &options).map_err(wrong)?;
+    let refined = working("splitting answers", || refine(&plan, prior, &options)).map_err(wrong)?;
     caution.iter().for_each(|caution| remark(caution));
     if let Some(path) = &args.output {
         output::write(&Target::new(path), refined.plan.to_json().as_bytes())?;

@@ -12,7 +12,7 @@ use super::estimate::parse_confidence;
 use super::survey::DesignArgs;
 use super::{parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
-use crate::progress::watched;
+use crate::progress::{watched, working};
 use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 
 #[derive(Args)]
@@ -114,7 +114,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     let inputs = Inputs::new(&args.responses, args.delimiter)?;
     let rows = watched(|watch| Rows::read(&plan, &asked, &survey, inputs, watch))?;
     tell_provenance(rows.provenance());
-    let found = regress(&asked, &rows, &options)?;
+    let found = working("fitting the model", || regress(&asked, &rows, &options))?;
     match args.json {
         true => emit_json(&found),
         false => {

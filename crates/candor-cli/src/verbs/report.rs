@@ -15,7 +15,7 @@ use super::survey::{Sources, SurveyArgs, count};
 use super::wave::{Earlier, WaveArgs};
 use super::{parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
-use crate::progress::watched;
+use crate::progress::{watched, working};
 use crate::shell;
 use crate::show::{emit, emit_data, emit_json};
 
@@ -101,7 +101,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
         waves: waves(&plan, &args)?,
         wave: args.waves.wave.clone(),
     };
-    let report = report(&plan, &asked, &wanted, &counts, &options)?;
+    let report = working("writing the report", || report(&plan, &asked, &wanted, &counts, &options))?;
     let html = report.page.html();
     let target = Target::new(&args.output);
     match target {
@@ -136,7 +136,7 @@ fn regressions(plan: &Plan, survey: &Survey, args: &ReportArgs) -> Result<Vec<Re
         let asked = model(plan, text, &options)?;
         let inputs = Inputs::new(&args.responses, args.delimiter)?;
         let rows = watched(|watch| Rows::read(plan, &asked, survey, inputs, watch))?;
-        Ok(regress(&asked, &rows, &options)?)
+        Ok(working("fitting a model", || regress(&asked, &rows, &options))?)
     };
     args.model.iter().map(fit).collect()
 }

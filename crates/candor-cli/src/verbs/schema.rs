@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use super::{MissingArgs, parse_delimiter, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
+use crate::progress::working;
 use crate::show::{count, emit, emit_json, plural, remark};
 
 #[derive(Args)]
@@ -107,7 +108,8 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
         }
     }
     let input = Input::open(&Location::new(&args.table), args.delimiter)?;
-    let inferred = infer(input.with_missing(Missing::named(args.missing)), &wishes)?;
+    let input = input.with_missing(Missing::named(args.missing));
+    let inferred = working("reading the table", || infer(input, &wishes))?;
     let target = Target::new(&args.output);
     output::write(&target, to_toml(&inferred.schema).as_bytes())?;
     inferred.notes.iter().for_each(|note| remark(&format!("note: {}", with_flags(note))));
@@ -124,16 +126,19 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What takes the time.
+const CHECKING: &str = "checking the tables";
+
 fn run_check(args: CheckArgs) -> Result<(), Failure> {
     let schema = read_schema(&args.schema)?;
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let (records, found, read) = if args.json {
-        let checked = check(&schema, inputs);
+        let checked = working(CHECKING, || check(&schema, inputs));
         emit_json(&checked)?;
         (checked.records, checked.problems.len() as u64, checked.unreadable.map_or(Ok(()), Err))
     } else {
         let mut problems = Grouped::default();
-        let (records, read) = each_problem(&schema, inputs, |problem| problems.add(problem));
+        let (records, read) = working(CHECKING, || each_problem(&schema, inputs, |problem| problems.add(problem)));
         problems.lines(&schema).iter().try_for_each(|line| emit(&format!("{line}\n")))?;
         (records, problems.count(), read)
     };

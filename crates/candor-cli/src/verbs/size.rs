@@ -19,6 +19,7 @@ use super::regress::{FamilyArg, parse_reference};
 use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
 use crate::flags::with_flags;
+use crate::progress::working;
 use crate::show::{count, emit, emit_json, label, remark, table};
 
 #[derive(Args)]
@@ -96,6 +97,9 @@ fn parse_margin(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What takes the time.
+const WHAT: &str = "working out how many respondents it takes";
+
 pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     if let Some(text) = &args.model {
@@ -105,8 +109,8 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let tables = TableList::parse(&args.tables, plan.schema()).map_err(|error| Failure::about("--tables", error))?;
     let interval = if args.simultaneous { Interval::Simultaneous } else { Interval::Wald };
     let sizes = match read_shares(args.shares.as_deref(), plan.schema())? {
-        Some(shares) => size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares)?,
-        None => size(&plan, &tables, margin, args.confidence, interval)?,
+        Some(shares) => working(WHAT, || size_anticipated(&plan, &tables, margin, args.confidence, interval, &shares))?,
+        None => working(WHAT, || size(&plan, &tables, margin, args.confidence, interval))?,
     };
     if args.json {
         return emit_json(&sizes);
@@ -161,7 +165,7 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     let numbers = args.numbers.as_deref().map_or(Ok(Vec::new()), names::list);
     let numbers = numbers.map_err(|error| Failure::about("--numbers", error))?;
     let options = EffectOptions { effects: args.effect.clone(), numbers, alpha, power, respondents };
-    let found = effects::effects(plan, &asked, &shares, &options)?;
+    let found = working(WHAT, || effects::effects(plan, &asked, &shares, &options))?;
     if args.json {
         return emit_json(&found);
     }

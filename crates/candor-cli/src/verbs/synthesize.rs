@@ -16,6 +16,7 @@ use super::estimate::read_responses;
 use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
+use crate::progress::working;
 use crate::show::{count, emit, emit_json, paragraph, remark};
 
 #[derive(Args)]
@@ -109,6 +110,9 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What takes the time.
+const WHAT: &str = "making records";
+
 /// The records and, if they are made from weights, what these are like.
 fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
     let parts = match args.method {
@@ -118,10 +122,10 @@ fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesi
         MethodArg::Joint => Parts::Joint,
         MethodArg::Adjusted => {
             let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
-            let made = synthesize_weighted(plan, &records, &adjustment, args.records, source)?;
+            let made = working(WHAT, || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
             return Ok((made, Some(describe(&adjustment))));
         }
     };
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
-    Ok((synthesize(plan, parts, &counts, args.records, source)?, None))
+    Ok((working(WHAT, || synthesize(plan, parts, &counts, args.records, source))?, None))
 }

@@ -66,6 +66,24 @@ fn the_trusted_base_is_small() {
     }
 }
 
+/// A file in a folder of tests that its `main.rs` does not name would never be compiled.
+#[test]
+fn no_test_is_forgotten() {
+    let mut programs = 0;
+    for tests in crates().iter().map(|each| each.folder.join("tests")).filter(|tests| tests.is_dir()) {
+        let files = rust_files(&tests);
+        for (main, listed) in files.iter().filter(|(path, _)| path.ends_with("main.rs")) {
+            programs += 1;
+            for (path, _) in files.iter().filter(|(path, _)| path.parent() == main.parent() && path != main) {
+                let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
+                let named = listed.lines().any(|line| line.trim_end() == format!("mod {module};"));
+                assert!(named, "{} is missing in {}", path.display(), main.display());
+            }
+        }
+    }
+    assert!(programs >= 7, "only {programs} folders of tests");
+}
+
 #[test]
 fn functions_fit_on_a_screen_and_files_have_one_subject() {
     let mut long = BTreeSet::new();

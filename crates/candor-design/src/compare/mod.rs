@@ -17,7 +17,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Step, Watch};
+use candor_analysis::watch::{Step, Stopped, Watch};
 
 use crate::bound::{Bound, Costs};
 pub use crate::method::{Goal, Skipped};
@@ -54,8 +54,8 @@ pub struct Made {
     pub times_the_bound: Option<f64>,
     /// What a respondent sends.
     pub answer: Answer,
-    /// Whether the search for it ended at the deadline.
-    pub out_of_time: bool,
+    /// Why the search for it ended before it was done, if it did.
+    pub stopped: Option<Stopped>,
 }
 
 /// Every method, with its plan and the errors to expect of it if the truth is uniform.
@@ -102,7 +102,7 @@ fn make(
     watch: Watch<'_>,
 ) -> Result<Made, Skipped> {
     let designed = design_watched(schema, &request, watch)?;
-    let (plan, out_of_time) = (designed.plan, designed.out_of_time);
+    let (plan, stopped) = (designed.plan, designed.stopped);
     let certified = plan.guarantee().epsilon().value();
     if let Some(certified) = certified.filter(|&e| !budget::is_met(goal.epsilon, e)) {
         return Err(Skipped::Short(certified));
@@ -126,7 +126,7 @@ fn make(
         answer: answer(&plan),
         request,
         plan,
-        out_of_time,
+        stopped,
     })
 }
 

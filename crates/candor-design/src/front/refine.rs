@@ -17,6 +17,9 @@ use super::{FrontError, Goal};
 /// Up to this many categories all vertices are looked at.
 pub const MAX_PROGRAM: usize = 12;
 
+/// The most numbers of split answers: those of 256 categories, whose answers a matrix just holds.
+const MAX_CELLS: usize = 1 << 24;
+
 /// How often the linear programs are repeated with what the last ones gave.
 const PROGRAMS: usize = 3;
 
@@ -38,7 +41,7 @@ pub struct Refined {
 /// are taken together. Costs `O(m n^2)`.
 ///
 /// # Errors
-/// If the channel has posteriors above the bound: splitting can only sharpen them.
+/// If the channel has posteriors above the bound: splitting can only sharpen them. If there would be too many answers.
 pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError> {
     let before = measure(channel, goal.prior());
     if before.worst_posterior > goal.bound() * (1.0 + 1e-9) {
@@ -50,7 +53,18 @@ pub fn refine(goal: &Goal, channel: &FrontChannel) -> Result<Refined, FrontError
             before.worst_posterior
         )));
     }
-    let greedy = channel.rows().map(|row| split(row, goal.bound())).collect();
+    let mut greedy: Vec<Vec<(f64, Vec<f64>)>> = Vec::new();
+    let mut cells = 0;
+    for row in channel.rows() {
+        greedy.push(split(row, goal.bound()));
+        cells += greedy.last().map_or(0, |pieces| pieces.len() * row.len());
+        if cells > MAX_CELLS {
+            let (answers, categories) = (greedy.len(), row.len());
+            return Err(FrontError::Channel(format!(
+                "splitting its answers makes too many: {answers} of them with {categories} categories already take {cells} numbers, and at                  most {MAX_CELLS} are held. Refine a plan with fewer categories"
+            )));
+        }
+    }
     let mut best = merged(goal, greedy);
     let mut after = measure(&best, goal.prior());
     for _ in 0..PROGRAMS {
@@ -217,6 +231,19 @@ mod tests {
     use proptest::prelude::*;
 
     /// Numbers computed by another program.
+    #[test]
+    fn too_many_answers_are_refused_before_they_are_held() {
+        let refined = |n: usize| {
+            let goal = Goal::new(Prior::normal(n).unwrap(), 1.0).unwrap();
+            let shares = goal.prior().shares();
+            let cell = |i: usize| shares[i % n] * if i % n == i / n { 0.5 } else { 0.5 / (n - 1) as f64 };
+            refine(&goal, &FrontChannel::new(goal.prior(), (0..n * n).map(cell).collect()))
+        };
+        assert!(refined(20).is_ok());
+        let told = refined(400).unwrap_err().to_string();
+        assert!(told.contains("400 categories") && told.contains("16777216"), "{told}");
+    }
+
     #[test]
     fn golden_refinements_of_warner() {
         let (uniform, normal) = (Prior::uniform(10).unwrap(), Prior::normal(10).unwrap());

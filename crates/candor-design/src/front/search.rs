@@ -1,9 +1,11 @@
 //! The evolutionary search of a front and its polish, as one: a matrix for each privacy, and everything worth keeping.
 
-use candor_analysis::watch::{Step, Watch};
+use std::sync::Mutex;
+
+use candor_analysis::watch::{Cancelled, Clock, Step, Stopped};
 
 use super::evolve::polishing::{fill_in, polish_front};
-use super::evolve::{Parameters, evolve};
+use super::evolve::{Parameters, evolve_while};
 use super::hypervolume::hypervolume;
 use super::measure::Measures;
 use super::polish::Polished;
@@ -42,40 +44,49 @@ pub struct Searched {
     pub kept: Vec<Measures>,
     /// How many matrices were tried.
     pub evaluations: usize,
+    /// Why it ended before it was done, if it did.
+    pub stopped: Option<Stopped>,
 }
 
-/// The evolutionary search (Huang and Du 2008, section V), and its polish at these privacies. `watch` is told the generations, then the rounds of
-/// polishing, each with the hypervolume for so many respondents.
+/// The evolutionary search (Huang and Du 2008, section V), and its polish at these privacies. Whoever watches the clock is told the generations, then the rounds
+/// of polishing, each with the hypervolume for so many respondents. Ended early, it gives the best so far.
 ///
 /// # Errors
-/// If a parameter is out of its range, or whoever watches ends it.
+/// If a parameter is out of its range.
 pub fn search(
     goal: &Goal,
     privacies: &[f64],
     search: &Search,
     respondents: f64,
-    watch: Watch<'_>,
+    clock: Clock<'_>,
 ) -> Result<Searched, FrontError> {
     let n = goal.prior().len();
     let volume = |points: &mut dyn Iterator<Item = Measures>| {
         hypervolume(points.map(|m| (m.privacy, m.utility(respondents, n))))
     };
     let generations = Some(search.parameters.generations as u64);
-    let evolved = evolve(goal, &search.parameters, |generation, front| {
+    let now = Mutex::new(Step::of_search("generations", 0, generations));
+    let told = |step: Step| {
+        now.lock().iter_mut().for_each(|now| **now = step.clone());
+        clock.tell(step).map_or(Ok(()), |_| Err(Cancelled))
+    };
+    let goes_on = || now.lock().is_ok_and(|now| clock.tell(now.clone()).is_none());
+    let evolved = evolve_while(goal, &search.parameters, &goes_on, |generation, front| {
         let best = volume(&mut front.iter().map(|candidate| candidate.measures));
-        watch.tell(Step::of("generations", generation as u64, generations).with_best(best))
+        told(Step::of_search("generations", generation as u64, generations).with_best("hypervolume", best))
     })?;
     let mut kept: Vec<Measures> = evolved.front.iter().map(|candidate| candidate.measures).collect();
     if search.polish {
         let measures = |found: &Option<Polished>| found.as_ref().map(|found| found.measures);
         let mut sorted = privacies.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let best = polish_front(goal, &evolved, &sorted, search.rounds, search.parameters.seed, |round, best| {
+        let (rounds, seed) = (search.rounds, search.parameters.seed);
+        let best = polish_front(goal, &evolved, &sorted, rounds, seed, &goes_on, |round, best| {
             let all = best.iter().filter_map(measures).chain(kept.iter().copied());
-            let step = Step::of("rounds of polishing", round as u64, Some(search.rounds as u64));
-            watch.tell(step.with_best(volume(&mut all.into_iter())))
-        })?;
-        let between = fill_in(goal, &sorted, &best, BETWEEN);
+            let step = Step::of_search("rounds of polishing", round as u64, Some(rounds as u64));
+            told(step.with_best("hypervolume", volume(&mut all.into_iter())))
+        });
+        let between = fill_in(goal, &sorted, &best, BETWEEN, &goes_on);
         kept.extend(best.iter().filter_map(measures).chain(between.iter().map(|found| found.measures)));
     }
     // What is at least as private serves as well.
@@ -87,5 +98,5 @@ pub fn search(
     let undominated = |m: &&Measures| !kept.iter().any(|other| other.dominates(m));
     let mut front: Vec<Measures> = kept.iter().filter(undominated).copied().collect();
     front.sort_by(|a, b| a.privacy.total_cmp(&b.privacy));
-    Ok(Searched { at, kept: front, evaluations: evolved.evaluations })
+    Ok(Searched { at, kept: front, evaluations: evolved.evaluations, stopped: clock.stops(None) })
 }

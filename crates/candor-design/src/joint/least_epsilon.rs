@@ -4,7 +4,7 @@ use candor::schema::Schema;
 use candor_analysis::watch::Watch;
 use serde::{Deserialize, Serialize};
 
-use super::optimal::search::{Effort, SECONDS};
+use super::optimal::search::Effort;
 use super::optimal::{optimal, optimal_within};
 use super::single_miss;
 use crate::designed::{Alternative, Designed};
@@ -24,7 +24,7 @@ pub struct OptimalRequest {
     /// The ratio of the attribute epsilons; all equal by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Vec<f64>>,
-    /// Stop searching after so many seconds; [`super::optimal::search::SECONDS`] if nothing is said.
+    /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
 }
@@ -32,7 +32,7 @@ pub struct OptimalRequest {
 impl Design for OptimalRequest {
     fn design(&self, schema: &Schema, watch: Watch<'_>) -> Result<Designed, DesignError> {
         let attributes = private(schema)?.len();
-        let effort = Effort::within(attributes, Some(self.time_limit.unwrap_or(SECONDS)), watch);
+        let effort = Effort::within(attributes, self.time_limit, watch);
         let found = match (&self.attribute_epsilon, self.epsilon) {
             (Some(epsilons), None) => optimal(schema, epsilons, effort)?,
             (None, Some(total)) => {
@@ -52,7 +52,7 @@ impl Design for OptimalRequest {
         let epsilons: Vec<f64> = found.plan.origin().requested.iter().map(|e| e.unwrap_or(0.0)).collect();
         Ok(Designed {
             lower_bound: Some(found.lower_bound),
-            out_of_time: found.out_of_time,
+            stopped: found.stopped,
             alternatives: alternatives(schema, &epsilons),
             ..Designed::from(found.plan)
         })

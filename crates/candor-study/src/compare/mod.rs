@@ -14,7 +14,7 @@ use candor_analysis::dependence::{Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::{EstimateError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
-use candor_analysis::watch::Watch;
+use candor_analysis::watch::{Stopped, Watch};
 use candor_design::compare::{Alone, Candidate, Goal, Made, Simulation, Skipped};
 use candor_design::compare::{EQUAL, alone, compare_watched, recommended, simulated_errors};
 use candor_design::expectation::OtherTruths;
@@ -41,8 +41,8 @@ pub struct CompareOptions<'a> {
     pub tables: Option<String>,
     /// Attributes that clusters keep together, by name; found in the records of the simulation if `None`.
     pub clusters: Option<Vec<Vec<String>>>,
-    /// How long each method may search, and its errors be predicted.
-    pub time_limit: Option<Duration>,
+    /// How many seconds each method may search, and as many its errors be predicted.
+    pub time_limit: f64,
     /// True records to be randomized under every plan, so that estimates can be compared with the truth.
     pub simulate: Option<Simulate<'a>>,
     /// What is anticipated of people: the best method is then the one with the least error of the tables for these. Designs do not change.
@@ -51,7 +51,7 @@ pub struct CompareOptions<'a> {
 
 impl Default for CompareOptions<'_> {
     fn default() -> Self {
-        let time_limit = Some(Duration::from_secs(10));
+        let time_limit = 10.0;
         CompareOptions { respondents: None, tables: None, clusters: None, time_limit, simulate: None, shares: None }
     }
 }
@@ -146,6 +146,8 @@ pub struct ComparedMethod {
     pub fingerprint: Option<String>,
     /// Whether the search for it ended because its time was up.
     pub out_of_time: Option<bool>,
+    /// Whether whoever watched ended the search for it.
+    pub interrupted: Option<bool>,
     /// Why it was left out.
     pub reason: Option<String>,
     /// For each list of tables, what was predicted and what came out.
@@ -208,7 +210,8 @@ pub fn compare(
         (None, Some(simulate)) => Some(clusters_in(schema, simulate.truths)),
         (None, None) => None,
     };
-    let time_limit = options.time_limit;
+    // A limit beyond the clock's range is none.
+    let time_limit = Duration::try_from_secs_f64(options.time_limit).ok();
     let goal = Goal { epsilon, respondents, tables: asked, clusters: clusters.as_deref(), time_limit };
     let candidates = compare_watched(schema, &goal, watch)?;
     let list = |name: &str, tables, error| List { name: name.to_owned(), tables, error };
@@ -320,7 +323,8 @@ fn compared(
         request: made.map(|made| made.request.clone()),
         command: None,
         fingerprint: plan.map(|plan| plan.fingerprint().as_str().to_owned()),
-        out_of_time: made.map(|made| made.out_of_time),
+        out_of_time: made.map(|made| made.stopped == Some(Stopped::OutOfTime)),
+        interrupted: made.map(|made| made.stopped == Some(Stopped::Interrupted)),
         reason: reason.map(ToString::to_string),
         simulation,
         plan: plan.cloned(),

@@ -21,11 +21,11 @@ pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub(crate) use pattern::MAX_EXACT;
 pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
-pub(crate) use pattern_set::MAX_STATES;
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
+pub(crate) use pattern_set::{MAX_STATES, State};
 pub use sampling::{Answer, Sampler};
 pub use strip::{Cells, MAX_CELLS, Strip};
-pub(crate) use threshold::MAX_HALVES;
+pub(crate) use threshold::{MAX_HALVES, products};
 
 use crate::schema::MAX_CATEGORIES;
 

@@ -3,7 +3,8 @@
 //! Every kind of set is a small automaton that reads the attributes in order and is told of each
 //! whether it misses. Counting, membership and drawing are each written once, over automata.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -110,11 +111,20 @@ pub struct Choices {
     pub miss: BigUint,
 }
 
-/// For each attribute and automaton state, the number of ways to answer the attributes from there
-/// on with the pattern in the set.
+/// The automaton of a set, with how many answers there are from every state on.
 pub(crate) struct Completions {
-    levels: Vec<HashMap<u64, BigUint>>,
-    sums: RemainingSums,
+    /// All that are reached.
+    pub(crate) states: Vec<State>,
+    /// The numbers of the states before each attribute, and at the end; before the first it is 0 alone.
+    pub(crate) levels: Vec<Range<usize>>,
+}
+
+/// A state that the automaton reaches.
+pub(crate) struct State {
+    /// The number of ways to answer the attributes from here on with the pattern in the set.
+    pub(crate) ways: BigUint,
+    /// The number of the state that a hit, and that a miss, of the next attribute leads to.
+    pub(crate) next: [Option<u32>; 2],
 }
 
 /// Which sums the attributes from each one on can add to a threshold's: states between which no sum
@@ -264,72 +274,75 @@ impl PatternSet {
         }
     }
 
-    /// The states that the automaton reaches before each attribute and at the end; `None` if they are too many.
-    fn reachable(&self, attributes: usize, sums: &RemainingSums) -> Option<Vec<HashSet<u64>>> {
-        let mut levels = vec![HashSet::from([sums.merged(0, 0)])];
-        let mut states = 1;
+    /// The states that the automaton reaches; `None` if they are too many. The ways of all but the last are left open.
+    pub(crate) fn reachable(&self, attributes: usize) -> Option<Completions> {
+        let sums = RemainingSums::of(self, attributes);
+        let (mut states, mut levels, mut level) = (Vec::new(), Vec::new(), vec![sums.merged(0, 0)]);
         for i in 0..attributes {
-            let mut next = HashSet::new();
-            for &state in &levels[i] {
-                for misses in [false, true] {
-                    next.extend(self.step(i, state, misses).map(|s| sums.merged(i + 1, s)));
-                }
-            }
-            states += next.len();
+            let (start, end) = (states.len(), states.len() + level.len());
+            let (mut numbers, mut next) = (HashMap::new(), Vec::new());
+            let mut onward = |state: u64, misses: bool| {
+                let to = sums.merged(i + 1, self.step(i, state, misses)?);
+                let number = (end + next.len()) as u32;
+                let known = *numbers.entry(to).or_insert(number);
+                next.extend((known == number).then_some(to));
+                Some(known)
+            };
+            states.extend(
+                level.iter().map(|&state| State {
+                    ways: BigUint::ZERO,
+                    next: [false, true].map(|misses| onward(state, misses)),
+                }),
+            );
+            levels.push(start..end);
             done(next.len());
             // A bitmap has at most 2^21, and lists them all in the file.
-            if states > MAX_STATES && matches!(self, PatternSet::Threshold { .. }) {
+            if end + next.len() > MAX_STATES && matches!(self, PatternSet::Threshold { .. }) {
                 return None;
             }
-            levels.push(next);
+            level = next;
         }
-        Some(levels)
-    }
-
-    /// Whether the automaton is small enough for [`PatternSet::completions`].
-    pub(crate) fn is_countable(&self, attributes: usize) -> bool {
-        self.reachable(attributes, &RemainingSums::of(self, attributes)).is_some()
+        levels.push(states.len()..states.len() + level.len());
+        states.extend(level.iter().map(|_| State { ways: BigUint::one(), next: [None; 2] }));
+        Some(Completions { states, levels })
     }
 
     /// Counts the ways to answer from every reachable state; `None` if the automaton is too large.
     pub(crate) fn completions(&self, choices: &[Choices]) -> Option<Completions> {
-        let sums = RemainingSums::of(self, choices.len());
-        let zero = |states: HashSet<u64>| states.into_iter().map(|state| (state, BigUint::ZERO)).collect();
-        let mut levels: Vec<HashMap<u64, BigUint>> =
-            self.reachable(choices.len(), &sums)?.into_iter().map(zero).collect();
-        if let Some(accepting) = levels.last_mut() {
-            accepting.values_mut().for_each(|ways| *ways = BigUint::one());
-        }
-        for i in (0..choices.len()).rev() {
-            let (before, after) = levels.split_at_mut(i + 1);
-            for (&state, ways) in &mut before[i] {
-                let onward = |misses| self.step(i, state, misses).map(|s| &after[0][&sums.merged(i + 1, s)]);
-                if let Some(onward) = onward(false) {
-                    *ways += &choices[i].hit * onward;
-                }
-                if let Some(onward) = onward(true) {
-                    *ways += &choices[i].miss * onward;
-                }
+        let mut counted = self.reachable(choices.len())?;
+        for (choice, level) in choices.iter().zip(counted.levels.clone()).rev() {
+            for number in level {
+                let misses = counted.onward(number, true, &choice.miss);
+                counted.states[number].ways = counted.hits(number, choice) + misses;
             }
         }
-        Some(Completions { levels, sums })
+        Some(counted)
     }
 }
 
 impl Completions {
     /// The number of answers with a pattern in the set.
     pub(crate) fn total(&self) -> &BigUint {
-        &self.levels[0][&self.sums.merged(0, 0)]
+        &self.states[0].ways
+    }
+
+    /// In how many of the ways from a state on the next attribute, which has these choices, hits.
+    pub(crate) fn hits(&self, state: usize, choice: &Choices) -> BigUint {
+        self.onward(state, false, &choice.hit)
+    }
+
+    fn onward(&self, state: usize, misses: bool, ways: &BigUint) -> BigUint {
+        let to = self.states[state].next[usize::from(misses)];
+        to.map_or(BigUint::ZERO, |to| ways * &self.states[to as usize].ways)
     }
 
     /// The pattern at position `rank < total()` when the answers are listed with hits before
     /// misses, first attribute slowest. Each pattern is met once for each of its answers.
-    pub(crate) fn pattern_at(&self, set: &PatternSet, choices: &[Choices], rank: BigUint) -> Vec<bool> {
-        let (mut rank, mut state) = (rank, self.sums.merged(0, 0));
+    pub(crate) fn pattern_at(&self, choices: &[Choices], rank: BigUint) -> Vec<bool> {
+        let (mut rank, mut state) = (rank, 0);
         let mut misses = Vec::with_capacity(choices.len());
-        for (i, choice) in choices.iter().enumerate() {
-            let onward = |misses| set.step(i, state, misses).map(|s| self.sums.merged(i + 1, s));
-            let hits = onward(false).map_or(BigUint::ZERO, |s| &choice.hit * &self.levels[i + 1][&s]);
+        for choice in choices {
+            let hits = self.hits(state, choice);
             let miss = rank >= hits;
             if miss {
                 rank -= hits;
@@ -338,7 +351,7 @@ impl Completions {
             if !ways.is_one() && !ways.is_zero() {
                 rank /= ways;
             }
-            state = onward(miss).unwrap_or_default();
+            state = self.states[state].next[usize::from(miss)].unwrap_or_default() as usize;
             misses.push(miss);
         }
         misses
@@ -400,7 +413,7 @@ mod tests {
             let mut seen = [0usize; 8];
             let mut rank = BigUint::ZERO;
             while &rank < table.total() {
-                let misses = table.pattern_at(&set, &choices, rank.clone());
+                let misses = table.pattern_at(&choices, rank.clone());
                 seen[(0..3).map(|i| usize::from(misses[i]) << i).sum::<usize>()] += 1;
                 rank += 1u32;
             }
@@ -437,7 +450,7 @@ mod tests {
         let limit = weights.iter().sum::<u64>() / 3;
         let set = PatternSet::Threshold { weights: weights.clone(), limit };
         let table = set.completions(&choices(&[3; 20])).unwrap();
-        assert!(table.levels.iter().map(HashMap::len).sum::<usize>() < 8_000);
+        assert!(table.states.len() < 8_000);
         let listed = set.members(20).into_iter().zip(0u32..).filter(|(member, _)| *member);
         let counted: u64 = listed.map(|(_, pattern)| 1 << pattern.count_ones()).sum();
         assert_eq!(table.total(), &BigUint::from(counted));

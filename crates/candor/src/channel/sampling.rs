@@ -101,7 +101,7 @@ impl<'a> Sampler<'a> {
                     }
                 };
                 let misses = match drawing {
-                    Drawing::Rank(table) => table.pattern_at(set, choices, below(table.total(), rng)?),
+                    Drawing::Rank(table) => table.pattern_at(choices, below(table.total(), rng)?),
                     Drawing::Rejection => draw_until_inside(set, pattern.axes(), rng)?,
                 };
                 let mut answers = Vec::with_capacity(truth.len());
@@ -236,7 +236,7 @@ fn subset<R: TryCryptoRng + ?Sized>(n: usize, size: usize, rng: &mut R) -> Resul
 }
 
 /// [`below_u64`] for integers of any size.
-fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
+pub(crate) fn below<R: TryCryptoRng + ?Sized>(n: &BigUint, rng: &mut R) -> Result<BigUint, R::Error> {
     let bits = (n - BigUint::one()).bits();
     let mut bytes = vec![0u8; bits.div_ceil(8) as usize];
     loop {

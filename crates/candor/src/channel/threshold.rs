@@ -58,7 +58,7 @@ pub fn measure(weights: &[u64], limit: u64, ways: &[[f64; 2]]) -> Option<Measure
 }
 
 /// What patterns are measured in: probabilities, or numbers of answers.
-pub(super) trait Number:
+pub(crate) trait Number:
     Clone + Zero + One + for<'a> Mul<&'a Self, Output = Self> + for<'a> AddAssign<&'a Self>
 {
 }
@@ -107,7 +107,7 @@ impl<T: Number> Half<T> {
 
 /// The product over all attributes, for every pattern by number; `ways[i]` is the factor of attribute `i` where it hits and
 /// where it misses.
-pub(super) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
+pub(crate) fn products<T: Number>(ways: &[[T; 2]]) -> Vec<T> {
     let mut products = vec![T::one()];
     for [hit, miss] in ways {
         let with: Vec<T> = products.iter().map(|p| p.clone() * miss).collect();

@@ -1,16 +1,17 @@
 //! One variable, one category per answer: kernels over whole columns of codes.
 
-use num_bigint::BigUint;
-use num_integer::Integer;
-use num_traits::ToPrimitive;
-use rand_core::CryptoRng;
-
 use super::bytes::Bytes;
 use super::die::{Die, UNDECIDED};
 use crate::channel::{Channel, Matrix, Pattern, Rational};
+use num_bigint::BigUint;
+use num_integer::Integer;
+use num_traits::ToPrimitive;
 
 /// How many values are worked on at a time: the scratch stays in the first-level cache.
 const RUN: usize = 2048;
+
+/// How many values are worked on before what is left open among them is settled.
+const BLOCK: usize = 64;
 
 /// The largest number of inputs and outputs of a kernel.
 const MAX_CODES: usize = u8::MAX as usize;
@@ -28,15 +29,13 @@ impl ColumnKernel {
             Channel::Strip(_) => None,
             Channel::Pattern(pattern) => {
                 let (categories, hit, miss) = answer_weights(pattern)?;
-                KAry::new(categories, hit, miss)
-                    .map(ColumnKernel::KAry)
-                    .or_else(|| Table::of_weights(categories, hit, miss).map(ColumnKernel::Table))
+                KAry::new(categories, hit, miss).map(ColumnKernel::KAry)
             }
         }
     }
 
     /// Randomizes a column of codes, all of which are known to be inputs.
-    pub(super) fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {
+    pub(super) fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
         match self {
             ColumnKernel::KAry(kernel) => kernel.column(truths, out, bytes),
             ColumnKernel::Table(table) => table.column(truths, out, bytes),
@@ -59,50 +58,34 @@ fn answer_weights(pattern: &Pattern) -> Option<(usize, u128, u128)> {
 
 /// k-ary randomized response with 16 random bits per value and no branch.
 ///
-/// The numbers below 2^16 are laid out as: `kept` of them answer the truth; then one cell of
-/// `divisor` numbers per category; the few that remain decide nothing. Those go to a die whose
-/// weights are exactly what the layout leaves each category short of, so the law is exact.
+/// The high half of a random number times the number of categories is a category, and the low half says what becomes of it: where it
+/// is small, in equally many numbers for each category, that category is the answer; where it is larger the truth is; the few numbers
+/// with the largest low halves decide nothing. Those go to a die whose weights are exactly what the others leave each category short
+/// of, so the law is exact.
 pub(super) struct KAry {
-    kept: u16,
-    cell: Divisor,
-    /// The last number that decides.
+    categories: u16,
+    /// Low halves below this answer with the category.
+    replaced: u16,
+    /// The largest low half that decides.
     decided: u16,
     /// What to do with the others, by truth.
     rest: Vec<Die>,
 }
 
-/// Division by a constant in 16-bit operations that compilers turn into vector instructions
-/// (Granlund and Montgomery 1994, figure 4.1).
-struct Divisor {
-    multiplier: u16,
-    shifts: [u32; 2],
-}
-
-impl Divisor {
-    /// For a divisor from 1 to 2^15.
-    fn new(divisor: u32) -> Divisor {
-        let bits = u32::BITS - (divisor - 1).leading_zeros();
-        let multiplier = (((1 << bits) - divisor) << 16) / divisor + 1;
-        Divisor { multiplier: multiplier as u16, shifts: [bits.min(1), bits.saturating_sub(1)] }
-    }
-
-    #[inline]
-    fn quotient(&self, number: u16) -> u16 {
-        let high = ((u32::from(number) * u32::from(self.multiplier)) >> 16) as u16;
-        (high + ((number - high) >> self.shifts[0])) >> self.shifts[1]
-    }
-}
-
 impl KAry {
     fn new(categories: usize, hit: u128, miss: u128) -> Option<KAry> {
         const NUMBERS: u128 = 1 << 16;
-        let total = miss.checked_mul(categories as u128 - 1)?.checked_add(hit)?;
+        let k = categories as u128;
+        let total = miss.checked_mul(k - 1)?.checked_add(hit)?;
         if hit < miss || miss == 0 || total > u128::MAX >> 24 {
             return None;
         }
+        // The first so many numbers of each category: low halves within a category rise by `k`, from less than `k`.
         let cell = NUMBERS * miss / total;
-        let kept = NUMBERS * hit / total - cell;
-        let decided = kept + cell * categories as u128;
+        // Low halves are the multiples of a power of two, each as often as that power: as few as suffice are left open.
+        let repeated = k & k.wrapping_neg();
+        let open = (NUMBERS - (NUMBERS * hit / total + cell * (k - 1))).next_multiple_of(repeated);
+        let kept = NUMBERS - cell * k - open;
         let rest = |truth: usize| {
             let short_of = |answer: usize| match answer == truth {
                 true => hit * NUMBERS - (kept + cell) * total,
@@ -110,39 +93,49 @@ impl KAry {
             };
             let weights: Vec<u128> = (0..categories).map(short_of).collect();
             // With nothing left over the die is never rolled.
-            Die::new(&weights, false).or_else(|| (decided == NUMBERS).then(|| Die::new(&[1], false))?)
+            Die::new(&weights, false).or_else(|| (open == 0).then(|| Die::new(&[1], false))?)
         };
         Some(KAry {
-            kept: u16::try_from(kept).ok()?,
-            cell: Divisor::new(cell.max(1) as u32),
-            decided: u16::try_from(decided.checked_sub(1)?).ok()?,
+            categories: categories as u16,
+            // All numbers only if the categories are a power of two, and then no low half is the largest number.
+            replaced: (cell * k).min(NUMBERS - 1) as u16,
+            decided: (NUMBERS - 1 - open) as u16,
             rest: (0..categories).map(rest).collect::<Option<_>>()?,
         })
     }
 
-    /// What a number that decides says.
+    /// What a number says, if it decides; masks instead of branches, of which many would be guessed wrong.
     #[inline]
     fn answer(&self, number: u16, truth: u16) -> u16 {
-        let category = self.cell.quotient(number.wrapping_sub(self.kept));
-        // As a mask: of a branch, half would be guessed wrong.
-        let kept = 0u16.wrapping_sub(u16::from(number < self.kept));
-        truth & kept | category & !kept
+        let category = ((u32::from(number) * u32::from(self.categories)) >> 16) as u16;
+        let replaced = 0u16.wrapping_sub(u16::from(number.wrapping_mul(self.categories) < self.replaced));
+        category & replaced | truth & !replaced
     }
 
-    fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {
+    /// All bits set if a number decides nothing, else none.
+    #[inline]
+    fn open(&self, number: u16) -> u16 {
+        0u16.wrapping_sub(u16::from(number.wrapping_mul(self.categories) > self.decided))
+    }
+
+    fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
         let mut random = [0u8; 2 * RUN];
         for (truths, out) in truths.chunks(RUN).zip(out.chunks_mut(RUN)) {
             let random = &mut random[..2 * truths.len()];
             bytes.fill(random);
-            let (numbers, _) = random.as_chunks::<2>();
-            for ((truth, number), out) in truths.iter().zip(numbers).zip(out.iter_mut()) {
-                *out = self.answer(u16::from_le_bytes(*number), *truth);
-            }
-            for (at, numbers) in numbers.chunks(64).enumerate() {
-                let open = |number: &[u8; 2]| u16::from_le_bytes(*number) > self.decided;
-                if numbers.iter().fold(false, |any, number| any | open(number)) {
-                    for i in (0..numbers.len()).filter(|&i| open(&numbers[i])).map(|i| 64 * at + i) {
-                        out[i] = self.rest[usize::from(truths[i])].roll(bytes) as u16;
+            let blocks = truths.chunks(BLOCK).zip(random.as_chunks::<2>().0.chunks(BLOCK)).zip(out.chunks_mut(BLOCK));
+            for ((truths, numbers), out) in blocks {
+                let mut any = 0;
+                for ((truth, number), out) in truths.iter().zip(numbers).zip(out.iter_mut()) {
+                    let number = u16::from_le_bytes(*number);
+                    *out = self.answer(number, *truth);
+                    any |= self.open(number);
+                }
+                if any != 0 {
+                    for (i, number) in numbers.iter().enumerate() {
+                        if self.open(u16::from_le_bytes(*number)) != 0 {
+                            out[i] = self.rest[usize::from(truths[i])].roll(bytes) as u16;
+                        }
                     }
                 }
             }
@@ -171,11 +164,6 @@ impl Table {
         Some(Table { dice, decided })
     }
 
-    fn of_weights(categories: usize, hit: u128, miss: u128) -> Option<Table> {
-        let column = |truth| (0..categories).map(|answer| if answer == truth { hit } else { miss }).collect();
-        Table::new((0..categories).map(column))
-    }
-
     fn of_matrix(matrix: &Matrix) -> Option<Table> {
         let small = matrix.columns().len() <= MAX_CODES && matrix.labels().len() <= MAX_CODES;
         let column = |column: &Vec<u64>| column.iter().map(|&entry| u128::from(entry)).collect();
@@ -183,7 +171,7 @@ impl Table {
     }
 
     /// First what one byte decides, without a branch, then the rest.
-    fn column<R: CryptoRng + ?Sized>(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes<'_, R>) {
+    fn column(&self, truths: &[u16], out: &mut [u16], bytes: &mut Bytes) {
         let mut leads = [0u8; RUN];
         let mut open = [0u16; RUN];
         for (truths, out) in truths.chunks(RUN).zip(out.chunks_mut(RUN)) {
@@ -210,32 +198,35 @@ mod tests {
     use super::*;
     use crate::channel::Axis;
 
-    #[test]
-    fn quotients() {
-        for divisor in (1..300).chain([1023, 1024, 1025, 32_767, 32_768]) {
-            let fast = Divisor::new(divisor);
-            assert!((0..=u16::MAX).all(|n| u32::from(fast.quotient(n)) == u32::from(n) / divisor), "{divisor}");
-        }
-    }
-
     /// The whole law of the kernel, as exact numbers: what the 2^16 numbers decide plus what the
     /// die gives to those that do not.
     #[test]
     fn the_layout_and_its_die_give_the_exact_law() {
-        for (categories, epsilon) in
-            [(2, 0.0), (2, 1.0), (3, 0.5), (16, 1.0), (16, 4.0), (16, 9.0), (100, 4.0), (255, 0.1), (255, 15.0)]
-        {
+        for (categories, epsilon) in [
+            (2, 0.0),
+            (2, 1.0),
+            (3, 0.0),
+            (3, 0.5),
+            (16, 1.0),
+            (16, 4.0),
+            (16, 9.0),
+            (100, 4.0),
+            (128, 2.0),
+            (255, 0.1),
+            (255, 15.0),
+        ] {
             let pattern = Pattern::k_ary(vec![Axis::single(categories)], epsilon).unwrap();
             let (_, hit, miss) = answer_weights(&pattern).unwrap();
             let total = hit + miss * (categories as u128 - 1);
             let kernel = KAry::new(categories, hit, miss).unwrap();
             for truth in [0, 1, categories - 1] {
                 let mut numbers = vec![0u128; categories];
-                for number in 0..=kernel.decided {
+                let (decide, open): (Vec<u16>, Vec<u16>) = (0..=u16::MAX).partition(|&n| kernel.open(n) == 0);
+                for number in decide {
                     numbers[usize::from(kernel.answer(number, truth as u16))] += 1;
                 }
-                let open = 65_535 - u128::from(kernel.decided);
-                assert!(open <= categories as u128, "{categories} {epsilon}: {open} numbers decide nothing");
+                let open = open.len() as u128;
+                assert!(open < 2 * categories as u128, "{categories} {epsilon}: {open} numbers decide nothing");
                 let rest = kernel.rest[truth].weights();
                 let sum: u128 = rest.iter().sum();
                 for (answer, &decided) in numbers.iter().enumerate() {

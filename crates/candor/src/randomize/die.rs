@@ -4,8 +4,6 @@
 //! outcome if all continuations agree, and only otherwise are the remaining bits drawn. The law is
 //! exact at any precision, and a roll costs little more than one byte.
 
-use rand_core::CryptoRng;
-
 use super::bytes::Bytes;
 
 /// Table entry of leading bits that do not decide; no outcome has this number.
@@ -67,7 +65,7 @@ impl Die {
     }
 
     #[inline]
-    pub(crate) fn roll<R: CryptoRng + ?Sized>(&self, bytes: &mut Bytes<'_, R>) -> usize {
+    pub(crate) fn roll(&self, bytes: &mut Bytes) -> usize {
         let lead =
             if self.wide { usize::from(u16::from_be_bytes(bytes.array())) } else { usize::from(bytes.array::<1>()[0]) };
         match self.leading[lead] {
@@ -78,7 +76,7 @@ impl Die {
 
     /// The outcome of a number of which the leading bits are drawn already.
     #[cold]
-    pub(crate) fn finish<R: CryptoRng + ?Sized>(&self, lead: usize, bytes: &mut Bytes<'_, R>) -> usize {
+    pub(crate) fn finish(&self, lead: usize, bytes: &mut Bytes) -> usize {
         let bits = if self.wide { 16 } else { 8 };
         let mut lead = lead as u128;
         loop {

@@ -1,8 +1,11 @@
-//! The pattern of one record, drawn.
+//! The patterns of records, drawn.
 
 use super::subsets::Aim;
 
-/// What is to be done with some attributes of one record, one bit each. Narrow, so that columns of categories are filled eight records at a time.
+/// How many records are worked on at a time: the scratch stays in the first-level cache.
+pub(super) const RUN: usize = 1024;
+
+/// What is to be done with some attributes of one record, one bit each.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Draw {
     /// Answered uniformly among all answers, whatever the truth.
@@ -23,5 +26,27 @@ impl Draw {
     #[inline]
     pub(super) fn of(&self, attribute: usize) -> (bool, bool) {
         (self.free >> attribute & 1 == 1, self.miss >> attribute & 1 == 1)
+    }
+}
+
+/// The draws of a run of records about some attributes. Narrow and apart, so that columns of categories are filled eight records at a
+/// time.
+pub(super) struct Draws {
+    pub(super) free: [u16; RUN],
+    pub(super) miss: [u16; RUN],
+}
+
+impl Draws {
+    pub(super) const NONE: Draws = Draws { free: [0; RUN], miss: [0; RUN] };
+
+    #[inline]
+    pub(super) fn of(&self, record: usize) -> Draw {
+        Draw { free: self.free[record], miss: self.miss[record] }
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, record: usize, draw: Draw) {
+        self.free[record] = draw.free;
+        self.miss[record] = draw.miss;
     }
 }

@@ -6,8 +6,6 @@
 //! (Batcher's odd-even merge sort). Both do the same to every record, so that thirty-two records are worked on by each
 //! instruction that handles as many bytes.
 
-use rand_core::CryptoRng;
-
 use super::bytes::Bytes;
 use super::subsets::Aim;
 
@@ -43,12 +41,7 @@ impl Lanes {
     }
 
     /// Draws a set for each truth; `sets[i][lane]` is the `i`th smallest category of that record's.
-    pub(super) fn draw<R: CryptoRng + ?Sized>(
-        &self,
-        truths: &Row,
-        sets: &mut [Row; MAX_SIZE],
-        bytes: &mut Bytes<'_, R>,
-    ) {
+    pub(super) fn draw(&self, truths: &Row, sets: &mut [Row; MAX_SIZE], bytes: &mut Bytes) {
         let mut drawn = 0;
         for bound in self.bounds.clone() {
             let candidates = below(bound, bytes);
@@ -91,7 +84,7 @@ impl Lanes {
 /// A uniform number below `bound`, at most 256, for each record: the high half of 16 random bits times
 /// the bound, and the few whose low half would favour some results drawn again (Lemire's method).
 #[inline]
-fn below<R: CryptoRng + ?Sized>(bound: u16, bytes: &mut Bytes<'_, R>) -> Row {
+fn below(bound: u16, bytes: &mut Bytes) -> Row {
     let again = (65_536 % u32::from(bound)) as u16;
     let random: [u8; 2 * LANES] = bytes.array();
     let mut numbers = [0u16; LANES];

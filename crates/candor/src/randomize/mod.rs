@@ -12,6 +12,7 @@ mod subsets;
 mod draw;
 mod lanes;
 mod set_answers;
+mod walk;
 mod patterns;
 mod strips;
 
@@ -28,7 +29,7 @@ use crate::shape::Shape;
 use bytes::Bytes;
 use column::ColumnKernel;
 use die::Die;
-use draw::Draw;
+use draw::{Draws, RUN};
 use patterns::{Drawers, fill_ones};
 use set_answers::fill_sets;
 use strips::StripDrawer;
@@ -219,12 +220,7 @@ impl<'a> Randomizer<'a> {
 }
 
 impl BulkBlock<'_> {
-    fn answer<R: CryptoRng + ?Sized>(
-        &self,
-        truths: &[Vec<u16>],
-        rows: usize,
-        bytes: &mut Bytes<'_, R>,
-    ) -> BlockAnswers {
+    fn answer(&self, truths: &[Vec<u16>], rows: usize, bytes: &mut Bytes) -> BlockAnswers {
         let truths: Vec<&[u16]> = self.block.attributes().iter().map(|&attribute| &truths[attribute][..]).collect();
         let tags: Vec<u16> = match &self.lottery {
             Some(die) => (0..rows).map(|_| die.roll(bytes) as u16).collect(),
@@ -264,12 +260,12 @@ impl BulkBlock<'_> {
     }
 
     /// Answers under the channels that are no strips; `channel` is the number among them for each record.
-    fn answer_others<R: CryptoRng + ?Sized>(
+    fn answer_others(
         &self,
         truths: &[&[u16]],
         rows: usize,
         channel: impl Fn(usize) -> usize,
-        bytes: &mut Bytes<'_, R>,
+        bytes: &mut Bytes,
     ) -> Vec<AnswerColumn> {
         let empty = |&set: &bool| match set {
             true => AnswerColumn::Set(Sets::default()),
@@ -305,30 +301,24 @@ impl BulkBlock<'_> {
     }
 
     /// The patterns of a run of records, then their answers column by column; `channel` is that of each record.
-    fn answer_by_patterns<R: CryptoRng + ?Sized>(
+    fn answer_by_patterns(
         &self,
         drawers: &Drawers<'_>,
         channel: impl Fn(usize) -> usize,
         truths: &[&[u16]],
         columns: &mut [AnswerColumn],
         rows: usize,
-        bytes: &mut Bytes<'_, R>,
+        bytes: &mut Bytes,
     ) {
-        for (i, column) in columns.iter_mut().enumerate() {
-            if let AnswerColumn::Set(sets) = column {
-                let largest = drawers.sets(i).iter().map(|set| set.size()).max().unwrap_or(0);
-                *sets = Sets::with_capacity(rows, rows * largest);
-            }
-        }
-        let mut draws = vec![[Draw::default(); patterns::RUN]; drawers.words()];
-        for start in (0..rows).step_by(patterns::RUN) {
-            let length = (rows - start).min(patterns::RUN);
+        let mut draws: Vec<Draws> = (0..drawers.words()).map(|_| Draws::NONE).collect();
+        for start in (0..rows).step_by(RUN) {
+            let length = (rows - start).min(RUN);
             for row in 0..length {
                 drawers.draw(channel(start + row), &mut draws, row, bytes);
             }
             for (i, column) in columns.iter_mut().enumerate() {
                 let truths = &truths[i][start..start + length];
-                let (draws, place) = (&draws[i / patterns::WORD][..length], i % patterns::WORD);
+                let (draws, place) = (&draws[i / patterns::WORD], i % patterns::WORD);
                 match column {
                     AnswerColumn::One(codes) => {
                         codes.resize(start + length, 0);

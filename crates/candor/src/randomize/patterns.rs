@@ -4,15 +4,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use num_bigint::BigUint;
-use num_traits::{One, ToPrimitive};
-use rand_core::CryptoRng;
-
 use super::bytes::Bytes;
 use super::die::Die;
-use super::draw::Draw;
+use super::draw::{Draw, Draws, RUN};
 use super::set_answers::SetDrawer;
-use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, Part, Pattern, PatternSet};
+use super::walk::Walk;
+use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, Part, Pattern, PatternSet, products};
+use num_bigint::BigUint;
+use num_traits::ToPrimitive;
 
 /// With at most this many attributes, the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
@@ -32,29 +31,31 @@ const MAX_ATTRIBUTES: usize = 1024;
 /// How many attributes the masks of a [`Draw`] hold.
 pub(super) const WORD: usize = u16::BITS as usize;
 
+/// How many answers are filled in before those to be drawn again are.
+const BLOCK: usize = 64;
+
 /// How many attributes one die decides where patterns are drawn until they are in a set.
 const CHUNK: usize = 8;
 
-/// Thresholds over many attributes that are rarer than this are left to the reference sampler.
-const RARE: f64 = 1.0 / 1024.0;
-
-/// How many records are worked on at a time: the scratch stays in the first-level cache.
-pub(super) const RUN: usize = 1024;
+/// Thresholds that are rarer than this are walked, if they can be, and not drawn until met by chance.
+const RARE: f64 = 1.0 / 64.0;
 
 /// How a part draws.
-enum PartDraw {
+enum PartDraw<'a> {
     /// Always the same; for each word of attributes.
     Fixed(Vec<Draw>),
     /// One of the patterns on the die.
     Listed { die: Die, patterns: Vec<u16> },
     /// Patterns of uniformly random answers until one is within the limit; for each chunk of attributes what its patterns weigh.
     Rejected { sums: Vec<Vec<u64>>, limit: u64 },
+    /// Attribute after attribute.
+    Walked(Walk<'a>),
 }
 
 /// The pattern channels of a lottery; each is made ready when it is first drawn.
 pub(super) struct Drawers<'a> {
     patterns: Vec<&'a Pattern>,
-    ready: Vec<OnceLock<PatternDrawer>>,
+    ready: Vec<OnceLock<PatternDrawer<'a>>>,
     /// Whether dice may have large tables.
     wide: bool,
     /// For each attribute and channel, how a set of its answer size is drawn; equal ones are one.
@@ -72,12 +73,10 @@ impl<'a> Drawers<'a> {
         let attributes = patterns.first()?.axes().len();
         let listed: usize =
             patterns.iter().map(|pattern| pattern.parts().iter().filter(|p| p.set.is_listed()).count()).sum();
-        let fits = |pattern: &&Pattern| {
-            !pattern.parts().iter().any(|part| part.set.is_listed()) || pattern.all_answers().bits() <= MAX_BITS
-        };
-        let listable = attributes <= MAX_LISTED && listed << attributes <= MAX_PATTERNS && patterns.iter().all(fits);
-        let rejectable = || attributes > MAX_LISTED && listed <= MAX_WIDE && patterns.iter().all(is_rejectable);
-        if attributes > MAX_ATTRIBUTES || (listed > 0 && !listable && !rejectable()) {
+        let few = attributes <= MAX_LISTED;
+        let fits = if few { listed << attributes <= MAX_PATTERNS } else { listed <= MAX_WIDE };
+        let drawable = |pattern: &&Pattern| is_drawable(pattern, if few { MAX_LISTED } else { CHUNK });
+        if attributes > MAX_ATTRIBUTES || (listed > 0 && !(fits && patterns.iter().all(drawable))) {
             return None;
         }
         let mut known: HashMap<Axis, Arc<SetDrawer>> = HashMap::new();
@@ -97,13 +96,7 @@ impl<'a> Drawers<'a> {
 
     /// Draws what a record does under one of the channels: into place `row` of every word of attributes.
     #[inline]
-    pub(super) fn draw<R: CryptoRng + ?Sized>(
-        &self,
-        channel: usize,
-        draws: &mut [[Draw; RUN]],
-        row: usize,
-        bytes: &mut Bytes<'_, R>,
-    ) {
+    pub(super) fn draw(&self, channel: usize, draws: &mut [Draws], row: usize, bytes: &mut Bytes) {
         let ready = || PatternDrawer::new(self.patterns[channel], self.wide).expect("checked when prepared");
         self.ready[channel].get_or_init(ready).draw(draws, row, bytes);
     }
@@ -119,33 +112,30 @@ impl<'a> Drawers<'a> {
     }
 }
 
-/// Whether the thresholds of a channel are drawn fast by drawing patterns until they are inside, and chunks of attributes fit dice.
-fn is_rejectable(pattern: &&Pattern) -> bool {
-    let common = |(number, part): (usize, &Part)| match &part.set {
-        PatternSet::Threshold { limit, .. } => *limit < u64::MAX && pattern.share(number) >= RARE,
-        PatternSet::Bitmap(_) => false,
-        PatternSet::All | PatternSet::Only(_) | PatternSet::Hits(_) => true,
-    };
-    let fits =
-        |chunk: &[Axis]| chunk.iter().map(|axis| u64::from(axis.categories.ilog2()) + 1).sum::<u64>() <= MAX_BITS;
-    pattern.parts().iter().enumerate().all(common) && pattern.axes().chunks(CHUNK).all(fits)
+/// Whether the listed sets of a channel can be drawn without the reference sampler: all answers about so many attributes fit a die, and no
+/// limit is the largest number.
+fn is_drawable(pattern: &Pattern, together: usize) -> bool {
+    let bits = |axis: &Axis| u64::from(axis.categories.ilog2()) + 1;
+    let endless = |part: &Part| matches!(part.set, PatternSet::Threshold { limit: u64::MAX, .. });
+    !pattern.parts().iter().any(endless)
+        && pattern.axes().chunks(together).all(|axes| axes.iter().map(bits).sum::<u64>() <= MAX_BITS)
 }
 
 /// A channel made ready to draw patterns.
-struct PatternDrawer {
+struct PatternDrawer<'a> {
     parts: Die,
-    draws: Vec<PartDraw>,
+    draws: Vec<PartDraw<'a>>,
     /// The patterns of a uniformly random answer, for each chunk of attributes; none if no part needs them.
     chunks: Vec<Die>,
     /// The attributes that may be resampled, each with its die: 0 means it is.
     resampling: Vec<(usize, Die)>,
 }
 
-impl PatternDrawer {
+impl<'a> PatternDrawer<'a> {
     /// `None` if some part does not fit dice or masks.
-    fn new(pattern: &Pattern, wide: bool) -> Option<PatternDrawer> {
+    fn new(pattern: &'a Pattern, wide: bool) -> Option<PatternDrawer<'a>> {
         let weights: Vec<u128> = pattern.parts().iter().map(|part| u128::from(part.weight)).collect();
-        let draws = pattern.parts().iter().map(|part| PartDraw::new(&part.set, pattern, wide));
+        let draws = (0..pattern.parts().len()).map(|part| PartDraw::new(part, pattern, wide));
         let draws: Vec<PartDraw> = draws.collect::<Option<_>>()?;
         let resampled = |(i, &weight): (usize, &u64)| {
             let weights = [u128::from(weight), FULL_WEIGHT - u128::from(weight)];
@@ -160,31 +150,28 @@ impl PatternDrawer {
     }
 
     #[inline]
-    fn draw<R: CryptoRng + ?Sized>(&self, draws: &mut [[Draw; RUN]], row: usize, bytes: &mut Bytes<'_, R>) {
+    fn draw(&self, draws: &mut [Draws], row: usize, bytes: &mut Bytes) {
         match &self.draws[self.parts.roll(bytes)] {
-            PartDraw::Fixed(words) => draws.iter_mut().zip(words).for_each(|(draws, &word)| draws[row] = word),
+            PartDraw::Fixed(words) => draws.iter_mut().zip(words).for_each(|(draws, &word)| draws.set(row, word)),
             PartDraw::Listed { die, patterns } => {
-                draws[0][row] = Draw { free: 0, miss: patterns[die.roll(bytes)] };
+                draws[0].set(row, Draw { free: 0, miss: patterns[die.roll(bytes)] });
             }
             PartDraw::Rejected { sums, limit } => while !self.attempt(sums, *limit, draws, row, bytes) {},
+            PartDraw::Walked(walk) => {
+                draws.iter_mut().for_each(|draws| draws.set(row, Draw::default()));
+                walk.draw(bytes, |i, misses| draws[i / WORD].miss[row] |= u16::from(misses) << (i % WORD));
+            }
         }
         for (attribute, die) in &self.resampling {
             if die.roll(bytes) == 0 {
-                draws[attribute / WORD][row].free |= 1 << (attribute % WORD);
+                draws[attribute / WORD].free[row] |= 1 << (attribute % WORD);
             }
         }
     }
 
     /// Draws the pattern of a uniformly random answer; whether it is within the limit.
     #[inline]
-    fn attempt<R: CryptoRng + ?Sized>(
-        &self,
-        sums: &[Vec<u64>],
-        limit: u64,
-        draws: &mut [[Draw; RUN]],
-        row: usize,
-        bytes: &mut Bytes<'_, R>,
-    ) -> bool {
+    fn attempt(&self, sums: &[Vec<u64>], limit: u64, draws: &mut [Draws], row: usize, bytes: &mut Bytes) -> bool {
         let mut sum = 0u64;
         for ((dice, sums), draws) in self.chunks.chunks(WORD / CHUNK).zip(sums.chunks(WORD / CHUNK)).zip(draws) {
             let mut miss = 0;
@@ -197,7 +184,7 @@ impl PatternDrawer {
             if sum > limit {
                 return false;
             }
-            draws[row] = Draw { free: 0, miss };
+            draws.set(row, Draw { free: 0, miss });
         }
         true
     }
@@ -206,18 +193,14 @@ impl PatternDrawer {
 /// In how many ways, up to a factor that all patterns share, these attributes can be answered with each pattern; `None` if a number
 /// is too large.
 fn all_ways(odds: &[Choices]) -> Option<Vec<u128>> {
-    let mut all = vec![BigUint::one()];
-    for choice in odds {
-        let with: Vec<BigUint> = all.iter().map(|ways| ways * &choice.miss).collect();
-        all.iter_mut().for_each(|ways| *ways *= &choice.hit);
-        all.extend(with);
-    }
-    all.iter().map(ToPrimitive::to_u128).collect()
+    let ways: Vec<[BigUint; 2]> = odds.iter().map(|choice| [choice.hit.clone(), choice.miss.clone()]).collect();
+    products(&ways).iter().map(ToPrimitive::to_u128).collect()
 }
 
-impl PartDraw {
-    fn new(set: &PatternSet, pattern: &Pattern, wide: bool) -> Option<PartDraw> {
-        let k = pattern.axes().len();
+impl<'a> PartDraw<'a> {
+    fn new(part: usize, pattern: &'a Pattern, wide: bool) -> Option<PartDraw<'a>> {
+        let (k, set) = (pattern.axes().len(), &pattern.parts()[part].set);
+        let walk = || Walk::new(set, pattern.odds()).map(PartDraw::Walked);
         let mask = |word: usize, list: &dyn Fn(usize) -> bool| {
             (0..WORD.min(k - word * WORD)).filter(|at| list(word * WORD + at)).fold(0, |mask, at| mask | 1u16 << at)
         };
@@ -229,7 +212,9 @@ impl PartDraw {
             PatternSet::All => fixed(&|_| true, &|_| false),
             PatternSet::Hits(hits) => fixed(&|i| hits.binary_search(&i).is_err(), &|_| false),
             PatternSet::Only(missing) => fixed(&|_| false, &|i| missing.binary_search(&i).is_ok()),
+            PatternSet::Bitmap(_) if k > MAX_LISTED => walk()?,
             PatternSet::Threshold { weights, limit } if k > MAX_LISTED => {
+                let walked = (pattern.share(part) < RARE).then(walk).flatten();
                 let sums = |weights: &[u64]| {
                     let mut sums = vec![0u64];
                     for &weight in weights {
@@ -238,7 +223,8 @@ impl PartDraw {
                     }
                     sums
                 };
-                PartDraw::Rejected { sums: weights.chunks(CHUNK).map(sums).collect(), limit: *limit }
+                let sums = || weights.chunks(CHUNK).map(sums).collect();
+                walked.unwrap_or_else(|| PartDraw::Rejected { sums: sums(), limit: *limit })
             }
             PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => {
                 let (members, ways) = (set.members(k), all_ways(&pattern.odds())?);
@@ -252,59 +238,59 @@ impl PartDraw {
 }
 
 /// Answers with one category: fills a column from the draws of its records.
-pub(super) fn fill_ones<R: CryptoRng + ?Sized>(
+pub(super) fn fill_ones(
     attribute: usize,
     categories: usize,
-    draws: &[Draw],
+    draws: &Draws,
     truths: &[u16],
     out: &mut [u16],
-    bytes: &mut Bytes<'_, R>,
+    bytes: &mut Bytes,
 ) {
+    let redraw = |i: usize, bytes: &mut Bytes| redraw(draws.of(i).of(attribute), categories, truths[i], bytes);
     if categories > 256 {
-        for ((draw, &truth), out) in draws.iter().zip(truths).zip(out) {
-            *out = redraw(draw.of(attribute), categories, truth, bytes).unwrap_or(truth);
-        }
+        (0..truths.len()).for_each(|i| out[i] = redraw(i, bytes).unwrap_or(truths[i]));
         return;
     }
     // A uniform number below n is the high half of 16 random bits times n, unless the low half is
     // below 2^16 mod n: those few are drawn again afterwards. All in 16-bit lanes, without branches.
     let (all, others) = (categories as u16, categories as u16 - 1);
-    let (all_again, others_again) = ((65_536 % u32::from(all)) as u16, (65_536 % u32::from(others)) as u16);
+    let again = |n: u16| (65_536 % u32::from(n)) as u16;
+    let (all_again, others_again) = (again(all), again(others));
     let mut random = [0u8; 2 * RUN];
-    let mut open = [0u16; RUN];
-    for ((draws, truths), out) in draws.chunks(RUN).zip(truths.chunks(RUN)).zip(out.chunks_mut(RUN)) {
-        let random = &mut random[..2 * draws.len()];
-        let open = &mut open[..draws.len()];
-        bytes.fill(random);
-        for ((((draw, &truth), number), out), open) in
-            draws.iter().zip(truths).zip(random.as_chunks::<2>().0).zip(out.iter_mut()).zip(open.iter_mut())
+    let random = &mut random[..2 * truths.len()];
+    bytes.fill(random);
+    let numbers = random.as_chunks::<2>().0;
+    for start in (0..truths.len()).step_by(BLOCK) {
+        let block = start..(start + BLOCK).min(truths.len());
+        let (free, miss) = (&draws.free[block.clone()], &draws.miss[block.clone()]);
+        let mut any = 0;
+        for ((((&free, &miss), &truth), number), out) in
+            free.iter().zip(miss).zip(&truths[block.clone()]).zip(&numbers[block.clone()]).zip(&mut out[block.clone()])
         {
             // All bits of a mask are set where it holds.
-            let free = 0u16.wrapping_sub(draw.free >> attribute & 1);
-            let random = free | 0u16.wrapping_sub(draw.miss >> attribute & 1);
+            let free = 0u16.wrapping_sub(free >> attribute & 1);
+            let random = free | 0u16.wrapping_sub(miss >> attribute & 1);
             let number = u16::from_le_bytes(*number);
-            let n = others + (free & 1);
-            let again = all_again & free | others_again & !free;
+            let n = others.wrapping_sub(free);
             let drawn = ((u32::from(number) * u32::from(n)) >> 16) as u16;
             let other = drawn + (u16::from(drawn >= truth) & !free);
-            *open = again.saturating_sub(number.wrapping_mul(n)) & random;
+            any |= (all_again & free | others_again & !free).saturating_sub(number.wrapping_mul(n)) & random;
             *out = other & random | truth & !random;
         }
-        if open.iter().fold(0, |any, open| any | open) != 0 {
-            for i in (0..open.len()).filter(|&i| open[i] != 0) {
-                out[i] = redraw(draws[i].of(attribute), categories, truths[i], bytes).unwrap_or(truths[i]);
+        if any != 0 {
+            for i in block {
+                let (free, miss) = draws.of(i).of(attribute);
+                let (n, again) = if free { (all, all_again) } else { (others, others_again) };
+                if (free || miss) && u16::from_le_bytes(numbers[i]).wrapping_mul(n) < again {
+                    out[i] = redraw(i, bytes).unwrap_or(truths[i]);
+                }
             }
         }
     }
 }
 
 /// A category drawn as `(free, miss)` say; `None` for the truth.
-fn redraw<R: CryptoRng + ?Sized>(
-    (free, miss): (bool, bool),
-    categories: usize,
-    truth: u16,
-    bytes: &mut Bytes<'_, R>,
-) -> Option<u16> {
+fn redraw((free, miss): (bool, bool), categories: usize, truth: u16, bytes: &mut Bytes) -> Option<u16> {
     match (free, miss) {
         (true, _) => Some(bytes.below(categories) as u16),
         (false, true) => Some(past(bytes.below(categories - 1) as u16, truth)),

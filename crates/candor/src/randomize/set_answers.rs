@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use rand_core::CryptoRng;
-
 use super::Sets;
 use super::bytes::Bytes;
-use super::draw::Draw;
+use super::draw::Draws;
 use super::lanes::{LANES, Lanes, MAX_SIZE};
 use super::subsets::{Aim, Subset};
 
@@ -39,20 +37,15 @@ impl SetDrawer {
         SetDrawer { categories, size, ways: Aim::ALL.map(way) }
     }
 
-    /// How many categories a set has.
-    pub(super) fn size(&self) -> usize {
-        self.size
-    }
-
     /// Draws the sets of the records listed, all with one aim, each into its room.
-    fn fill<R: CryptoRng + ?Sized>(
+    fn fill(
         &self,
         aim: Aim,
         records: &[u16],
         truths: &[u16],
         place: impl Fn(usize) -> usize,
         room: &mut [u16],
-        bytes: &mut Bytes<'_, R>,
+        bytes: &mut Bytes,
     ) {
         if records.is_empty() {
             return;
@@ -88,41 +81,25 @@ impl SetDrawer {
 
 /// Adds the sets of one attribute for a run of at most 65,536 records: `drawers` by channel, `channel`
 /// of each record.
-pub(super) fn fill_sets<R: CryptoRng + ?Sized>(
+pub(super) fn fill_sets(
     attribute: usize,
     drawers: &[Arc<SetDrawer>],
     channel: impl Fn(usize) -> usize,
-    draws: &[Draw],
+    draws: &Draws,
     truths: &[u16],
     out: &mut Sets,
-    bytes: &mut Bytes<'_, R>,
+    bytes: &mut Bytes,
 ) {
     let start = out.codes().len();
-    let mut ends = Vec::with_capacity(draws.len());
-    let room = out.extend((0..draws.len()).map(|record| drawers[channel(record)].size), &mut ends);
-    let kind = |record: usize| (channel(record), draws[record].aim(attribute) as usize);
-    let mut fill = |(channel, aim): (usize, usize), records: &[u16]| {
-        let drawer = &drawers[channel];
-        let place = |record: usize| ends[record] - start - drawer.size;
-        drawer.fill(Aim::ALL[aim], records, truths, place, room, bytes);
-    };
-    if let [_] = drawers {
-        // Without a branch: which aim a record has is not predictable.
-        let mut lists = [0; 3].map(|_: usize| vec![0u16; draws.len()]);
-        let mut lengths = [0; 3];
-        for record in 0..draws.len() {
-            let aim = kind(record).1;
-            lists[aim][lengths[aim]] = record as u16;
-            lengths[aim] += 1;
-        }
-        for (aim, records) in lists.iter().enumerate() {
-            fill((0, aim), &records[..lengths[aim]]);
-        }
-    } else {
-        let mut records: Vec<u16> = (0..draws.len()).map(|record| record as u16).collect();
-        records.sort_unstable_by_key(|&record| kind(record.into()));
-        for alike in records.chunk_by(|&a, &b| kind(a.into()) == kind(b.into())) {
-            fill(kind(alike[0].into()), alike);
-        }
+    let mut ends = Vec::with_capacity(truths.len());
+    let room = out.extend((0..truths.len()).map(|record| drawers[channel(record)].size), &mut ends);
+    // By channel and aim: which aim a record has is not predictable, so it must not be branched on.
+    let mut alike = vec![Vec::new(); drawers.len() * Aim::ALL.len()];
+    for record in 0..truths.len() {
+        alike[channel(record) * Aim::ALL.len() + draws.of(record).aim(attribute) as usize].push(record as u16);
+    }
+    for (kind, records) in alike.iter().enumerate() {
+        let (drawer, aim) = (&drawers[kind / Aim::ALL.len()], Aim::ALL[kind % Aim::ALL.len()]);
+        drawer.fill(aim, records, truths, |record| ends[record] - start - drawer.size, room, bytes);
     }
 }

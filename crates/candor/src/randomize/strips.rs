@@ -1,7 +1,5 @@
 //! Strips: sets of cells, relabelled at random, one record after another.
 
-use rand_core::CryptoRng;
-
 use super::bytes::Bytes;
 use super::die::Die;
 use crate::channel::Strip;
@@ -26,14 +24,7 @@ impl<'a> StripDrawer<'a> {
     }
 
     /// The answers of the records listed, each into the room that ends where `ends` says.
-    pub(super) fn fill<R: CryptoRng + ?Sized>(
-        &self,
-        records: &[u32],
-        truths: &[&[u16]],
-        ends: &[usize],
-        room: &mut [u16],
-        bytes: &mut Bytes<'_, R>,
-    ) {
+    pub(super) fn fill(&self, records: &[u32], truths: &[&[u16]], ends: &[usize], room: &mut [u16], bytes: &mut Bytes) {
         let (shape, places) = (self.strip.table(), self.strip.places());
         let mut steps: Vec<u16> = vec![0; shape.sizes().iter().sum()];
         let mut held = vec![0u64; shape.cells().div_ceil(64)];
@@ -57,12 +48,7 @@ impl<'a> StripDrawer<'a> {
 
     /// For each label of each axis, what the category it stands for adds to the number of a cell.
     #[inline]
-    fn relabel<R: CryptoRng + ?Sized>(
-        &self,
-        truth: impl Fn(usize) -> u16,
-        steps: &mut [u16],
-        bytes: &mut Bytes<'_, R>,
-    ) {
+    fn relabel(&self, truth: impl Fn(usize) -> u16, steps: &mut [u16], bytes: &mut Bytes) {
         let (members, shape) = (self.strip.members(), self.strip.table());
         let label = match self.parts.roll(bytes) {
             0 => members[bytes.below(members.len())].into(),

@@ -8,8 +8,6 @@
 //! product of the bounds, so they are exactly uniform once the few words are drawn again whose last low half is
 //! below `2^64 mod B`.
 
-use rand_core::CryptoRng;
-
 use super::bytes::Bytes;
 
 /// Products of bounds stay below this, so that one word in 2^12 at most is drawn again.
@@ -34,7 +32,7 @@ struct Word {
 
 impl Word {
     #[inline]
-    fn draw<R: CryptoRng + ?Sized>(&self, bytes: &mut Bytes<'_, R>) -> u64 {
+    fn draw(&self, bytes: &mut Bytes) -> u64 {
         loop {
             let word = u64::from_le_bytes(bytes.array());
             if word.wrapping_mul(self.product) >= self.again {
@@ -63,7 +61,7 @@ impl Subset {
     }
 
     /// Sets the bits of a subset in `chosen`, which comes in empty.
-    fn draw<R: CryptoRng + ?Sized>(&self, chosen: &mut [u64], bytes: &mut Bytes<'_, R>) {
+    fn draw(&self, chosen: &mut [u64], bytes: &mut Bytes) {
         for word in &self.words {
             let mut random = word.draw(bytes);
             for bound in word.first..word.end {
@@ -112,14 +110,7 @@ impl Aim {
 impl Subset {
     /// Draws one set into `out`, in increasing order. `scratch` has a bit for each category, and is
     /// empty before and after.
-    pub(super) fn fill<R: CryptoRng + ?Sized>(
-        &self,
-        aim: Aim,
-        truth: u16,
-        out: &mut [u16],
-        scratch: &mut [u64],
-        bytes: &mut Bytes<'_, R>,
-    ) {
+    pub(super) fn fill(&self, aim: Aim, truth: u16, out: &mut [u16], scratch: &mut [u64], bytes: &mut Bytes) {
         self.draw(scratch, bytes);
         let mut others = 0;
         for (word, base) in scratch.iter_mut().zip((0..).step_by(64)) {

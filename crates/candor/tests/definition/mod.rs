@@ -1,4 +1,7 @@
 //! Pattern channels by their definition, written out without any of the library's shortcuts.
+#![allow(dead_code, reason = "no test needs all of it")]
+
+use std::collections::HashMap;
 
 use candor::channel::{Axis, Pattern, PatternSet, Rational};
 use num_bigint::BigUint;
@@ -35,36 +38,56 @@ pub fn answers(axes: &[Axis]) -> Vec<Vec<Vec<usize>>> {
     product(&axes.iter().map(|axis| subsets(axis.categories, axis.answer)).collect::<Vec<_>>())
 }
 
-/// The law after attribute `i`'s answer was replaced, with probability `weight / 2^64`, by one of all
-/// its answers.
-fn resampled(answers: &[Vec<Vec<usize>>], law: &[Rational], i: usize, weight: u64) -> Vec<Rational> {
-    let replaced = Rational::new(weight.into(), BigUint::from(1u128 << 64));
-    let kept = Rational::from(BigUint::from(1u32)) - &replaced;
-    let alike = |z: usize, y: usize| (0..answers[z].len()).all(|j| j == i || answers[z][j] == answers[y][j]);
-    let after = |z: usize| {
-        let siblings: Vec<usize> = (0..answers.len()).filter(|&y| alike(z, y)).collect();
-        let together: Rational = siblings.iter().map(|&y| &law[y]).sum();
-        &law[z] * &kept + together * &replaced / BigUint::from(siblings.len())
-    };
-    (0..answers.len()).map(after).collect()
+/// Likelihoods over one denominator, not reduced: exact, and quick to add and to compare.
+#[derive(Clone, Debug)]
+pub struct Law {
+    pub numerators: Vec<BigUint>,
+    pub denominator: BigUint,
 }
 
-/// The probability of each answer, given the truth.
-pub fn law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> Vec<Rational> {
+impl Law {
+    /// The law after attribute `i`'s answer was replaced, with probability `weight / 2^64`, by one of all its answers.
+    fn resampled(self, answers: &[Vec<Vec<usize>>], i: usize, weight: u64) -> Law {
+        let whole = 1u128 << 64;
+        let others = |z: usize| [&answers[z][..i], &answers[z][i + 1..]].concat();
+        let mut siblings: HashMap<Vec<Vec<usize>>, Vec<usize>> = HashMap::new();
+        (0..answers.len()).for_each(|z| siblings.entry(others(z)).or_default().push(z));
+        // An attribute has as many answers whatever the others are.
+        let ways = answers.len() / siblings.len();
+        let mut numerators = vec![BigUint::zero(); answers.len()];
+        for alike in siblings.values() {
+            assert_eq!(alike.len(), ways);
+            let together: BigUint = alike.iter().map(|&z| &self.numerators[z]).sum();
+            for &z in alike {
+                numerators[z] = &self.numerators[z] * (whole - u128::from(weight)) * ways + &together * weight;
+            }
+        }
+        Law { numerators, denominator: self.denominator * whole * ways }
+    }
+}
+
+/// The probability of each answer, given the truth, over one denominator.
+pub fn whole_law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> Law {
     let missing = |answer: &Vec<Vec<usize>>| -> Vec<usize> {
         (0..truth.len()).filter(|&i| !answer[i].contains(&truth[i])).collect()
     };
     let missing: Vec<Vec<usize>> = answers.iter().map(missing).collect();
     let total: u128 = pattern.parts().iter().map(|part| u128::from(part.weight)).sum();
-    let mut law = vec![Rational::zero(); answers.len()];
-    for part in pattern.parts() {
-        let members: Vec<usize> = (0..answers.len()).filter(|&z| member(&part.set, &missing[z])).collect();
-        for &z in &members {
-            law[z] += Rational::new(part.weight.into(), BigUint::from(total) * members.len());
-        }
+    let members = |set: &PatternSet| (0..answers.len()).filter(|&z| member(set, &missing[z])).collect();
+    let parts: Vec<(u64, Vec<usize>)> = pattern.parts().iter().map(|part| (part.weight, members(&part.set))).collect();
+    let common = parts.iter().fold(BigUint::from(1u32), |common, (_, members)| common * members.len());
+    let mut numerators = vec![BigUint::zero(); answers.len()];
+    for (weight, members) in &parts {
+        let each = &common / members.len() * *weight;
+        members.iter().for_each(|&z| numerators[z] += &each);
     }
-    for (i, &weight) in pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0) {
-        law = resampled(answers, &law, i, weight);
-    }
-    law
+    let law = Law { numerators, denominator: common * total };
+    let resampling = pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0);
+    resampling.fold(law, |law, (i, &weight)| law.resampled(answers, i, weight))
+}
+
+/// The probability of each answer, given the truth.
+pub fn law(pattern: &Pattern, answers: &[Vec<Vec<usize>>], truth: &[usize]) -> Vec<Rational> {
+    let Law { numerators, denominator } = whole_law(pattern, answers, truth);
+    numerators.into_iter().map(|numerator| Rational::new(numerator, denominator.clone())).collect()
 }

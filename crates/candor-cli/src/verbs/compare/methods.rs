@@ -42,7 +42,7 @@ pub fn run(args: &CompareArgs, epsilon: f64) -> Result<(), Failure> {
         clusters: args.clusters.as_deref().map(split_clusters).transpose()?,
         simulate,
         shares: read_shares(args.shares.as_deref(), &schema)?,
-        ..CompareOptions::default()
+        time_limit: args.time_limit.unwrap_or(CompareOptions::default().time_limit),
     };
     let mut comparison = watched(|watch| compare(&schema, epsilon, &options, watch))?;
     for method in &mut comparison.methods {
@@ -127,8 +127,13 @@ fn remarks(options: &CompareOptions<'_>, comparison: &Comparison) -> String {
         text += &paragraph(&format!("The clusters are {}.", clusters.join(" and ")));
     }
     for method in made(comparison).filter(|method| method.out_of_time == Some(true)) {
-        let seconds = options.time_limit.map_or(0, |limit| limit.as_secs());
-        text += &paragraph(&format!("The search for {} was ended after {seconds} s.", method.method));
+        let (name, seconds) = (method.method, options.time_limit);
+        text +=
+            &paragraph(&format!("The search for {name} was ended after {seconds} s; its plan is the best until then."));
+    }
+    for method in made(comparison).filter(|method| method.interrupted == Some(true)) {
+        text +=
+            &paragraph(&format!("The search for {} was interrupted; its plan is the best until then.", method.method));
     }
     let left_out = comparison.methods.iter().filter_map(|method| {
         let reason = method.reason.as_ref()?;

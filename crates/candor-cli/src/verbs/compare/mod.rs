@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use candor_study::design::MAX_EPSILON;
 use clap::{ArgGroup, Args};
 
-use super::parse_respondents;
+use super::{parse_limit, parse_respondents};
 use crate::failure::Failure;
 
 mod mean;
@@ -68,6 +68,10 @@ pub struct CompareArgs {
     /// The seed of the simulation
     #[arg(long, default_value_t = 1, requires = "simulate")]
     seed: u64,
+    /// Each method may search for this many seconds, and its errors be worked out for as many; after that the best plan so far is shown, and the
+    /// result says so [default: 10]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true, conflicts_with_all = ["wanted", "added_variance", "l"])]
+    time_limit: Option<f64>,
     /// Draw the errors of all methods: a file that ends in .svg or .png; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["wanted", "added_variance", "l"])]
     plot: Vec<PathBuf>,

@@ -23,6 +23,9 @@ pub fn findings(designed: &Design, respondents: f64) -> String {
     if designed.out_of_time {
         text += &paragraph("The time limit was reached; the plan is the best one found until then.");
     }
+    if designed.interrupted {
+        text += &paragraph("The search was interrupted; the plan is the best one found until then.");
+    }
     if !designed.alternatives.is_empty() {
         text += "\nWhat the same attribute epsilons would cost otherwise\n";
         let row = |a: &Alternative| {

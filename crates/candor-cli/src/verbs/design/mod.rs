@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::prior::PriorArgs;
-use super::{parse_respondents, read_schema, read_shares, refuse_overwriting};
+use super::{parse_limit, parse_respondents, read_schema, read_shares, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
@@ -103,7 +103,7 @@ pub struct DesignArgs {
     /// Accept attribute epsilons above those asked for [heuristic]
     #[arg(long)]
     allow_weaker: bool,
-    /// Stop searching after this many seconds, with the best plan so far; `optimal` after 30 if nothing is said [optimal, workload]
+    /// Stop searching after this many seconds, with the best plan so far; after 30 if nothing is said [optimal, workload, clusters]
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
     time_limit: Option<f64>,
     /// Probability of keeping the truth [warner]
@@ -163,13 +163,6 @@ pub struct DesignArgs {
     /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
     #[arg(long, help_heading = "What is known beforehand [front]")]
     exact_prior: bool,
-}
-
-fn parse_limit(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(limit) if limit >= 0.0 => Ok(limit),
-        _ => Err("a limit is a number, 0 or more".to_owned()),
-    }
 }
 
 #[derive(Clone, Copy, ValueEnum, Serialize)]

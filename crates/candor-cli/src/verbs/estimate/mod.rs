@@ -20,7 +20,7 @@ pub use asked::{AskedArgs, ValuesArgs};
 use super::survey::{Sources, SurveyArgs, count};
 use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
 use crate::failure::Failure;
-use crate::progress::watched;
+use crate::progress::{watched, working};
 use crate::show::{emit_data, json_text, remark};
 
 #[derive(Args)]
@@ -234,7 +234,8 @@ fn wave(
     let tables = TableList::of(lists, schema).map_err(|error| Failure::about("--tables", error))?;
     let sources = Sources { responses, counts, delimiter: args.delimiter };
     let counts = count(plan, &survey, sources, &tables, options.needs_sets())?;
-    Ok(estimate_asked(plan, &counts, &asked, &wanted, options)?)
+    let what = format!("estimating {} tables", tables.lists().len());
+    Ok(working(&what, || estimate_asked(plan, &counts, &asked, &wanted, options))?)
 }
 
 /// Counts responses, and tells what should be known of them.

@@ -72,7 +72,7 @@ impl Parameters {
     ///
     /// # Errors
     /// If a parameter is out of its range, or the search would run for hours.
-    fn check(&self, goal: &Goal) -> Result<(), FrontError> {
+    pub fn check(&self, goal: &Goal) -> Result<(), FrontError> {
         let wrong = |name, value, range| Err(FrontError::Parameter { name, value, range });
         for (name, value, least, range) in [
             ("population", self.population, 2, "it must be from 2 to 1,000,000"),
@@ -146,16 +146,29 @@ pub struct Evolved {
     pub evaluations: usize,
 }
 
-/// Searches; `progress` is told the generation and the front so far after every epoch, and may end the search.
+/// Searches; `progress` is told the generation and the front so far after every epoch, and may end the search, which gives the best so far.
 ///
 /// Each generation costs `O((N_Q + N_V)^2)` for fitness and selection (the paper's is cubic) and an `O(n^3)` evaluation per child. Every
 /// matrix returned is a channel within the bound.
 ///
 /// # Errors
-/// If a parameter is out of its range, or `progress` ends the search.
+/// If a parameter is out of its range.
 pub fn evolve(
     goal: &Goal,
     parameters: &Parameters,
+    progress: impl FnMut(usize, &[&Candidate]) -> Result<(), Cancelled>,
+) -> Result<Evolved, FrontError> {
+    evolve_while(goal, parameters, &|| true, progress)
+}
+
+/// The same, where `goes_on` is asked before every generation, on any thread.
+///
+/// # Errors
+/// As [`evolve`].
+pub fn evolve_while(
+    goal: &Goal,
+    parameters: &Parameters,
+    goes_on: &(dyn Fn() -> bool + Sync),
     mut progress: impl FnMut(usize, &[&Candidate]) -> Result<(), Cancelled>,
 ) -> Result<Evolved, FrontError> {
     parameters.check(goal)?;
@@ -168,15 +181,15 @@ pub fn evolve(
         let lived = std::mem::take(&mut islands).into_iter().map(std::sync::Mutex::new).collect::<Vec<_>>();
         crew::share(lived.len(), crew::cores(), |number| {
             if let Ok(mut island) = lived[number].lock() {
-                (0..count).for_each(|_| island.generation(goal, parameters));
+                (0..count).take_while(|_| goes_on()).for_each(|_| island.generation(goal, parameters));
             }
         });
         islands = lived.into_iter().filter_map(|island| island.into_inner().ok()).collect();
         generation += count;
         meet(&mut islands);
-        progress(generation, &islands[0].omega.front())?;
+        let ended = progress(generation, &islands[0].omega.front()).is_err();
         let quiet = islands.iter().map(|island| island.unchanged).min().unwrap_or(0);
-        if parameters.patience.is_some_and(|patience| quiet >= patience) {
+        if ended || parameters.patience.is_some_and(|patience| quiet >= patience) {
             break;
         }
     }
@@ -194,7 +207,7 @@ fn meet(islands: &mut [Island]) {
 }
 
 struct Island {
-    rng: rand_chacha::ChaCha12Rng,
+    rng: chacha20::ChaCha12Rng,
     population: Vec<Candidate>,
     archive: Vec<Candidate>,
     omega: Omega,
@@ -203,7 +216,7 @@ struct Island {
 }
 
 impl Island {
-    fn new(goal: &Goal, parameters: &Parameters, mut rng: rand_chacha::ChaCha12Rng) -> Island {
+    fn new(goal: &Goal, parameters: &Parameters, mut rng: chacha20::ChaCha12Rng) -> Island {
         let n = goal.prior().len();
         let population =
             (0..parameters.population).map(|_| Candidate::new(variation::random(n, &mut rng), goal)).collect();
@@ -315,7 +328,7 @@ mod tests {
         assert_eq!(volumes.len(), 3);
         assert!(volumes.windows(2).all(|pair| pair[1] >= pair[0]), "{volumes:?}");
         let privacies = goal.spread(12);
-        let polished = polishing::polish_front(&goal, &evolved, &privacies, 2, 1, |_, _| Ok(())).unwrap();
+        let polished = polishing::polish_front(&goal, &evolved, &privacies, 2, 1, &|| true, |_, _| Ok(()));
         for (found, &privacy) in polished.iter().zip(&privacies) {
             let found = found.as_ref().unwrap();
             assert!(found.measures.privacy >= privacy - 1e-12 && found.measures.worst_posterior <= 0.75 + 1e-12);
@@ -332,9 +345,15 @@ mod tests {
         let ended = evolve(&goal, &small(1), |generation, _| {
             told.push(generation);
             if told.len() < 2 { Ok(()) } else { Err(Cancelled) }
-        });
-        assert!(matches!(ended, Err(FrontError::Cancelled(_))));
+        })
+        .unwrap();
         assert_eq!(told, [EPOCH, 2 * EPOCH]);
+        assert_eq!(
+            ended.front,
+            evolve(&goal, &Parameters { generations: 2 * EPOCH, ..small(1) }, |_, _| Ok(())).unwrap().front
+        );
+        let never = evolve_while(&goal, &small(1), &|| false, |_, _| Err(Cancelled)).unwrap();
+        assert!(never.front.is_empty());
     }
 
     #[test]

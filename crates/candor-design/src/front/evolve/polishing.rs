@@ -20,27 +20,31 @@ const NOISE: f64 = 0.6;
 const EXCHANGES: usize = 6;
 
 /// For each privacy the best square matrix found, beginning at the members of the front; `None` where a privacy leaves no room. `progress` is told what was found
-/// after each round, and may end it. The result depends on the seed, not on the number of threads.
-///
-/// # Errors
-/// If `progress` ends it.
+/// after each round, and may end it; `goes_on` is asked before each matrix. What was found until then is valid. Unless it is ended, the result depends on the seed, not on the number of threads.
 pub fn polish_front(
     goal: &Goal,
     evolved: &Evolved,
     privacies: &[f64],
     rounds: usize,
     seed: u64,
+    goes_on: &(dyn Fn() -> bool + Sync),
     mut progress: impl FnMut(usize, &[Option<Polished>]) -> Result<(), Cancelled>,
-) -> Result<Vec<Option<Polished>>, Cancelled> {
+) -> Vec<Option<Polished>> {
     let source = Source::from_seed(seed);
     let mut best = crew::share(privacies.len(), crew::cores(), |i| {
+        if !goes_on() {
+            return None;
+        }
         let off = |candidate: &Candidate| (candidate.measures.privacy - privacies[i]).abs();
         let nearest = evolved.front.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
         polish(goal, privacies[i], &nearest.channel(goal))
     });
     let mut fresh = vec![true; best.len()];
-    progress(0, &best)?;
+    let mut ended = progress(0, &best).is_err();
     for round in 1..=rounds {
+        if ended {
+            break;
+        }
         let tried = crew::share(best.len(), crew::cores(), |i| {
             let mut rng = source.stream((round * best.len() + i) as u64);
             let neighbours = [i.checked_sub(1), Some(i + 1)].into_iter().flatten();
@@ -50,8 +54,10 @@ pub fn polish_front(
                 starts.push((shaken(goal, &own.channel, (round + i).is_multiple_of(2), &mut rng), FAR));
             }
             let rival = best[i].as_ref().map_or(f64::INFINITY, |own| own.measures.variance);
-            let polished =
-                starts.iter().filter_map(|(start, first)| polish_from(goal, privacies[i], start, *first, rival));
+            let polished = starts
+                .iter()
+                .take_while(|_| goes_on())
+                .filter_map(|(start, first)| polish_from(goal, privacies[i], start, *first, rival));
             polished.min_by(|a, b| a.measures.variance.total_cmp(&b.measures.variance))
         });
         for (i, found) in tried.into_iter().enumerate() {
@@ -61,20 +67,26 @@ pub fn polish_front(
                 best[i] = found;
             }
         }
-        progress(round, &best)?;
+        ended = progress(round, &best).is_err();
     }
-    Ok(best)
+    best
 }
 
 /// Polished matrices for `between` further privacies in each gap of those given, and beyond the last: a front is then no staircase
 /// of a few steps. Each begins at the nearest more private one, or at the last.
-pub fn fill_in(goal: &Goal, privacies: &[f64], best: &[Option<Polished>], between: usize) -> Vec<Polished> {
+pub fn fill_in(
+    goal: &Goal,
+    privacies: &[f64],
+    best: &[Option<Polished>],
+    between: usize,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Vec<Polished> {
     let gaps = privacies.len() * between;
     let filled = crew::share(gaps, crew::cores(), |number| {
         let (i, step) = (number / between, number % between + 1);
         let next = privacies.get(i + 1).copied().unwrap_or(goal.range().1);
         let privacy = privacies[i] + (next - privacies[i]) * step as f64 / (between + 1) as f64;
-        let start = best.get(i + 1).or(best.get(i))?.as_ref()?;
+        let start = best.get(i + 1).or(best.get(i))?.as_ref().filter(|_| goes_on())?;
         polish_from(goal, privacy, &start.channel, NEAR, f64::INFINITY)
     });
     filled.into_iter().flatten().collect()

@@ -17,6 +17,7 @@ pub mod search;
 use candor::channel::{Axis, Part, Pattern, PatternSet};
 use candor::plan::{Block, Origin, Plan};
 use candor::schema::Schema;
+use candor_analysis::watch::Stopped;
 
 use crate::{DesignError, private};
 use cut::{Cut, MAX_FINE, Threshold};
@@ -30,8 +31,8 @@ pub struct Bounded {
     pub plan: Plan,
     /// No channel with the same marginal attribute epsilons has a smaller record epsilon.
     pub lower_bound: f64,
-    /// Whether the search stopped because its time was up.
-    pub out_of_time: bool,
+    /// Why the search ended before it was done, if it did.
+    pub stopped: Option<Stopped>,
 }
 
 /// How far below the epsilon asked for a design aims, so that rounding to integers does not exceed it.
@@ -81,7 +82,7 @@ fn optimal_from(schema: &Schema, epsilons: &[f64], known: &mut Known, effort: Ef
     Ok(Bounded {
         plan: plan.with_origin(Origin { method: "optimal".to_owned(), requested }),
         lower_bound: mixture.lower,
-        out_of_time: effort.is_over(),
+        stopped: effort.stopped(),
     })
 }
 

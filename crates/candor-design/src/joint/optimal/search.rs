@@ -1,48 +1,44 @@
 //! Cutting planes with smoothing: the optimum between two bounds.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
-use candor_analysis::watch::{Step, Watch};
+use candor_analysis::watch::{Clock, Stopped, Watch};
 
 use super::climb::climb;
 use super::cut::{Cut, MAX_FINE, Priced, Pricer, Threshold};
 use super::levels::Levels;
 use super::master::Master;
 
-/// The outer stop of a search, in seconds, if none is given. Searches end by counted steps long before.
-pub const SECONDS: f64 = 30.0;
-
 /// How hard to search.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort<'a> {
     /// Stop when upper and lower bound differ by no more than this.
     pub gap: f64,
-    /// When it began, and how long it may take. Before that the search ends by counted steps, the same on every machine.
-    limit: Option<(Instant, Duration)>,
-    watch: Watch<'a>,
+    /// How long it may take, if that matters. Before that the search ends by counted steps, the same on every machine.
+    clock: Option<Clock<'a>>,
 }
 
 impl<'a> Effort<'a> {
     /// As long as it takes to bring the bounds within this gap.
     pub const fn to(gap: f64) -> Effort<'a> {
-        Effort { gap, limit: None, watch: Watch::nobody() }
+        Effort { gap, clock: None }
     }
 
-    /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds, or as long as it takes if
-    /// `None`; whoever watches is told how many there are left.
+    /// The usual effort, from now on: beyond 20 attributes every digit of the gap costs. Within so many seconds,
+    /// [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said; whoever watches is told how many are over.
     pub fn within(attributes: usize, seconds: Option<f64>, watch: Watch<'a>) -> Effort<'a> {
-        let gap = if attributes <= 20 { 1e-9 } else { 1e-7 };
-        // A limit beyond the clock's range is none.
-        let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        Effort { gap, limit: Some((Instant::now(), limit.unwrap_or(Duration::MAX))), watch }
+        Effort { gap: if attributes <= 20 { 1e-9 } else { 1e-7 }, clock: Some(Clock::starts(seconds, watch)) }
     }
 
-    /// Whether the time is up, or whoever watches has had enough.
-    pub fn is_over(&self) -> bool {
-        let Some((began, limit)) = self.limit else { return false };
-        let total = (limit != Duration::MAX).then_some(limit.as_secs());
-        began.elapsed() >= limit || self.watch.tell(Step::of("seconds", began.elapsed().as_secs(), total)).is_err()
+    /// Whether the time is up, or whoever watches has had enough; and which.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.clock.and_then(|clock| clock.stops(None))
+    }
+
+    /// Whether the search must end where its bounds are so far apart.
+    pub fn is_over_at(&self, gap: f64) -> bool {
+        let gap = gap.is_finite().then_some(("gap", gap));
+        self.clock.is_some_and(|clock| clock.stops(gap).is_some())
     }
 }
 
@@ -156,8 +152,9 @@ impl<'a> Search<'a> {
         self.steps + self.master.as_ref().map_or(0, Master::steps)
     }
 
-    fn is_over(&self) -> bool {
-        self.steps() > MAX_STEPS || self.effort.is_over()
+    /// Whether the search must end, where this is the best record epsilon so far.
+    fn is_over_at(&self, upper: f64) -> bool {
+        self.steps() > MAX_STEPS || self.effort.is_over_at(upper - self.lower())
     }
 
     /// Whether the bounds are close enough.
@@ -251,7 +248,7 @@ fn explore(search: &mut Search, evaluations: usize) {
     let (levels, pricer, known) = (search.levels, search.pricer.clone(), search.best.clone());
     climb(levels, &pricer, &known, evaluations, |priced| {
         search.visit(priced);
-        !search.is_over()
+        !search.is_over_at(f64::INFINITY)
     });
 }
 
@@ -333,7 +330,7 @@ fn improve(search: &mut Search) {
 fn propose(search: &mut Search) -> Option<(f64, Vec<f64>)> {
     let prices = search.master.as_mut()?.solve();
     let upper: f64 = prices.iter().sum();
-    if search.is_settled(upper.ln_1p()) || search.is_over() {
+    if search.is_settled(upper.ln_1p()) || search.is_over_at(upper.ln_1p()) {
         return None;
     }
     let levels = search.levels;

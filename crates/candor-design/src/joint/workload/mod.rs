@@ -246,7 +246,7 @@ pub fn single(
         // Convexity: f* >= f - (best - 2 f), where 2 f is what the mixture itself is worth.
         lower = lower.max(value - (best - 2.0 * value));
         let gap = best / (2.0 * value) - 1.0;
-        if gap <= GAP || effort.is_over() {
+        if gap <= GAP || effort.is_over_at(gap) {
             break;
         }
         pool.forget_useless(1e-9);

@@ -28,7 +28,7 @@ pub struct WorkloadRequest {
     /// One channel for everybody instead of a lottery.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub single: bool,
-    /// Stop searching after so many seconds.
+    /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<f64>,
     /// The number of respondents, if it is known: then about 30 of them at least tell about each table.
@@ -65,10 +65,10 @@ impl Design for WorkloadRequest {
             (false, None) => (lottery(schema, self.epsilon, &tables, &weights, effort)?, LOTTERY),
             (false, Some(n)) => (lottery_for(schema, self.epsilon, &tables, &weights, n, effort)?, LOTTERY),
         };
-        let out_of_time = effort.is_over();
+        let stopped = effort.stopped();
         let choice = choice(&found, kind, schema, self.epsilon, &tables, &weights);
         let notes = what_it_answers(&found.plan).into_iter().collect();
-        Ok(Designed { workload: Some(choice), out_of_time, notes, ..Designed::from(found.plan) })
+        Ok(Designed { workload: Some(choice), stopped, notes, ..Designed::from(found.plan) })
     }
 
     fn at(_: &Schema, goal: &Goal<'_>) -> Candidates<Self> {

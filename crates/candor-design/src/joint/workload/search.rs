@@ -50,7 +50,7 @@ pub fn grow(
         priced.retain(|(price, _)| *price > balanced.value * (1.0 + GAP));
         in_vain = if priced.is_empty() && better.is_empty() { in_vain + 1 } else { 0 };
         let patience = if setting.is_large() || all { 0 } else { PATIENCE };
-        if in_vain > patience || effort.is_over() {
+        if in_vain > patience || effort.is_over_at(1.0 - lower / balanced.value) {
             break;
         }
         if in_vain == 0 {

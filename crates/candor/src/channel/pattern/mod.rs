@@ -156,7 +156,7 @@ impl Pattern {
             sizes.push(match set {
                 PatternSet::Threshold { weights, limit } if axes.len() > MAX_ENUMERATED => {
                     let share = measure(weights, *limit, &ways).ok_or(ChannelError::TooLarge { part })?;
-                    let drawable = is_common(&share).unwrap_or(false) || set.is_countable(axes.len());
+                    let drawable = is_common(&share).unwrap_or(false) || set.reachable(axes.len()).is_some();
                     if !drawable || is_common(&share).is_none() {
                         return Err(ChannelError::TooLarge { part });
                     }

@@ -1,0 +1,258 @@
+//! The power to find a coefficient: golden numbers, and what simulated surveys find.
+
+use candor::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor::plan::{Block, Plan};
+use candor::randomize::Randomizer;
+use candor::randomness::Source;
+use candor::schema::{Attribute, Schema};
+use candor_analysis::power::{coefficient, coefficient_power};
+use candor_analysis::regress::{
+    Anticipated, Batch, CONSTANT, Effect, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Profile,
+    RegressError, Sample, anticipate, normal_points, regress,
+};
+use candor_analysis::tally::answer_codes;
+use chacha20::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use serde_json::Value;
+
+fn truthful(axes: &[usize], only: u64, all: u64) -> Channel {
+    let axes = axes.iter().map(|&categories| Axis::single(categories)).collect();
+    let parts = vec![Part { set: PatternSet::no_miss(), weight: only }, Part { set: PatternSet::All, weight: all }];
+    Channel::Pattern(Pattern::new(axes, parts).unwrap())
+}
+
+/// A hidden `y` and `x`, and a public `z` of two categories.
+fn plan(y: usize, lottery: Vec<(u64, Channel)>, hidden: Vec<usize>) -> Plan {
+    let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<_>>();
+    let z = Attribute::new_public("z", labels(2)).unwrap();
+    let mut attributes = vec![Attribute::new("y", labels(y)).unwrap()];
+    attributes.extend((hidden.len() > 1).then(|| Attribute::new("x", labels(2)).unwrap()));
+    attributes.push(z);
+    Plan::new(Schema::new(attributes).unwrap(), vec![Block::lottery(hidden, lottery)]).unwrap()
+}
+
+fn model(plan: &Plan, formula: &str, family: Option<Family>) -> (Model, Layout) {
+    let options = ModelOptions { family, ..ModelOptions::default() };
+    let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap();
+    let layout = Layout::new(plan, &model).unwrap();
+    (model, layout)
+}
+
+fn effect(term: &str, category: Option<&str>, value: f64) -> Effect {
+    Effect { term: term.to_owned(), category: category.map(str::to_owned), value }
+}
+
+/// A number that is standard normal, and a public coin.
+fn golden_people(response: Vec<f64>, effects: Vec<Effect>) -> Anticipated {
+    let profile = |(number, share): (f64, f64), z: u16| Profile {
+        randomized: Vec::new(),
+        public: vec![z],
+        numbers: vec![number],
+        share: share / 2.0,
+    };
+    let profiles = normal_points(40).into_iter().flat_map(|point| [profile(point, 0), profile(point, 1)]).collect();
+    Anticipated { profiles, response, effects }
+}
+
+#[test]
+fn coefficients_of_the_golden_file() {
+    let golden: Value = serde_json::from_str(include_str!("../golden/power.json")).unwrap();
+    let beta: Vec<f64> =
+        golden["coefficient"]["beta"].as_array().unwrap().iter().map(|b| b.as_f64().unwrap()).collect();
+    let named = vec![effect("number", None, beta[1]), effect("z=1", None, beta[2])];
+    for row in golden["coefficient"]["rows"].as_array().unwrap() {
+        let channel = match row["device"].as_str().unwrap() {
+            "direct" => Channel::Pattern(
+                Pattern::new(vec![Axis::single(2)], vec![Part { set: PatternSet::no_miss(), weight: 1 }]).unwrap(),
+            ),
+            "die" => truthful(&[2], 4, 2),
+            "two_coins" => truthful(&[2], 2, 2),
+            _ => truthful(&[2], 2, 4),
+        };
+        let plan = plan(2, vec![(1, channel)], vec![0]);
+        let (model, layout) = model(&plan, "y ~ number + z", None);
+        let with_constant = [named.clone(), vec![effect(CONSTANT, None, beta[0])]].concat();
+        // The constant as it is, or as the share of "1" that it gives says.
+        let share: f64 = normal_points(40)
+            .into_iter()
+            .map(|(x, w)| {
+                let logistic = |eta: f64| 1.0 / (1.0 + (-eta).exp());
+                w * (logistic(beta[0] + beta[1] * x) + logistic(beta[0] + beta[1] * x + beta[2])) / 2.0
+            })
+            .sum();
+        for people in
+            [golden_people(vec![0.5, 0.5], with_constant), golden_people(vec![1.0 - share, share], named.clone())]
+        {
+            let (method, found) = anticipate(&model, &layout, &people).unwrap();
+            assert_eq!(method, Method::MaximumLikelihood);
+            for (one, (error, respondents)) in found.iter().zip([("sqrt_n_se_x1", "n_x1"), ("sqrt_n_se_x2", "n_x2")]) {
+                let expected = row[error].as_f64().unwrap();
+                assert!((one.variance.sqrt() / expected - 1.0).abs() < 1e-6, "{row}: {one:?}");
+                let needed = coefficient(one.variance, one.effect.value, 0.05, 0.8);
+                assert!((needed / row[respondents].as_f64().unwrap() - 1.0).abs() < 2e-6, "{row}: {needed}");
+                assert!((coefficient_power(one.variance, one.effect.value, 0.05, needed) - 0.8).abs() < 1e-9);
+            }
+        }
+    }
+}
+
+/// Surveys of each kind. The share of them that find an effect has a standard error below 0.0112, so that five of it are 0.056: chance goes
+/// further in fewer than one of a million. The predictions are those of large samples; they are off by less than the bound is wide.
+const SURVEYS: u64 = 2000;
+const OFF: f64 = 0.056;
+
+/// How often a regression finds the first effect with `p < 0.05`, and how often that is predicted.
+fn found_and_predicted(
+    plan: &Plan,
+    formula: &str,
+    family: Option<Family>,
+    people: &Anticipated,
+    n: usize,
+) -> (f64, f64) {
+    let (model, layout) = model(plan, formula, family);
+    let (_, predicted) = anticipate(&model, &layout, people).unwrap();
+    let first = &predicted[0];
+    let mut found = 0;
+    for survey in 0..SURVEYS {
+        let mut rng = ChaCha20Rng::seed_from_u64(survey);
+        let (truths, numbers) = surveyed(plan, people, n, &mut rng);
+        let mut stream = Source::from_seed(7).stream(survey);
+        let answers = Randomizer::new(plan).batch(&truths, &mut stream).unwrap();
+        let columns = answer_codes(plan, &answers, &truths);
+        let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
+        let mut rows = ModelRows::new(layout.clone());
+        rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample: Sample::default(), rows: n });
+        let Ok(fit) = regress(&model, &rows, None, false) else { continue };
+        let is = |term: &str, category: &Option<String>| {
+            term == first.effect.term && (first.effect.category.is_none() || *category == first.effect.category)
+        };
+        let own = fit.coefficients.iter().find(|one| is(&one.term, &one.category)).unwrap();
+        found += u32::from(own.p_value.is_some_and(|p| p < 0.05));
+    }
+    let predicted = coefficient_power(first.variance, first.effect.value, 0.05, n as f64);
+    (f64::from(found) / SURVEYS as f64, predicted)
+}
+
+/// People by the anticipated truth, drawn by its definition: log odds `-0.6 + 0.7 z` (`+ 0.6 x`, and for the second category half of
+/// that), or a number with the mean `0.3 y`.
+fn surveyed(plan: &Plan, people: &Anticipated, n: usize, rng: &mut ChaCha20Rng) -> (Vec<Vec<u16>>, Vec<f64>) {
+    let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let value = |term: &str, category: &str| -> f64 {
+        let own = |one: &&Effect| one.term == term && one.category.as_deref().is_none_or(|own| own == category);
+        people.effects.iter().find(own).map_or(0.0, |one| one.value)
+    };
+    let (categories, attributes) = (plan.schema().size(0), plan.schema().attributes().len());
+    let mut columns = vec![Vec::new(); attributes];
+    let mut numbers = Vec::new();
+    for _ in 0..n {
+        let mut draw = uniform();
+        let profile = people.profiles.iter().find(|one| {
+            draw -= one.share;
+            draw < 0.0
+        });
+        let profile = profile.unwrap_or(&people.profiles[0]);
+        let z = profile.public.first().copied().unwrap_or(0);
+        let linear = people.effects[0].term == "y=1";
+        let y = if linear {
+            profile.randomized[0]
+        } else {
+            let odds = |code: usize| {
+                let label = code.to_string();
+                let x = profile.randomized.first().map_or(0.0, |&x| f64::from(x) * value("x=1", &label));
+                (value(CONSTANT, &label) + x + f64::from(z) * value("z=1", &label)).exp()
+            };
+            let total: f64 = 1.0 + (1..categories).map(odds).sum::<f64>();
+            let mut left = uniform() * total - 1.0;
+            let mut code = 0;
+            while left >= 0.0 && code + 1 < categories {
+                code += 1;
+                left -= odds(code);
+            }
+            code as u16
+        };
+        // What is left has the variance 1; its law does not matter.
+        let noise = if uniform() < 0.5 { 1.0 } else { -1.0 };
+        numbers.push(f64::from(y) * value("y=1", "") + noise);
+        columns[0].push(y);
+        if attributes == 3 {
+            columns[1].push(profile.randomized[0]);
+        }
+        columns[attributes - 1].push(z);
+    }
+    (columns, numbers)
+}
+
+/// Profiles by hidden categories, public ones and share.
+fn people(kinds: &[(&[u16], &[u16], f64)], effects: Vec<Effect>) -> Anticipated {
+    let profile = |&(randomized, public, share): &(&[u16], &[u16], f64)| Profile {
+        randomized: randomized.to_vec(),
+        public: public.to_vec(),
+        numbers: Vec::new(),
+        share,
+    };
+    Anticipated { profiles: kinds.iter().map(profile).collect(), response: Vec::new(), effects }
+}
+
+fn agree(name: &str, (found, predicted): (f64, f64)) {
+    println!("{name}: found {found}, predicted {predicted}");
+    assert!((0.5..0.95).contains(&predicted), "{name}: {predicted} shows little");
+    assert!((found - predicted).abs() < OFF, "{name}: found {found}, predicted {predicted}");
+}
+
+#[test]
+fn surveys_find_effects_as_often_as_predicted() {
+    let z: [(&[u16], &[u16], f64); 2] = [(&[], &[0], 0.6), (&[], &[1], 0.4)];
+    let die = plan(2, vec![(1, truthful(&[2], 4, 2))], vec![0]);
+    let binary = people(&z, vec![effect("z=1", None, 0.7), effect(CONSTANT, None, -0.6)]);
+    agree("binary", found_and_predicted(&die, "y ~ z", None, &binary, 700));
+    let three = plan(3, vec![(1, truthful(&[3], 3, 2)), (1, truthful(&[3], 2, 3))], vec![0]);
+    let effects = vec![
+        effect("z=1", Some("2"), 0.8),
+        effect("z=1", Some("1"), 0.4),
+        effect(CONSTANT, Some("1"), -0.3),
+        effect(CONSTANT, Some("2"), -0.6),
+    ];
+    agree("multinomial", found_and_predicted(&three, "y ~ z", None, &people(&z, effects), 1500));
+}
+
+#[test]
+fn so_do_surveys_with_a_hidden_predictor() {
+    let kinds: [(&[u16], &[u16], f64); 4] =
+        [(&[0], &[0], 0.4), (&[1], &[0], 0.2), (&[0], &[1], 0.1), (&[1], &[1], 0.3)];
+    let joint = plan(2, vec![(1, truthful(&[2, 2], 5, 4))], vec![0, 1]);
+    let effects = vec![effect("x=1", None, 0.9), effect("z=1", None, 0.3), effect(CONSTANT, None, -0.4)];
+    agree("hidden predictor", found_and_predicted(&joint, "y ~ x + z", None, &people(&kinds, effects), 900));
+    let die = plan(2, vec![(1, truthful(&[2], 4, 2))], vec![0]);
+    let linear: [(&[u16], &[u16], f64); 2] = [(&[0], &[], 0.7), (&[1], &[], 0.3)];
+    let effects = vec![effect("y=1", None, 0.3)];
+    agree("linear", found_and_predicted(&die, "number ~ y", None, &people(&linear, effects), 1000));
+}
+
+/// Constants and thresholds give the response its shares: an ordinal response's total is that of its categories.
+#[test]
+fn constants_follow_the_shares() {
+    let plan = plan(4, vec![(1, truthful(&[4], 2, 4))], vec![0]);
+    let shares = [0.4f64, 0.3, 0.2, 0.1];
+    let z: [(&[u16], &[u16], f64); 2] = [(&[], &[0], 0.5), (&[], &[1], 0.5)];
+    let error = |family: Family, effects: Vec<Effect>, response: &[f64]| {
+        let (model, layout) = model(&plan, "y ~ z", Some(family));
+        let anticipated = Anticipated { response: response.to_vec(), ..people(&z, effects) };
+        anticipate(&model, &layout, &anticipated).map(|(_, found)| found[0].variance)
+    };
+    // Without an effect the variance is that of two halves with the same shares, whichever constants give them.
+    let constant = |code: usize| effect(CONSTANT, Some(["1", "2", "3"][code]), (shares[code + 1] / shares[0]).ln());
+    let none = effect("z=1", Some("3"), 0.0);
+    let named = error(Family::Multinomial, vec![none.clone(), constant(0), constant(1), constant(2)], &[]).unwrap();
+    let adapted = error(Family::Multinomial, vec![none], &shares).unwrap();
+    assert!((named / adapted - 1.0).abs() < 1e-9, "{named} {adapted}");
+    let ordinal = |value: f64| error(Family::Ordinal, vec![effect("z=1", None, value)], &shares).unwrap();
+    assert!(ordinal(0.0) > 1.0 && ordinal(3.0) > ordinal(0.0));
+    let lacking = error(Family::Ordinal, vec![effect("z=1", None, 1.0)], &[0.5, 0.5, 0.0, 0.0]);
+    assert!(matches!(lacking, Err(RegressError::Anticipated(message)) if message.contains("\"2\"")));
+    let which = error(Family::Multinomial, vec![effect("z=1", None, 1.0)], &shares);
+    assert!(matches!(which, Err(RegressError::Effect(message)) if message.contains("z=1=1 for 1")));
+    let unknown = error(Family::Ordinal, vec![effect("z", None, 1.0)], &shares);
+    assert!(
+        matches!(unknown, Err(RegressError::Effect(message)) if message.contains("no term") && message.contains("z=1"))
+    );
+}

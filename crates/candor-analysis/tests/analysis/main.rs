@@ -1,0 +1,19 @@
+//! What responses tell, subject by subject. One program, because each takes longer to link than to run.
+
+mod adjust;
+mod among;
+mod comply;
+mod constrained;
+mod dependence;
+mod effects;
+mod independence;
+mod ordinary;
+mod power;
+mod recipes;
+mod regression;
+mod regression_coverage;
+mod sampling;
+mod secure_sum;
+mod shuffled;
+mod strips;
+mod structure;

@@ -1,0 +1,513 @@
+//! Regressions against golden numbers (tests/golden/regression/README.md), and refusals.
+
+use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::plan::{Block, Plan};
+use candor::randomize::{AnswerColumn, Sets};
+use candor::schema::{Attribute, Schema};
+use candor_analysis::regress::{
+    Batch, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows, RegressError, Regression,
+    Sample, regress, regress_replicated,
+};
+use candor_analysis::tally::Codes;
+use candor_analysis::tally::Replicates;
+use serde_json::Value;
+
+fn golden(file: &str) -> Value {
+    let path = format!("{}/tests/golden/regression/{file}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn labels(n: usize) -> Vec<String> {
+    (0..n).map(|code| code.to_string()).collect()
+}
+
+/// A pattern over attributes of these sizes that tells the truth `only` times out of `only + all`, else a random answer.
+fn truthful(sizes: &[usize], answer: usize, only: u64, all: u64) -> Channel {
+    let axes = sizes.iter().map(|&categories| Axis { categories, answer }).collect();
+    let part = |set: PatternSet, weight: u64| Part { set, weight };
+    let parts = vec![part(PatternSet::no_miss(), only), part(PatternSet::All, all)];
+    Channel::Pattern(Pattern::new(axes, parts).unwrap())
+}
+
+/// One hidden attribute `y`.
+fn one(categories: usize, channel: Channel) -> Plan {
+    let schema = Schema::new(vec![Attribute::new("y", labels(categories)).unwrap()]).unwrap();
+    Plan::new(schema, vec![Block::new(vec![0], channel)]).unwrap()
+}
+
+/// Rows: the columns of the plan's responses, and numeric columns.
+fn rows_of(plan: &Plan, model: &Model, columns: &[AnswerColumn], numbers: &[Vec<f64>]) -> ModelRows {
+    let mut rows = ModelRows::new(Layout::new(plan, model).unwrap());
+    let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
+    let n = match &columns[0] {
+        AnswerColumn::One(codes) => codes.len(),
+        AnswerColumn::Set(sets) => sets.len(),
+    };
+    rows.add(&Batch { columns: &codes, numbers, weights: None, sample: Sample::default(), rows: n });
+    rows
+}
+
+fn model(plan: &Plan, formula: &str, family: Option<Family>) -> Model {
+    let options = ModelOptions { family, ..ModelOptions::default() };
+    Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap()
+}
+
+/// Answers and numbers from counts by `x` and answer.
+fn repeated(x: &[f64], counts: &[Vec<f64>]) -> (Vec<u16>, Vec<f64>) {
+    let (mut answers, mut numbers) = (Vec::new(), Vec::new());
+    for (x, counts) in x.iter().zip(counts) {
+        for (answer, &count) in counts.iter().enumerate() {
+            answers.extend(vec![answer as u16; count as usize]);
+            numbers.extend(vec![*x; count as usize]);
+        }
+    }
+    (answers, numbers)
+}
+
+fn counts(case: &Value) -> Vec<Vec<f64>> {
+    case.as_array().unwrap().iter().map(numbers).collect()
+}
+
+fn close(name: &str, found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() < tolerance, "{name}: {found}, expected {expected}");
+}
+
+fn same(name: &str, fit: &Regression, theta: &Value, se: &Value) {
+    let (theta, se) = (numbers(theta), numbers(se));
+    for ((coefficient, theta), se) in fit.coefficients.iter().zip(theta).zip(se) {
+        close(&format!("{name} {}", coefficient.term), coefficient.estimate, theta, 1e-6);
+        close(&format!("{name} error of {}", coefficient.term), coefficient.standard_error, se, 1e-5);
+    }
+}
+
+/// A hidden response and one numeric predictor, by maximum likelihood and by the corrected score.
+fn check_one(name: &str, channel: Channel, categories: usize, family: Option<Family>) -> (Regression, Value) {
+    let case = golden("regression")[name].clone();
+    let plan = one(categories, channel);
+    let model = model(&plan, "y ~ x", family);
+    let (answers, x) = repeated(&numbers(&case["input"]["x"]), &counts(&case["input"]["counts"]));
+    let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]);
+    let fit = regress(&model, &rows, None, false).unwrap();
+    assert_eq!((fit.method, fit.converged, fit.boundary), (Method::MaximumLikelihood, true, false));
+    same(name, &fit, &case["ml"]["theta"], &case["ml"]["se"]);
+    close("log-likelihood", fit.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
+    let corrected = regress(&model, &rows, Some(Method::CorrectedScore), false).unwrap();
+    let expected = &case["corrected_score"];
+    same(&format!("{name} corrected"), &corrected, &expected["theta"], &expected["se"]);
+    (fit, case)
+}
+
+/// The p-value of a chi-square with one degree of freedom.
+fn p_value(statistic: f64) -> f64 {
+    use statrs::distribution::{ChiSquared, ContinuousCDF};
+    ChiSquared::new(1.0).unwrap().sf(statistic)
+}
+
+#[test]
+fn a_binary_response_behind_a_die() {
+    let (fit, case) = check_one("binary_die", truthful(&[2], 1, 4, 2), 2, None);
+    close("null", fit.null_log_likelihood.unwrap(), case["null_loglik"].as_f64().unwrap(), 1e-6);
+    let p = p_value(case["score_test_x"].as_f64().unwrap());
+    close("score test", fit.coefficients[1].p_value.unwrap() / p, 1.0, 1e-5);
+}
+
+#[test]
+fn more_categories() {
+    check_one("multinomial_die3", truthful(&[3], 1, 3, 3), 3, None);
+    check_one("ordinal_die4", truthful(&[4], 1, 2, 4), 4, Some(Family::Ordinal));
+}
+
+#[test]
+fn the_penalty_is_finite_at_the_boundary() {
+    let all = golden("regression");
+    let plan = one(2, truthful(&[2], 1, 4, 2));
+    let model = model(&plan, "y ~ x", None);
+    let fit = |counts: &Value, x: &[f64], method| {
+        let (answers, x) = repeated(x, &self::counts(counts));
+        regress(&model, &rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]), method, false)
+    };
+    let case = &all["binary_die"];
+    let x = numbers(&case["input"]["x"]);
+    let found = fit(&case["input"]["counts"], &x, Some(Method::Jeffreys)).unwrap();
+    same("jeffreys", &found, &case["jeffreys"]["theta"], &case["jeffreys"]["se_expected"]);
+    assert!(!found.boundary);
+    let case = &all["boundary"];
+    let found = fit(&case["counts"], &[0.0, 1.0], None).unwrap();
+    assert_eq!((found.method, found.boundary, found.converged), (Method::Jeffreys, true, true));
+    // The golden search had not come to its end: the penalised likelihood is larger here, and largest. With a share for each x it is a sum.
+    let penalised = |eta: f64, yes: f64| {
+        let pi = 1.0 / (1.0 + (-eta).exp());
+        let lambda = 1.0 / 6.0 + 2.0 / 3.0 * pi;
+        let information = (2.0 / 3.0 * pi * (1.0 - pi)).powi(2) / (lambda * (1.0 - lambda));
+        yes * lambda.ln() + (100.0 - yes) * (1.0 - lambda).ln() + 0.5 * (100.0 * information).ln()
+    };
+    let log_odds = [found.coefficients[0].estimate, found.coefficients[0].estimate + found.coefficients[1].estimate];
+    for (eta, yes) in log_odds.into_iter().zip([10.0, 40.0]) {
+        let best = (0..80_000)
+            .map(|i| -8.0 + f64::from(i) * 1e-4)
+            .max_by(|a, b| penalised(*a, yes).total_cmp(&penalised(*b, yes)));
+        close("largest", eta, best.unwrap(), 1e-4);
+    }
+    let other = numbers(&case["jeffreys"]["theta"]);
+    assert!(penalised(log_odds[0], 10.0) > penalised(other[0], 10.0) + 0.03);
+    let p = p_value(case["score_test_x"].as_f64().unwrap());
+    close("score test", found.coefficients[1].p_value.unwrap() / p, 1.0, 1e-5);
+    assert_eq!(fit(&case["counts"], &[0.0, 1.0], Some(Method::MaximumLikelihood)).unwrap_err(), RegressError::Boundary);
+    let refused = fit(&case["counts"], &[0.0, 1.0], Some(Method::CorrectedScore)).unwrap_err();
+    assert_eq!(refused, RegressError::NoSolution);
+}
+
+#[test]
+fn sets_of_categories() {
+    let case = golden("regression")["multinomial_sets"].clone();
+    let plan = one(4, truthful(&[4], 2, 3, 2));
+    let model = model(&plan, "y ~ x", None);
+    let (answers, x) = repeated(&numbers(&case["input"]["x"]), &counts(&case["input"]["counts"]));
+    let listed: Vec<Vec<f64>> = counts(&case["input"]["sets"]);
+    let sets: Sets =
+        answers.iter().map(|&a| listed[usize::from(a)].iter().map(|&c| c as u16).collect::<Vec<_>>()).collect();
+    let rows = rows_of(&plan, &model, &[AnswerColumn::Set(sets)], &[x]);
+    let fit = regress(&model, &rows, None, false).unwrap();
+    same("sets", &fit, &case["ml"]["theta"], &case["ml"]["se"]);
+    close("log-likelihood", fit.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
+    let corrected = regress(&model, &rows, Some(Method::CorrectedScore), false).unwrap();
+    let expected = &case["corrected_score"];
+    same("sets corrected", &corrected, &expected["theta"], &expected["se"]);
+}
+
+#[test]
+fn a_number_and_a_hidden_predictor() {
+    let case = golden("regression")["linear_hidden_predictor"].clone();
+    let plan = one(2, truthful(&[2], 1, 4, 2));
+    let model = model(&plan, "outcome ~ y + z", None);
+    let input = &case["input"];
+    let answers: Vec<u16> = numbers(&input["answer"]).iter().map(|&a| a as u16).collect();
+    let columns = [numbers(&input["z"]), numbers(&input["y"])];
+    let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &columns);
+    let ml = regress(&model, &rows, Some(Method::MaximumLikelihood), false).unwrap();
+    same("linear", &ml, &case["ml"]["theta"], &case["ml"]["se"]);
+    close("spread", ml.residual_deviation.unwrap().ln(), numbers(&case["ml"]["theta"])[3], 1e-6);
+    // The golden one leaves the constant of the normal law out.
+    let constant = 80.0 * 0.5 * (2.0 * std::f64::consts::PI).ln();
+    let expected = case["ml"]["loglik"].as_f64().unwrap();
+    let found = ml.log_likelihood.unwrap();
+    assert!((found - expected).abs() < 1e-6 || (found + constant - expected).abs() < 1e-6, "{found} {expected}");
+    assert!(ml.assumption.is_some() && ml.hausman.is_some());
+    let corrected = regress(&model, &rows, None, false).unwrap();
+    assert_eq!(corrected.method, Method::CorrectedScore);
+    same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
+}
+
+#[test]
+fn a_joint_plan_with_a_hidden_predictor() {
+    let case = golden("regression")["joint_hidden_predictor"].clone();
+    let plan = Plan::from_json(&case["input"]["plan"].to_string()).unwrap();
+    let model = model(&plan, "Y ~ X + Z", None);
+    let (mut y, mut x, mut v, mut z) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (public, counts) in counts(&case["input"]["counts"]).iter().enumerate() {
+        for (cell, &count) in counts.iter().enumerate() {
+            for number in 0..count as usize {
+                y.push((cell / 3) as u16);
+                x.push((cell % 3) as u16);
+                v.push((number % 4) as u16);
+                z.push(public as u16);
+            }
+        }
+    }
+    let columns = [y, x, v, z].map(AnswerColumn::One);
+    let rows = rows_of(&plan, &model, &columns, &[]);
+    assert_eq!(rows.distinct(), 12);
+    let ml = regress(&model, &rows, Some(Method::MaximumLikelihood), false).unwrap();
+    same("joint", &ml, &case["ml"]["theta"], &case["ml"]["se"]);
+    // The golden one counts the answer about V, too, which is as likely whatever the truth is: not at all.
+    close("log-likelihood", ml.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
+    let corrected = regress(&model, &rows, None, true).unwrap();
+    same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
+    assert_eq!(corrected.naive.unwrap().len(), 4);
+}
+
+#[test]
+fn published_counts_of_nigeria() {
+    let case = golden("published")["nigeria_counts"].clone();
+    let label = |n: usize| Attribute::new_public(["married", "female"][n], labels(2)).unwrap();
+    let schema = Schema::new(vec![Attribute::new("y", labels(2)).unwrap(), label(0), label(1)]).unwrap();
+    let plan = Plan::new(schema, vec![Block::new(vec![0], truthful(&[2], 1, 4, 2))]).unwrap();
+    let model = model(&plan, "y ~ married + female", None);
+    let mut columns = [Vec::new(), Vec::new(), Vec::new()];
+    for (key, counts) in case["counts"].as_object().unwrap() {
+        let known: Vec<u16> = key.split(',').map(|code| code.parse().unwrap()).collect();
+        for (answer, count) in numbers(counts).into_iter().enumerate() {
+            for (column, code) in columns.iter_mut().zip([answer as u16, known[0], known[1]]) {
+                column.extend(vec![code; count as usize]);
+            }
+        }
+    }
+    let rows = rows_of(&plan, &model, &columns.map(AnswerColumn::One), &[]);
+    let fit = regress(&model, &rows, None, false).unwrap();
+    same("nigeria", &fit, &case["theta"], &case["se_observed"]);
+    close("log-likelihood", fit.log_likelihood.unwrap(), case["loglik"].as_f64().unwrap(), 1e-6);
+    let corrected = regress(&model, &rows, Some(Method::CorrectedScore), false).unwrap();
+    same("corrected", &corrected, &case["corrected_score"]["theta"], &case["corrected_score"]["se"]);
+    let penalised = regress(&model, &rows, Some(Method::Jeffreys), false).unwrap();
+    let expected = &golden("regression")["nigeria_counts_jeffreys"];
+    same("jeffreys", &penalised, &expected["theta"], &expected["se_expected"]);
+    let p = p_value(expected["score_test_female"].as_f64().unwrap());
+    close("score test", fit.coefficients[2].p_value.unwrap() / p, 1.0, 1e-5);
+}
+
+/// One hidden attribute `y` of two categories behind a lottery of two channels; rows by tag, x and answer.
+fn ignored(
+    channels: [Channel; 2],
+    only: Option<&str>,
+    counted: impl IntoIterator<Item = (u16, f64, Vec<f64>)>,
+) -> Regression {
+    let schema = Schema::new(vec![Attribute::new("y", labels(2)).unwrap()]).unwrap();
+    let lottery = channels.map(|channel| (1, channel)).to_vec();
+    let plan = Plan::new(schema, vec![Block::lottery(vec![0], lottery)]).unwrap();
+    let says = IgnoringOptions { says: "0".to_owned(), only: only.map(str::to_owned) };
+    let options = ModelOptions { ignoring: Some(says), ..ModelOptions::default() };
+    let model = Model::new(&plan, &"y ~ x".parse::<Formula>().unwrap(), &options).unwrap();
+    let (mut answers, mut tags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for (tag, x, counts) in counted {
+        let (own, x) = repeated(&[x], &[counts]);
+        tags.extend(vec![tag; own.len()]);
+        answers.extend(own);
+        numbers.extend(x);
+    }
+    let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers), AnswerColumn::One(tags)], &[numbers]);
+    regress(&model, &rows, None, false).unwrap()
+}
+
+#[test]
+fn people_who_ignore_the_device() {
+    let case = golden("regression")["lottery_ignores_device"].clone();
+    let axes = || vec![Axis { categories: 2, answer: 1 }];
+    let miss = vec![Part { set: PatternSet::Only(vec![0]), weight: 4 }, Part { set: PatternSet::All, weight: 2 }];
+    let mirrored = Channel::Pattern(Pattern::new(axes(), miss).unwrap());
+    let x = numbers(&case["input"]["x"]);
+    let tags = case["input"]["counts"].as_array().unwrap();
+    let counted = tags.iter().zip(0..).flat_map(|(own, tag)| {
+        counts(own).into_iter().zip(&x).map(move |(counts, &x)| (tag, x, counts)).collect::<Vec<_>>()
+    });
+    let fit = ignored([truthful(&[2], 1, 4, 2), mirrored], None, counted);
+    same("ignoring", &fit, &case["ml"]["theta"], &case["ml"]["se"]);
+    let share = fit.ignoring.unwrap();
+    close("share", share.estimate, case["gamma"].as_f64().unwrap(), 1e-6);
+    close("error", share.standard_error.unwrap(), case["gamma_se"].as_f64().unwrap(), 1e-5);
+    close("ratio", share.likelihood_ratio, case["LR_complied"].as_f64().unwrap(), 1e-5);
+    close("log-likelihood", fit.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
+}
+
+#[test]
+fn published_counts_of_minarets() {
+    let case = golden("published")["minarets_counts"].clone();
+    let channel = |says_no: f64| {
+        Channel::Matrix(Matrix::rounded(vec![2], labels(2), &[vec![says_no, 1.0 - says_no], vec![0.0, 1.0]]).unwrap())
+    };
+    let counted = ["1", "2"].into_iter().zip(0..).flat_map(|(group, tag)| {
+        let own = case["counts"][group].as_object().unwrap();
+        own.iter().map(|(x, counts)| (tag, x.parse().unwrap(), numbers(counts))).collect::<Vec<_>>()
+    });
+    // Carriers are honest with probability t, so that 1 - t of them ignore the device.
+    let fit = ignored([channel(1.0 / 6.0), channel(5.0 / 6.0)], Some("1"), counted);
+    same("minarets", &fit, &case["theta"], &case["se"]);
+    let share = fit.ignoring.unwrap();
+    close("honest", 1.0 - share.estimate, case["t"].as_f64().unwrap(), 1e-6);
+    close("error", share.standard_error.unwrap(), case["t_se"].as_f64().unwrap(), 1e-5);
+    close("log-likelihood", fit.log_likelihood.unwrap(), case["loglik"].as_f64().unwrap(), 1e-6);
+}
+
+#[test]
+fn refusals_say_what_would_be_right() {
+    let plan = one(3, truthful(&[3], 1, 3, 3));
+    let told = |formula: &str, options: &ModelOptions| {
+        Model::new(&plan, &formula.parse::<Formula>().unwrap(), options).unwrap_err().to_string()
+    };
+    let plain = ModelOptions::default();
+    assert!(told("y ~ y", &plain).contains("cannot predict itself"));
+    assert!(told("a ~ b", &plain).contains("nothing in it is randomized"));
+    let with = |family| ModelOptions { family: Some(family), ..ModelOptions::default() };
+    assert!(told("y ~ x", &with(Family::Binary)).contains("has 3 categories"));
+    assert!(told("y ~ x", &with(Family::Linear)).contains("numeric column"));
+    assert!(told("x ~ y", &with(Family::Ordinal)).contains("no attribute of the plan"));
+    let reference = |name: &str, label: &str| ModelOptions {
+        references: vec![(name.to_owned(), label.to_owned())],
+        ..ModelOptions::default()
+    };
+    assert!(told("y ~ x", &reference("y", "9")).contains("\"9\" is no category of \"y\""));
+    assert!(told("x ~ y", &reference("z", "0")).contains("z"));
+    // Columns that tell nothing, or nothing new.
+    let model = model(&plan, "y ~ a + b", None);
+    let fit = |a: Vec<f64>, b: Vec<f64>| {
+        let answers = AnswerColumn::One((0..90).map(|i| i % 3).collect());
+        regress(&model, &rows_of(&plan, &model, &[answers], &[a, b]), None, false).unwrap_err()
+    };
+    let rising: Vec<f64> = (0..90).map(f64::from).collect();
+    assert_eq!(fit(vec![2.0; 90], rising.clone()), RegressError::Constant("a".to_owned()));
+    let twice = rising.iter().map(|x| 3.0 - 2.0 * x).collect();
+    assert_eq!(fit(rising, twice), RegressError::Collinear("b".to_owned()));
+}
+
+#[test]
+fn what_the_plan_does_not_tell_is_refused() {
+    // A matrix over both attributes, of which the model has one.
+    let columns: Vec<Vec<f64>> =
+        (0..4).map(|input| (0..4).map(|output| if input == output { 0.7 } else { 0.1 }).collect()).collect();
+    let matrix = Matrix::rounded(vec![2, 2], labels(4), &columns).unwrap();
+    let schema = || Schema::new(["a", "b", "c"].map(|name| Attribute::new(name, labels(2)).unwrap()).to_vec()).unwrap();
+    let die = || Block::new(vec![2], truthful(&[2], 1, 4, 2));
+    let plan = Plan::new(schema(), vec![Block::new(vec![0, 1], matrix), die()]).unwrap();
+    let refused = |plan: &Plan, formula: &str| Layout::new(plan, &model(plan, formula, None)).unwrap_err().to_string();
+    assert!(refused(&plan, "a ~ c").contains("\"b\" is missing"), "{}", refused(&plan, "a ~ c"));
+    assert!(Layout::new(&plan, &model(&plan, "a ~ b + c", None)).is_ok());
+    // A lottery of pairs tells nothing about three attributes together.
+    let pair = |places: [usize; 2]| {
+        let axes = vec![Axis { categories: 2, answer: 1 }; 3];
+        let parts =
+            vec![Part { set: PatternSet::Hits(places.to_vec()), weight: 4 }, Part { set: PatternSet::All, weight: 2 }];
+        (1, Channel::Pattern(Pattern::new(axes, parts).unwrap()))
+    };
+    let block = Block::lottery(vec![0, 1, 2], vec![pair([0, 1]), pair([0, 2]), pair([1, 2])]);
+    let plan = Plan::new(schema(), vec![block]).unwrap();
+    let told = refused(&plan, "a ~ b + c");
+    assert!(told.contains("`tables \"a,b,c\"`") && told.contains("\"a\", \"b\", \"c\""), "{told}");
+    assert!(Layout::new(&plan, &model(&plan, "a ~ b", None)).is_ok());
+    // Least squares takes pairs only.
+    assert!(Layout::new(&plan, &model(&plan, "number ~ a + b + c", None)).is_ok());
+    assert!(refused(&plan, "number ~ a:b + c").contains("a,b,c"));
+}
+
+/// With hardly any slope the first steps reach the maximum to the last digit, so that no further one rises; it is the maximum all the same.
+#[test]
+fn answers_taken_for_the_truth_have_a_fit() {
+    let plan = one(2, truthful(&[2], 1, 2, 1));
+    let model = model(&plan, "y ~ x", None);
+    let x: Vec<f64> = (20..70).map(f64::from).collect();
+    for step in 1..40 {
+        let yes = |at: usize| 120.0 + (at * step % 13) as f64;
+        let counts: Vec<Vec<f64>> = (0..x.len()).map(|at| vec![400.0 - yes(at), yes(at)]).collect();
+        let (answers, numbers) = repeated(&x, &counts);
+        let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[numbers]);
+        let naive = regress(&model, &rows, None, true).unwrap().naive;
+        let naive = naive.unwrap_or_else(|| panic!("step {step}: no fit"));
+        // What the maximum must solve.
+        let left = |at: usize| yes(at) - 400.0 / (1.0 + (-naive[0] - naive[1] * x[at]).exp());
+        close("score of the constant", (0..x.len()).map(left).sum(), 0.0, 1e-5);
+        close("score of x", (0..x.len()).map(|at| x[at] * left(at)).sum(), 0.0, 1e-3);
+    }
+}
+
+/// A die, a number and people of clusters in strata, with `fpc` or replicate weights.
+fn drawn(sample: Sample<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
+    drawn_by(truthful(&[2], 1, 4, 2), sample, weights)
+}
+
+fn drawn_by(channel: Channel, sample: Sample<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
+    let plan = one(2, channel);
+    let model = model(&plan, "y ~ x", None);
+    let y: Vec<u16> = (0..PEOPLE).map(|i| u16::from(i * 7 % 10 < 3 + i % 3)).collect();
+    let x: Vec<f64> = (0..PEOPLE).map(|i| (i % 3) as f64).collect();
+    let mut rows = ModelRows::new(Layout::new(&plan, &model).unwrap());
+    // In two parts, which add up.
+    for (from, to) in [(0, PEOPLE / 3), (PEOPLE / 3, PEOPLE)] {
+        let replicates: Vec<Vec<f64>> = sample.replicates.iter().map(|column| column[from..to].to_vec()).collect();
+        let part = Sample {
+            clusters: sample.clusters.map(|names| &names[from..to]),
+            strata: sample.strata.map(|names| &names[from..to]),
+            fpc: sample.fpc.map(|fpc| &fpc[from..to]),
+            replicates: &replicates,
+        };
+        let mut own = ModelRows::new(Layout::new(&plan, &model).unwrap());
+        own.add(&Batch {
+            columns: &[Codes::One(&y[from..to])],
+            numbers: &[x[from..to].to_vec()],
+            weights: weights.map(|weights| &weights[from..to]),
+            sample: part,
+            rows: to - from,
+        });
+        rows.merge(&own);
+    }
+    (model, rows)
+}
+
+const PEOPLE: usize = 240;
+
+fn errors(fit: &Regression) -> Vec<f64> {
+    fit.coefficients.iter().map(|one| one.standard_error).collect()
+}
+
+/// Of answers that are as good as direct; what chance adds to others is in regression_coverage.rs.
+#[test]
+fn finite_populations_have_smaller_errors() {
+    let direct = || truthful(&[2], 1, 1 << 40, 2);
+    let names = |of: fn(usize) -> usize| -> Vec<String> { (0..PEOPLE).map(|i| of(i).to_string()).collect() };
+    let (clusters, strata) = (names(|i| i / 4), names(|i| i / 120));
+    let fit = |fpc: Option<&[f64]>| {
+        let sample = Sample { clusters: Some(&clusters), strata: Some(&strata), fpc, ..Sample::default() };
+        let (model, rows) = drawn_by(direct(), sample, None);
+        regress(&model, &rows, None, false)
+    };
+    let all = errors(&fit(None).unwrap());
+    // 30 clusters were drawn of each stratum: of 40, or three quarters of them.
+    for fpc in [vec![40.0; PEOPLE], vec![0.75; PEOPLE]] {
+        for (own, all) in errors(&fit(Some(&fpc)).unwrap()).iter().zip(&all) {
+            close("a quarter was not drawn", own / all, 0.5, 1e-9);
+        }
+    }
+    // One stratum is known whole: the other alone scatters.
+    let one: Vec<f64> = (0..PEOPLE).map(|i| if i < 120 { 30.0 } else { 1e12 }).collect();
+    let other: Vec<f64> = (0..PEOPLE).map(|i| if i < 120 { 1e12 } else { 30.0 }).collect();
+    let (one, other) = (errors(&fit(Some(&one)).unwrap()), errors(&fit(Some(&other)).unwrap()));
+    for at in 0..2 {
+        close("squares add up", one[at].powi(2) + other[at].powi(2), all[at].powi(2), 1e-9);
+    }
+    // Without clusters and strata, single people of one population.
+    let plain = |fpc: Option<&[f64]>| {
+        let weights = vec![1.0; PEOPLE];
+        let (model, rows) = drawn_by(direct(), Sample { fpc, ..Sample::default() }, Some(&weights));
+        errors(&regress(&model, &rows, None, false).unwrap())
+    };
+    let (few, many) = (plain(Some(&[320.0; PEOPLE])), plain(Some(&[1e12; PEOPLE])));
+    close("a quarter was not drawn", few[1] / many[1], 0.5, 1e-9);
+    let refused = |fpc: Vec<f64>, part: &str| {
+        let error = fit(Some(&fpc)).unwrap_err().to_string();
+        assert!(error.starts_with("`fpc`") && error.contains(part), "{error}");
+    };
+    refused(vec![29.0; PEOPLE], "30 sampling units, but its population only 29");
+    refused((0..PEOPLE).map(|i| 40.0 + (i % 2) as f64).collect(), "different things of one stratum");
+    refused(vec![0.0; PEOPLE], "more than nobody");
+}
+
+/// Leaving out one cluster after the other tells what the sandwich tells, but for terms of the order of one over their number.
+#[test]
+fn replicate_weights_are_refitted() {
+    let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();
+    let units = PEOPLE / 4;
+    let left_out = |unit: usize| -> Vec<f64> {
+        let weight = units as f64 / (units as f64 - 1.0);
+        (0..PEOPLE).map(|i| if i / 4 == unit { 0.0 } else { weight }).collect()
+    };
+    let replicates: Vec<Vec<f64>> = (0..units).map(left_out).collect();
+    let weights = vec![1.0; PEOPLE];
+    let (model, rows) = drawn(Sample { replicates: &replicates, ..Sample::default() }, Some(&weights));
+    assert_eq!(rows.replicates(), units);
+    let found = regress_replicated(&model, &rows, None, false, Replicates::Jackknife).unwrap();
+    let (_, clustered) = drawn(Sample { clusters: Some(&clusters), ..Sample::default() }, None);
+    let sandwich = regress(&model, &clustered, None, false).unwrap();
+    for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
+        close("estimate", own.estimate, other.estimate, 1e-9);
+        assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
+        let p = p_value((own.estimate / own.standard_error).powi(2));
+        close("p-value", own.p_value.unwrap(), p, 1e-9);
+    }
+    for (own, other) in found.effects.iter().zip(&sandwich.effects) {
+        assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
+    }
+    let (_, plain) = drawn(Sample::default(), Some(&weights));
+    let lacking = regress_replicated(&model, &plain, None, false, Replicates::Bootstrap).unwrap_err();
+    assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");
+}

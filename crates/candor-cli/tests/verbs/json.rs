@@ -1,0 +1,132 @@
+//! The JSON fields that docs/formats.md promises.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+
+/// All names of fields, at any depth.
+fn fields(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                found.insert(name.clone());
+                fields(value, found);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| fields(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_documented_is_there() {
+    let sandbox = Sandbox::new();
+    let mut text = String::from("a,b,c\n");
+    (0..900).for_each(|i| text += &format!("{},{},{}\n", i % 3, i % 3 / 2, i / 7 % 2));
+    sandbox.write("people.csv", text);
+    sandbox.write("grid.toml", "[[attribute]]\nname = \"Age\"\ngrid = [0, 100]\ncategories = [\"0\", \"100\"]\n");
+    // Those that a later one needs come first.
+    let commands = [
+        ("schema infer", "schema infer people.csv -o schema.toml"),
+        ("schema check", "schema check schema.toml people.csv"),
+        ("design", "design schema.toml --epsilon 6 --tables pairs -o plan.json"),
+        ("size", "size plan.json --margin 0.1"),
+        ("device", "device schema.toml --epsilon 2 --mirrored -o cards.json"),
+        ("size --detect", "size plan.json --detect 0.1,0.2"),
+        ("size --model", "size plan.json --model b~a --effect a=1=0.5"),
+        ("--ignoring", "size cards.json --ignoring 0.1"),
+        ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
+        ("compare --for", "compare grid.toml --epsilon 2 --for mean:Age"),
+        ("compare --added-variance", "compare --categories 20 --added-variance 5"),
+        ("--l", "compare --categories 20 --l 5"),
+        ("audit", "audit plan.json --respondents 5000 --tables marginals"),
+        ("explain", "explain plan.json"),
+        ("audit --compare", "audit plan.json --compare other.json"),
+        ("randomize", "randomize plan.json people.csv -o responses.csv"),
+        ("estimate", "estimate plan.json responses.csv --tables a --compare b --mean c --quantile c:0.5"),
+        ("estimate", "estimate numbers.json numbers-answers.csv --tables a --sampling-clusters x"),
+        ("enter", "enter plan.json written.csv -o entered.csv"),
+        ("comply", "comply cards.json drawn.csv --anchor b=0"),
+        ("test", "test plan.json responses.csv --independence b,c"),
+        ("test", "test numbers.json numbers-answers.csv --independence a,b --sampling-clusters x"),
+        ("test --compare", "test numbers.json numbers-answers.csv --tables a --compare b"),
+        ("test --compare", "test numbers.json numbers-answers.csv --tables a --compare b --sampling-clusters x"),
+        ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml"),
+        ("regress", "regress lottery.json numbers-responses.csv --model b~x --says 0 --standardize"),
+        ("query", "query plan.json responses.csv --where a=0"),
+        ("query", "query plan.json responses.csv --where a=0 --given b=0 --compare c"),
+        ("query", "query plan.json responses.csv --where b=0 --mean a"),
+        ("query", "query numbers.json numbers-answers.csv --where a=0 --sampling-clusters x"),
+        ("cluster", "cluster schema.toml people.csv"),
+        ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
+        ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
+        ("front", "front --prior 0.5,0.3,0.2 --points 3 --generations 20"),
+        ("report", "report plan.json responses.csv --against responses.csv -o report.html"),
+        ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json --allow-unbounded"),
+    ];
+    sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
+    let mut numbers = String::from("a,b,x\n");
+    (0..900).for_each(|i| numbers += &format!("{},{},{}\n", i % 3, i % 2, i % 7));
+    sandbox.write("numbers.csv", numbers);
+    sandbox.run("schema infer numbers.csv --drop x -o numbers.toml").fine();
+    sandbox.run("design numbers.toml --method sampling --epsilon 3 --tables marginals -o lottery.json").fine();
+    sandbox.run("randomize lottery.json numbers.csv --keep x --seed 1 -o numbers-responses.csv").fine();
+    sandbox.run("design numbers.toml --epsilon 6 -o numbers.json").fine();
+    sandbox.run("randomize numbers.json numbers.csv --keep x --seed 1 -o numbers-answers.csv").fine();
+    let mut said: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (name, command) in commands {
+        let out = sandbox.run(&format!("{command} --json")).fine().out;
+        let found = said.entry(name).or_default();
+        fields(&serde_json::from_str(&out).unwrap(), found);
+        if name == "randomize" {
+            sandbox.write("written.csv", sandbox.read("responses.csv"));
+            sandbox.run("randomize cards.json people.csv --seed 1 -o drawn.csv").fine();
+        }
+        if name == "design" {
+            sandbox.run("design schema.toml --epsilon 4 -o other.json").fine();
+        }
+    }
+    let document = include_str!("../../../../docs/formats.md");
+    let (_, section) = document.split_once("## JSON output").unwrap();
+    let mut documented = 0;
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let (names, promised) = row[1..].split_once('|').unwrap();
+        let names: Vec<&str> = names.split(',').map(|name| name.trim().trim_matches('`')).collect();
+        let of_all: BTreeSet<&String> = names.iter().flat_map(|name| &said[name]).collect();
+        // Words in backquotes are fields, but for flags, values and where a file comes from.
+        let promised = promised.split(". With").next().unwrap();
+        let words = promised.split('`').skip(1).step_by(2).filter(|word| !word.starts_with('-'));
+        let values = ["equivalent", "first-better", "second-better", "incomparable", "check", "covariance"];
+        for word in words.filter(|word| !values.contains(word)) {
+            let elsewhere = [
+                "plans",
+                "plan",
+                "attribute",
+                "distance",
+                "prior",
+                "map_privacy",
+                "worst_posterior",
+                "file",
+                "row",
+                "column",
+                "message",
+                "cell",
+                "share",
+                "about",
+                "closest_breaking_prior",
+                "value",
+                "raised",
+                "asked",
+                "achieved",
+            ];
+            assert!(
+                of_all.contains(&word.to_owned()) || elsewhere.contains(&word),
+                "{names:?}: \"{word}\" is not in {of_all:?}"
+            );
+        }
+        documented += names.len();
+    }
+    let tried: BTreeSet<&str> = commands.iter().map(|(name, _)| *name).collect();
+    assert_eq!(documented, tried.len());
+}

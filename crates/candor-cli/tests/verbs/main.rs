@@ -1,0 +1,35 @@
+//! What the command does, verb by verb. One program, because each takes longer to link than to run.
+
+#[path = "../sandbox/mod.rs"]
+mod sandbox;
+
+mod adjust;
+mod among;
+mod asked;
+mod cells;
+mod claims;
+mod cluster;
+mod compare;
+mod design;
+mod device;
+mod dither;
+mod estimate;
+#[cfg(unix)]
+mod faults;
+mod front;
+mod functions;
+mod json;
+mod limits;
+mod privacy;
+mod published;
+mod randomize;
+mod regress;
+mod report;
+mod report_languages;
+mod reproduction;
+mod sheet;
+mod shell;
+mod survey;
+mod synthesize;
+mod twice;
+mod words;

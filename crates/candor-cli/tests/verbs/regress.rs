@@ -1,0 +1,211 @@
+//! `candor regress` as a user runs it.
+
+use crate::sandbox::{Said, Sandbox};
+use serde_json::Value;
+
+/// Voters in two regions, with an age, a weight, a household and a remark; the vote is sensitive, and the more likely the older people are.
+fn voters() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut text = String::from("region,vote,school,age,weight,household,remark,population\n");
+    for i in 0..4000 {
+        let age = 20 + i * 7 % 50;
+        let vote = if i * 7919 % 1000 < 200 + 10 * (age - 20) { "yes" } else { "no" };
+        let (region, school) = (["north", "south"][i / 3 % 2], ["some", "much"][i / 5 % 2]);
+        text += &format!("{region},{vote},{school},{age},{},{},x,20000\n", 1 + i % 3, i / 4);
+    }
+    sandbox.write("voters.csv", text);
+    let one = |name: &str, labels: &str, public: &str| {
+        format!("[[attribute]]\nname = \"{name}\"\n{public}categories = [{labels}]\n\n")
+    };
+    let schema = one("region", "\"north\", \"south\"", "public = true\n")
+        + &one("vote", "\"no\", \"yes\"", "")
+        + &one("school", "\"some\", \"much\"", "");
+    sandbox.write("schema.toml", schema);
+    sandbox.run("design schema.toml --epsilon 6 --method independent -o plan.json").fine();
+    sandbox
+        .run("randomize plan.json voters.csv --keep age,weight,household,remark,population --seed 3 -o responses.csv")
+        .fine();
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, model: &str, more: &str) -> Said {
+    let words = ["regress", "plan.json", "responses.csv", "--model", model];
+    sandbox.run_words(&words.into_iter().chain(more.split_whitespace()).collect::<Vec<_>>())
+}
+
+fn json(sandbox: &Sandbox, model: &str, more: &str) -> Value {
+    serde_json::from_str(&run(sandbox, model, &format!("{more} --json")).fine().out).unwrap()
+}
+
+#[test]
+fn coefficients_with_errors_tests_and_effects() {
+    let sandbox = voters();
+    let found = json(&sandbox, "vote ~ region + age", "");
+    let terms: Vec<&str> =
+        found["coefficients"].as_array().unwrap().iter().map(|c| c["term"].as_str().unwrap()).collect();
+    assert_eq!(terms, ["(constant)", "region=south", "age"]);
+    let age = &found["coefficients"][2];
+    // By the truth the share rises by a hundredth with each year.
+    assert!(age["p_value"].as_f64().unwrap() < 1e-10 && age["category"] == "yes", "{age}");
+    assert!((age["odds_ratio"].as_f64().unwrap().ln() - age["estimate"].as_f64().unwrap()).abs() < 1e-12);
+    let effect = &found["effects"][3];
+    assert_eq!((effect["term"].as_str(), effect["category"].as_str()), (Some("age"), Some("yes")));
+    let (estimate, error) = (effect["estimate"].as_f64().unwrap(), effect["standard_error"].as_f64().unwrap());
+    assert!((estimate - 0.01).abs() < 5.0 * error && error < 0.002, "{effect}");
+    assert_eq!(
+        (&found["method"], &found["converged"], &found["boundary"]),
+        (&"ml".into(), &true.into(), &false.into())
+    );
+    assert!(age["design_effect"].as_f64().unwrap() > 1.0);
+    // In standard deviations the test is the same.
+    let scaled = json(&sandbox, "vote ~ region + age", "--standardize");
+    let p = |found: &Value| found["coefficients"][1]["p_value"].as_f64().unwrap();
+    assert!((p(&scaled) - p(&found)).abs() < 1e-6);
+    let deviation = scaled["standardized"][0]["standard_deviation"].as_f64().unwrap();
+    let both = scaled["coefficients"][2]["estimate"].as_f64().unwrap() - age["estimate"].as_f64().unwrap() * deviation;
+    assert!(both.abs() < 1e-6, "{both}");
+    let said = run(&sandbox, "vote ~ region*age", "--show-naive").fine();
+    assert!(said.out.contains("region=south:age") && said.out.contains("naive"), "{}", said.out);
+}
+
+#[test]
+fn a_randomized_predictor_and_a_linear_response() {
+    let sandbox = voters();
+    let corrected = json(&sandbox, "vote ~ school + age", "");
+    assert_eq!((&corrected["method"], &corrected["log_likelihood"]), (&"corrected".into(), &Value::Null));
+    let said = run(&sandbox, "vote ~ school + age", "--method ml").fine();
+    assert!(
+        said.err.contains("maximum likelihood assumes") && said.out.contains("Hausman"),
+        "{}{}",
+        said.err,
+        said.out
+    );
+    let linear = json(&sandbox, "age ~ vote + region", "");
+    let slope = linear["coefficients"][1]["estimate"].as_f64().unwrap();
+    assert!(
+        slope > 5.0 && linear["family"] == "linear" && linear["coefficients"][1]["odds_ratio"].is_null(),
+        "{linear}"
+    );
+}
+
+#[test]
+fn the_sample_changes_errors() {
+    let sandbox = voters();
+    let error = |more: &str| json(&sandbox, "vote ~ age", more)["coefficients"][1]["standard_error"].as_f64().unwrap();
+    let plain = error("");
+    for more in [
+        "--weights weight",
+        "--sampling-clusters household",
+        "--strata region",
+        "--strata region --sampling-clusters household",
+        "--strata region --fpc population",
+    ] {
+        let other = error(more);
+        assert!(other != plain && (other / plain - 1.0).abs() < 0.25, "{more}: {other}, {plain}");
+    }
+    // Four rows that say the same thrice over tell no more than once: each household is one draw.
+    let text = sandbox.read("responses.csv");
+    let (header, rows) = text.split_once('\n').unwrap();
+    let thrice: String = rows.lines().flat_map(|row| std::iter::repeat_n(format!("{row}\n"), 3)).collect();
+    sandbox.write("thrice.csv", format!("{header}\n{thrice}"));
+    let words =
+        ["regress", "plan.json", "thrice.csv", "--model", "vote ~ age", "--sampling-clusters", "household", "--json"];
+    let found: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
+    let (clustered, once) =
+        (found["coefficients"][1]["standard_error"].as_f64().unwrap(), error("--sampling-clusters household"));
+    assert!((clustered / once - 1.0).abs() < 1e-6, "{clustered} {once}");
+}
+
+#[test]
+fn what_cannot_be_fitted_says_why() {
+    let sandbox = voters();
+    let refused = |model: &str, more: &str, parts: &[&str]| drop(run(&sandbox, model, more).refused(1, parts));
+    refused("vote age", "", &["no ~"]);
+    refused("vote ~ agee", "", &["no column \"agee\"", "age"]);
+    refused("vote ~ remark", "", &["row 1, column \"remark\"", "is not a number", "public attribute"]);
+    refused("vote ~ vote", "", &["cannot predict itself"]);
+    refused("age ~ region", "", &["nothing in it is randomized"]);
+    refused("vote ~ age + region", "--reference region=east", &["\"east\" is no category of \"region\""]);
+    refused("vote ~ age", "--family linear", &["--family linear"]);
+    refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
+    refused("vote ~ age", "--says no", &["--says", "one channel only"]);
+    refused("vote ~ age", "--strata household --sampling-clusters household", &["a stratum has one cluster only"]);
+    refused("vote ~ age", "--strata region --fpc age", &["--fpc", "different things of one stratum"]);
+    run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);
+    sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
+    sandbox.run("randomize marginals.json voters.csv --seed 3 -o marginals.csv").fine();
+    let words = ["regress", "marginals.json", "marginals.csv", "--model", "vote ~ school"];
+    sandbox.run_words(&words).refused(1, &["tells nothing about", "--tables \"vote,school\""]);
+}
+
+#[test]
+fn a_report_shows_coefficients() {
+    let sandbox = voters();
+    let words = ["report", "plan.json", "responses.csv", "--model", "vote ~ age", "-o", "report.html", "--json"];
+    let said: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
+    assert_eq!(said["regressions"][0]["model"], "vote ~ age");
+    // The page's regressions are of the same sample.
+    let weighted = sandbox.run_words(&[&words[..], &["--weights", "weight"]].concat()).fine().out;
+    let weighted: Value = serde_json::from_str(&weighted).unwrap();
+    let alone = json(&sandbox, "vote ~ age", "--weights weight");
+    assert_eq!(weighted["regressions"][0]["coefficients"], alone["coefficients"]);
+    assert_ne!(weighted["regressions"][0]["coefficients"], said["regressions"][0]["coefficients"]);
+    let some = sandbox.run_words(&[&words[..], &["--where", "region = north"]].concat());
+    some.refused(2, &["--where and --model do not go together"]);
+    let page = sandbox.read("report.html");
+    assert!(page.contains("What predicts") && page.contains("Log odds"));
+    sandbox
+        .run_words(&["report", "plan.json", "-", "--model", "vote ~ age", "-o", "report.html"])
+        .refused(2, &["--model reads"]);
+}
+
+/// The size that is printed is the one that a regression on so many needs: its errors are as predicted.
+#[test]
+fn respondents_for_a_coefficient() {
+    let sandbox = voters();
+    let size = |more: &[&str]| -> Value {
+        let words = ["size", "plan.json", "--model", "vote ~ region + school", "--json"];
+        serde_json::from_str(&sandbox.run_words(&[&words, more].concat()).fine().out).unwrap()
+    };
+    // A pilot is the whole population here; its errors are then those of the regression of all 4,000.
+    let pilot = [
+        "--effect",
+        "region=south=0.5",
+        "--effect",
+        "school=much=0.1",
+        "--shares",
+        "voters.csv",
+        "--respondents",
+        "4000",
+    ];
+    let found = size(&pilot);
+    let fitted = json(&sandbox, "vote ~ region + school", "");
+    for (effect, coefficient) in [(0, 1), (1, 2)] {
+        let predicted = found["effects"][effect]["standard_error"].as_f64().unwrap();
+        let error = fitted["coefficients"][coefficient]["standard_error"].as_f64().unwrap();
+        assert!((error / predicted - 1.0).abs() < 0.15, "{predicted}, {error}");
+    }
+    let needed = size(&["--effect", "region=south=0.5", "--power", "0.9"])["effects"][0].clone();
+    assert!(needed["power"].as_f64().unwrap() >= 0.9 && needed["respondents"].as_f64().unwrap() > 200.0, "{needed}");
+    let words = ["size", "plan.json", "--model", "vote ~ region", "--effect", "region=south=0.5"];
+    let said = sandbox.run_words(&words).fine();
+    assert!(
+        said.err.contains("nothing about vote, region is in --shares") && said.out.contains("region=south"),
+        "{}",
+        said.err
+    );
+    sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
+    sandbox
+        .run("size plan.json --model vote~age --effect age=0.7")
+        .refused(1, &["--model: \"age\" is no attribute", "\"region\", \"vote\", \"school\"", "--numbers \"age\""]);
+    assert!(
+        sandbox.run("size plan.json --model vote~age --effect age=0.7 --numbers age").fine().err.contains("normal")
+    );
+    sandbox
+        .run("size plan.json --model vote~age --effect age=0.7 --numbers age,region")
+        .refused(1, &["--numbers: \"region\" is an attribute of the plan"]);
+    // What the pilot has is known.
+    sandbox.run("size plan.json --model vote~age --effect age=0.01 --shares voters.csv").fine();
+    sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
+    sandbox.run("size plan.json --detect 0.1,0.2 --shares voters.csv").refused(2, &["cannot be used with '--shares"]);
+}

@@ -1,0 +1,14 @@
+//! Designs, method by method. One program, because each takes longer to link than to run.
+
+#[path = "../informations/mod.rs"]
+mod informations;
+
+mod bound;
+mod compare;
+mod devices;
+mod lottery;
+mod lottery_error;
+mod optimal;
+mod request;
+mod structure;
+mod workload;

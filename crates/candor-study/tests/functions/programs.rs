@@ -1,0 +1,58 @@
+//! The examples run.
+
+#[path = "../../examples/audit.rs"]
+mod audit;
+#[path = "../../examples/design.rs"]
+mod design;
+#[path = "../../examples/estimate.rs"]
+mod estimate;
+#[path = "../../examples/front.rs"]
+mod front;
+#[path = "../../examples/least_error.rs"]
+#[allow(dead_code)]
+mod least_error;
+#[path = "../../examples/randomize.rs"]
+mod randomize;
+#[path = "../../examples/strips.rs"]
+mod strips;
+#[path = "../../examples/study.rs"]
+mod study;
+
+type Main = fn() -> Result<(), Box<dyn std::error::Error>>;
+
+#[test]
+fn every_example_runs() {
+    let mains: [(&str, Main); 8] = [
+        ("design", design::main),
+        ("randomize", randomize::main),
+        ("estimate", estimate::main),
+        ("audit", audit::main),
+        ("front", front::main),
+        ("study", study::main),
+        ("strips", strips::main),
+        ("least_error", small_picture),
+    ];
+    for (name, main) in mains {
+        main().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    let examples = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap();
+    assert_eq!(examples.count(), mains.len(), "every example is in the list");
+}
+
+/// The picture of the README, of few attributes.
+fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
+    let plot = least_error::picture(&[2, 3, 4], &[1.0, 4.0])?;
+    let workload = plot.series.iter().find(|series| series.name == "workload").ok_or("no workload")?;
+    assert!(workload.points.iter().all(|(_, times)| (1.0..1.1).contains(times)), "{workload:?}");
+    assert!(plot.svg().contains("independent"));
+    Ok(())
+}
+
+/// A stranger's first example.
+#[test]
+fn the_first_example_is_short() {
+    let text = include_str!("../../examples/design.rs");
+    let code = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("//!"));
+    assert!(code.count() < 15);
+    assert_eq!(text.matches("use ").count(), 1);
+}
