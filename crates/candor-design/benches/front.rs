@@ -93,6 +93,33 @@ fn summary() {
             clock.elapsed().as_secs_f64()
         );
     }
+    certificates(start);
+}
+
+/// The gaps for many categories, as a table: by prior, posterior bound and part of the range of privacies.
+fn certificates(start: Instant) {
+    println!("| prior | n | delta | part of the range | gap | outputs | CPU seconds |\n|---|---|---|---|---|---|---|");
+    for n in [30, 100] {
+        let zipf: Vec<f64> = (1..=n).map(|i| 1.0 / i as f64).collect();
+        let priors = [
+            ("normal", Prior::normal(n)),
+            ("gamma", Prior::gamma(n, 2.0, 1.0)),
+            ("uniform", Prior::uniform(n)),
+            ("Zipf", Prior::from_counts(&zipf)),
+        ];
+        for (name, prior) in priors {
+            for (bound, part) in [0.6, 0.75, 0.9, 1.0].into_iter().flat_map(|b| [0.1, 0.5, 0.9, 0.97].map(|p| (b, p))) {
+                let goal = Goal::new(prior.clone().unwrap(), bound).unwrap();
+                let (least, most) = goal.range();
+                let before = cpu_seconds(start);
+                let found = exact::exact(&goal, least + part * (most - least));
+                let told = found.map_or("none".to_owned(), |point| {
+                    format!("{:.3} % | {}", 100.0 * point.gap(), point.channel.outputs())
+                });
+                println!("| {name} | {n} | {bound} | {part} | {told} | {:.2} |", cpu_seconds(start) - before);
+            }
+        }
+    }
 }
 
 /// Privacy, variance and worst posterior of square matrices.

@@ -45,14 +45,6 @@ pub(crate) struct Atoms {
     pub bound: f64,
 }
 
-/// What pricing found.
-pub(crate) struct Priced {
-    /// No atom has a smaller price.
-    pub least: f64,
-    /// Atoms with the smallest prices, cheapest first.
-    pub cheapest: Vec<(f64, Atom)>,
-}
-
 /// Prices `-psi' B psi + nu . psi + mu max psi` of posteriors.
 pub(crate) struct Prices<'a> {
     pub slope: &'a DMatrix<f64>,
@@ -111,7 +103,7 @@ impl Atoms {
     }
 
     /// `(floor(1/delta), what they leave)` of the second kind of atom, if there is one.
-    fn uneven(&self) -> Option<(usize, f64)> {
+    pub fn uneven(&self) -> Option<(usize, f64)> {
         let members = (1.0 / self.bound + 1e-9).floor() as usize;
         let rest = 1.0 - members as f64 * self.bound;
         (rest > 1e-9 && members < self.n).then_some((members, rest))
@@ -135,22 +127,19 @@ impl Atoms {
         atoms
     }
 
-    /// The smallest price of all atoms, and the cheapest `most` of them.
+    /// The cheapest `most` atoms, cheapest first.
     ///
-    /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`. Beyond, the
-    /// atoms come from a beam search, and `least` is a lower bound that holds for all posteriors.
-    pub fn price(&self, prices: &Prices<'_>, most: usize) -> Priced {
+    /// Up to 22 categories every set is looked at, each from its predecessor in a Gray code in `O(n)`, and the first is the cheapest of all. Beyond,
+    /// they come from a beam search.
+    pub fn price(&self, prices: &Prices<'_>, most: usize) -> Vec<(f64, Atom)> {
         let mut shortlist = Shortlist { most, found: Vec::new(), limit: f64::INFINITY };
-        let least = if self.n <= MAX_ENUMERATED {
+        if self.n <= MAX_ENUMERATED {
             self.enumerate(prices, &mut shortlist);
-            shortlist.shorten();
-            shortlist.found.first().map_or(0.0, |first| first.0)
         } else {
             self.beam(prices, &mut shortlist);
-            shortlist.shorten();
-            self.relaxed(prices)
-        };
-        Priced { least, cheapest: shortlist.found }
+        }
+        shortlist.shorten();
+        shortlist.found
     }
 
     fn enumerate(&self, prices: &Prices<'_>, shortlist: &mut Shortlist) {
@@ -255,41 +244,6 @@ impl Atoms {
             }
         }
     }
-
-    /// A number below every price. With `G = B - a 1' - 1 a' + c 1 1'`, centred so that it vanishes on the mean, and
-    /// `D = diag(d) >= G`, `psi' B psi <= sum d_i psi_i^2 + 2 a . psi - c`; that is then minimised exactly, set size by set
-    /// size.
-    fn relaxed(&self, prices: &Prices<'_>) -> f64 {
-        let n = self.n;
-        let slope = prices.slope;
-        let row = |i: usize| slope.column(i).iter().sum::<f64>() / n as f64;
-        let means: Vec<f64> = (0..n).map(row).collect();
-        let mean = means.iter().sum::<f64>() / n as f64;
-        // 1' psi = 1, so that a = means - mean/2 leaves psi' G psi = psi' B psi - 2 a . psi.
-        let a: Vec<f64> = means.iter().map(|m| m - mean / 2.0).collect();
-        let g = DMatrix::from_fn(n, n, |i, j| slope[(i, j)] - a[i] - a[j]);
-        // The smallest multiple of diag(G) that is above G.
-        let scale: Vec<f64> = (0..n).map(|i| g[(i, i)].abs().max(1e-300).sqrt()).collect();
-        let scaled = DMatrix::from_fn(n, n, |i, j| g[(i, j)] / (scale[i] * scale[j]));
-        let top = scaled.symmetric_eigenvalues().max().max(0.0) * (1.0 + 1e-9) + 1e-12;
-        let d: Vec<f64> = scale.iter().map(|s| top * s * s).collect();
-        let nu: Vec<f64> = prices.nu.iter().zip(&a).map(|(nu, a)| nu - 2.0 * a).collect();
-        let mut least = f64::INFINITY;
-        for size in self.smallest()..=n {
-            let s = size as f64;
-            let mut cost: Vec<f64> = nu.iter().zip(&d).map(|(nu, d)| nu / s - d / (s * s)).collect();
-            cost.sort_by(f64::total_cmp);
-            least = least.min(cost[..size].iter().sum::<f64>() + prices.mu / s);
-        }
-        if let Some((size, rest)) = self.uneven() {
-            let mut cost: Vec<f64> =
-                nu.iter().zip(&d).map(|(nu, d)| self.bound * nu - self.bound * self.bound * d).collect();
-            cost.sort_by(f64::total_cmp);
-            let other = nu.iter().zip(&d).map(|(nu, d)| rest * nu - rest * rest * d).fold(f64::INFINITY, f64::min);
-            least = least.min(cost[..size].iter().sum::<f64>() + self.bound * prices.mu + other);
-        }
-        least
-    }
 }
 
 #[cfg(test)]
@@ -333,7 +287,7 @@ mod tests {
     }
 
     proptest! {
-        /// The Gray code against every atom on its own; the relaxation below all; the beam finds the cheapest of few.
+        /// The Gray code against every atom on its own; the beam finds the cheapest of few.
         #[test]
         fn prices(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0) {
             let atoms = Atoms { n, bound: bound.max(1.0 / n as f64 + 0.01) };
@@ -343,11 +297,10 @@ mod tests {
             let all = atoms.all();
             let least = all.iter().map(|atom| prices.of(&atom.posterior(atoms.bound, n))).fold(f64::INFINITY, f64::min);
             let priced = atoms.price(&prices, 5);
-            prop_assert!((priced.least - least).abs() < 1e-12, "{} {}", priced.least, least);
-            for (price, atom) in &priced.cheapest {
+            prop_assert!((priced[0].0 - least).abs() < 1e-12, "{} {}", priced[0].0, least);
+            for (price, atom) in &priced {
                 prop_assert!((price - prices.of(&atom.posterior(atoms.bound, n))).abs() < 1e-12);
             }
-            prop_assert!(atoms.relaxed(&prices) <= least + 1e-12);
             let mut shortlist = Shortlist { most: 50, found: Vec::new(), limit: f64::INFINITY };
             atoms.beam(&prices, &mut shortlist);
             shortlist.shorten();

@@ -73,15 +73,14 @@ impl Program {
         Program { n, phi, constraints, right, shares: shares.to_vec(), features }
     }
 
-    /// Iterates until the gap is below `tolerance` times the value; `None` if it gets nowhere.
-    pub fn solve(&self, tolerance: f64) -> Option<Solved> {
+    /// Iterates until the gap is below `tolerance` times the value, from weights that are about right, if there are any; `None` if it gets nowhere.
+    pub fn solve(&self, tolerance: f64, weights: Option<&[f64]>) -> Option<Solved> {
         let m = self.phi.ncols();
-        // Posteriors on rare categories begin light, so that the prior is not missed by much.
-        let mut w = DVector::from_fn(m, |a, _| 1.0 / self.phi.column(a).norm_squared().max(1.0));
-        w /= w.sum();
-        let start = self.curvature(&w)?;
-        let z = start.gradient.map(|g| g.abs().max(1.0));
-        let mut state = State { w, z, y: DVector::zeros(self.n + 1) };
+        let mut state = match weights {
+            Some(weights) => self.near(weights)?,
+            None => self.far()?,
+        };
+        let start = self.curvature(&state.w)?;
         let mut best: Option<(f64, State)> = None;
         let (primal, gap) = {
             let residual = self.residual(&state, &start);
@@ -116,6 +115,32 @@ impl Program {
             nu: state.y.iter().zip(roots).map(|(y, root)| y / root).collect(),
             mu: state.y[self.n].max(0.0),
         })
+    }
+
+    /// A start for weights of which nothing is known.
+    fn far(&self) -> Option<State> {
+        // Posteriors on rare categories begin light, so that the prior is not missed by much.
+        let mut w = DVector::from_fn(self.phi.ncols(), |a, _| 1.0 / self.phi.column(a).norm_squared().max(1.0));
+        w /= w.sum();
+        let z = self.curvature(&w)?.gradient.map(|g| g.abs().max(1.0));
+        Some(State { w, z, y: DVector::zeros(self.n + 1) })
+    }
+
+    /// A start from weights that are about right: multipliers that make heavy atoms cost nothing, and the same complementarity for all.
+    fn near(&self, weights: &[f64]) -> Option<State> {
+        let m = self.phi.ncols();
+        let heaviest = weights.iter().copied().fold(0.0, f64::max);
+        let slack = 1e-2 * self.right[self.n];
+        let w = DVector::from_fn(m, |a, _| weights.get(a).map_or(slack, |w| w.max(1e-9 * heaviest)));
+        let here = self.curvature(&w)?;
+        let weighted = DMatrix::from_fn(self.n + 1, m, |i, a| self.constraints[(i, a)] * w[a]);
+        let mut gram = &weighted * weighted.transpose();
+        let ridge = 1e-12 * gram.amax();
+        (0..=self.n).for_each(|i| gram[(i, i)] += ridge);
+        let mut y = gram.cholesky()?.solve(&-(weighted * here.gradient.component_mul(&w)));
+        y[self.n] = y[self.n].max(1e-3 * here.value);
+        let z = w.map(|w| 0.1 * here.value / (m as f64 * w));
+        Some(State { w, z, y })
     }
 
     fn curvature(&self, w: &DVector<f64>) -> Option<Curvature> {
