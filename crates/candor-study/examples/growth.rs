@@ -85,7 +85,7 @@ impl Growth {
 }
 
 /// The exponent `b` of `seconds = c x^b`: least squares in logarithms over the upper half of the points.
-fn exponent(points: &[(f64, f64)]) -> f64 {
+pub fn exponent(points: &[(f64, f64)]) -> f64 {
     let upper: Vec<(f64, f64)> = points[points.len() / 2..].iter().map(|&(x, y)| (x.ln(), y.ln())).collect();
     let mean = |of: fn(&(f64, f64)) -> f64| upper.iter().map(of).sum::<f64>() / upper.len() as f64;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
@@ -134,7 +134,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn planned(sizes: &[usize], request: &Value) -> Result<(Plan, f64), Failure> {
+pub fn planned(sizes: &[usize], request: &Value) -> Result<(Plan, f64), Failure> {
     let (schema, request): (Schema, Request) = (Schema::of_sizes(sizes)?, serde_json::from_value(request.clone())?);
     let (designed, seconds) = timed(|| design(&schema, &request));
     Ok((designed?.plan, seconds))
@@ -160,7 +160,7 @@ fn estimated(plan: &Plan, tallies: &[TableTally]) -> f64 {
 }
 
 /// Randomizes, counts and estimates all tables of one attribute; gives the seconds of each.
-fn used(plan: &Plan, sizes: &[usize], records: usize) -> Result<[f64; 3], Failure> {
+pub fn used(plan: &Plan, sizes: &[usize], records: usize) -> Result<[f64; 3], Failure> {
     let (truths, randomizer) = (truths(sizes, records), Randomizer::new(plan));
     let (answers, randomize) = timed(|| randomizer.batch(&truths, &mut Source::from_seed(1).stream(0)));
     let (answers, tables) = (answers?, TableList::marginals(plan.schema()));

@@ -123,13 +123,7 @@ fn occurring(schema: &Schema, part: &Part, columns: &[Vec<u16>]) -> Margin {
 
 impl Step {
     /// For each record the cell of what is drawn.
-    fn draw(
-        &self,
-        schema: &Schema,
-        columns: &[Vec<u16>],
-        records: usize,
-        rng: &mut dyn CryptoRng,
-    ) -> Vec<u32> {
+    fn draw(&self, schema: &Schema, columns: &[Vec<u16>], records: usize, rng: &mut dyn CryptoRng) -> Vec<u32> {
         let (given, width) = (schema.shape(&self.given), schema.shape(&self.drawn).cells());
         assert_eq!(given.cells() * width, self.shares.len(), "a share for each cell");
         let sources: Vec<&[u16]> = self.given.iter().map(|&attribute| &columns[attribute][..]).collect();

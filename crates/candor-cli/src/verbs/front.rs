@@ -235,7 +235,12 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
         let _ = write!(text, ", evolved {volume:.4} ({evaluations} matrices tried)");
     }
     text.push('\n');
-    text += &paragraph(
+    text + &remarks(fronts, plots)
+}
+
+/// What the numbers mean, what is missing, and what was drawn.
+fn remarks(fronts: &Fronts, plots: &[PathBuf]) -> String {
+    let mut text = paragraph(
         "Privacy is how often the best guess at a person's truth is wrong. Utility is the average squared error of the estimated \
          shares. The hypervolume sums a front up in one number, larger is better: the area that its points beat, with the error \
          in powers of ten. All of it holds for this prior only. The gap is the most by which any channel whatever could be better than the exact one. \

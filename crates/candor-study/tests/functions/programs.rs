@@ -8,6 +8,9 @@ mod design;
 mod estimate;
 #[path = "../../examples/front.rs"]
 mod front;
+#[path = "../../examples/growth.rs"]
+#[allow(dead_code)]
+mod growth;
 #[path = "../../examples/least_error.rs"]
 #[allow(dead_code)]
 mod least_error;
@@ -22,7 +25,7 @@ type Main = fn() -> Result<(), Box<dyn std::error::Error>>;
 
 #[test]
 fn every_example_runs() {
-    let mains: [(&str, Main); 8] = [
+    let mains: [(&str, Main); 9] = [
         ("design", design::main),
         ("randomize", randomize::main),
         ("estimate", estimate::main),
@@ -31,6 +34,7 @@ fn every_example_runs() {
         ("study", study::main),
         ("strips", strips::main),
         ("least_error", small_picture),
+        ("growth", small_growth),
     ];
     for (name, main) in mains {
         main().unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -45,6 +49,15 @@ fn small_picture() -> Result<(), Box<dyn std::error::Error>> {
     let workload = plot.series.iter().find(|series| series.name == "workload").ok_or("no workload")?;
     assert!(workload.points.iter().all(|(_, times)| (1.0..1.1).contains(times)), "{workload:?}");
     assert!(plot.svg().contains("independent"));
+    Ok(())
+}
+
+/// What is measured, once and small; and that the exponent of a known law, whatever its small values are, is found.
+fn small_growth() -> Result<(), Box<dyn std::error::Error>> {
+    let (plan, seconds) = growth::planned(&[2, 3], &serde_json::json!({"method": "independent", "epsilon": 1.0}))?;
+    assert!(seconds > 0.0 && growth::used(&plan, &[2, 3], 100)?.iter().all(|seconds| *seconds > 0.0));
+    let law: Vec<(f64, f64)> = [1.0, 2.0, 4.0, 8.0, 16.0].map(|x: f64| (x, 0.5 * x.powi(3).max(64.0))).to_vec();
+    assert!((growth::exponent(&law) - 3.0).abs() < 1e-12);
     Ok(())
 }
 
