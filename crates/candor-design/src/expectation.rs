@@ -1,6 +1,7 @@
 //! The standard errors to expect from a plan.
 
 use candor::plan::Plan;
+use candor_analysis::crew;
 use candor_analysis::estimate::{TableEstimator, Target};
 use serde::Serialize;
 
@@ -29,9 +30,10 @@ pub struct Expectation {
     pub relative_error: Option<f64>,
 }
 
-/// What to expect of each table from so many respondents, if the truth is uniform.
+/// What to expect of each table from so many respondents, if the truth is uniform. On all cores.
 pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec<Expectation> {
-    let one = |table: &Vec<usize>| {
+    crew::share(tables.len(), crew::cores(), |number| {
+        let table = &tables[number];
         let estimator = TableEstimator::new(plan, table);
         let answers = estimator.as_ref().ok().and_then(|e| e.answer_errors(respondents, CONFIDENCE));
         let predicted = estimator.and_then(|estimator| estimator.predict(respondents, Target::Population));
@@ -46,8 +48,7 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
             absolute_error: answers.map(|(absolute, _)| absolute),
             relative_error: answers.map(|(_, relative)| relative),
         }
-    };
-    tables.iter().map(one).collect()
+    })
 }
 
 /// The standard errors of tables of a plan for other truths than the uniform one.
@@ -63,7 +64,8 @@ impl OtherTruths {
     /// Of tables that the plan leaves enough of; `anticipated` has the share of each cell of each table, if something is anticipated.
     pub fn of(plan: &Plan, tables: &[Vec<usize>], anticipated: Option<&[Vec<f64>]>, respondents: f64) -> OtherTruths {
         let worst = |table: &Vec<usize>| TableEstimator::new(plan, table).ok()?.worst_error(respondents).ok()?;
-        let worst: Option<Vec<f64>> = tables.iter().map(worst).collect();
+        let worst = crew::share(tables.len(), crew::cores(), |number| worst(&tables[number]));
+        let worst: Option<Vec<f64>> = worst.into_iter().collect();
         let squares = |(table, truth): (&Vec<usize>, &Vec<f64>)| {
             let predicted = TableEstimator::new(plan, table).ok()?.predict_at(respondents, truth).ok()??;
             Some(predicted.standard_errors.iter().map(|error| error * error).sum::<f64>())
