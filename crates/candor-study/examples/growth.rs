@@ -70,7 +70,8 @@ impl Growth {
 
     fn plot(&self) -> Plot {
         let series = |(line, points): &(&'static str, Vec<(f64, f64)>)| Series {
-            name: format!("{line} ({:.1})", exponent(points)),
+            // Without the sign of a zero.
+            name: format!("{line} ({:.1})", (10.0 * exponent(points)).round() / 10.0 + 0.0),
             joined: true,
             points: points.clone(),
         };
