@@ -74,7 +74,7 @@ fn bulk(plan: &Plan, truth: &[u16], seed: u64) -> HashMap<Response, usize> {
     let (mut seen, mut response) = (HashMap::new(), Vec::new());
     for row in 0..DRAWS {
         response.clear();
-        response.push(block.tags.get(row).map_or(0, |&tag| tag.into()));
+        response.push(block.tags.get(row).copied().unwrap_or(0));
         for column in &block.columns {
             match column {
                 AnswerColumn::One(codes) => response.extend([1, codes[row]]),

@@ -17,7 +17,7 @@ mod least_error;
 #[path = "../../examples/randomize.rs"]
 mod randomize;
 #[path = "../../examples/strips.rs"]
-mod strips;
+pub mod strips;
 #[path = "../../examples/study.rs"]
 mod study;
 

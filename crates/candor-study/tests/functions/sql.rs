@@ -1,12 +1,9 @@
 //! The query that counts responses.
 
-#[path = "../../examples/strips.rs"]
-#[allow(dead_code, reason = "its main function")]
-mod strips;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::programs::strips;
 use crate::survey::Survey;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use candor::channel::Channel;

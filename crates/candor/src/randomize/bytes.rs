@@ -80,8 +80,9 @@ impl rand_core::TryRng for Bytes {
         Ok(u64::from_le_bytes(self.array()))
     }
 
+    /// Few at a time: they come from the buffer.
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        self.fill(bytes);
+        bytes.iter_mut().for_each(|byte| [*byte] = self.array());
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::die::Die;
 use super::draw::{Draw, Draws, RUN};
 use super::set_answers::SetDrawer;
 use super::walk::Walk;
-use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, Part, Pattern, PatternSet, products};
+use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, MAX_STATES, Part, Pattern, PatternSet, products};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
@@ -37,8 +37,9 @@ const BLOCK: usize = 64;
 /// How many attributes one die decides where patterns are drawn until they are in a set.
 const CHUNK: usize = 8;
 
-/// Thresholds that are rarer than this are walked, if they can be, and not drawn until met by chance.
-const RARE: f64 = 1.0 / 64.0;
+/// Thresholds that are rarer than the first are walked where few sums are within the limit, those rarer than the second always, which a
+/// plan makes sure of; others are drawn until met by chance.
+const RARE: [f64; 2] = [1.0 / 64.0, 1.0 / 4096.0];
 
 /// How a part draws.
 enum PartDraw<'a> {
@@ -214,7 +215,8 @@ impl<'a> PartDraw<'a> {
             PatternSet::Only(missing) => fixed(&|_| false, &|i| missing.binary_search(&i).is_ok()),
             PatternSet::Bitmap(_) if k > MAX_LISTED => walk()?,
             PatternSet::Threshold { weights, limit } if k > MAX_LISTED => {
-                let walked = (pattern.share(part) < RARE).then(walk).flatten();
+                let few = limit.saturating_mul(k as u64) < MAX_STATES as u64;
+                let walked = (pattern.share(part) < RARE[usize::from(!few)]).then(walk).flatten();
                 let sums = |weights: &[u64]| {
                     let mut sums = vec![0u64];
                     for &weight in weights {
@@ -257,8 +259,7 @@ pub(super) fn fill_ones(
     let again = |n: u16| (65_536 % u32::from(n)) as u16;
     let (all_again, others_again) = (again(all), again(others));
     let mut random = [0u8; 2 * RUN];
-    let random = &mut random[..2 * truths.len()];
-    bytes.fill(random);
+    bytes.fill(&mut random[..2 * truths.len()]);
     let numbers = random.as_chunks::<2>().0;
     for start in (0..truths.len()).step_by(BLOCK) {
         let block = start..(start + BLOCK).min(truths.len());
