@@ -299,9 +299,15 @@ impl Store {
         Ok((numbers, rows.iter().map(row).collect()))
     }
 
-    /// Ends all connections.
+    /// Ends all connections; when it returns, the last of them has ended.
+    ///
+    /// A connection on its way back while the pool closes is put back, not closed: the pool is closed until it has none.
     pub async fn end(&self) {
         self.pool.close().await;
+        while self.pool.size() > 0 {
+            tokio::task::yield_now().await;
+            self.pool.close().await;
+        }
     }
 }
 
