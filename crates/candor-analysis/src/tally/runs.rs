@@ -48,7 +48,11 @@ impl Runs {
     /// Of so many rows, those that are taken. What stands for nobody makes no group: there would be no shares in it.
     pub(super) fn new(tags: &[Codes<'_>], rows: usize, rows_are: Rows<'_>, take: impl Fn(usize) -> bool) -> Runs {
         let taken = (0..rows).filter(|&row| take(row) && weight(rows_are, row).0 != 0.0);
-        let mut rows: Vec<u32> = taken.map(|row| row as u32).collect();
+        Runs::of(tags, taken.map(|row| row as u32).collect())
+    }
+
+    /// Sorted in code that is compiled once, not for each way to take rows.
+    fn of(tags: &[Codes<'_>], mut rows: Vec<u32>) -> Runs {
         let key = |row: u32| tags.iter().map(move |tag| tag.first(row as usize));
         match tags {
             [] => {}
