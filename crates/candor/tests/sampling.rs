@@ -265,7 +265,7 @@ fn general_pattern_sets() {
     prove("threshold", alone(channel(threshold)), Some(response(0, &[vec![0], vec![0], vec![0]])));
     prove("bitmap", alone(channel(bitmap)), None);
     prove("single pattern", alone(channel(PatternSet::Only(vec![1, 2]))), None);
-    // Too many attributes for one die: patterns are drawn until one is inside, or attribute by attribute.
+    // Too many attributes for one die: patterns are drawn attribute by attribute.
     let thirteen = |set: PatternSet| alone(patterns(&[Axis::single(2); 13], &[(set, 3), (PatternSet::All, 1)]));
     for limit in [12, 5] {
         let many = PatternSet::Threshold { weights: (0..13).map(|i| 1 + i % 3).collect(), limit };
@@ -328,14 +328,17 @@ fn follows(seen: &[f64], law: &[f64], name: &str) {
     assert!(ChiSquared::new(degrees).unwrap().sf(statistic) > ALPHA, "{name}: {statistic} with {degrees}");
 }
 
-/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with resampling. Each once
-/// with a set that is met by chance, and once with one that is walked.
+/// The same in bulk, where masks take one word and three; beside a part of one pattern and one of all, and with resampling. Each with a
+/// common and a rare set, once in small weights and once in large ones, which are rounded while a pattern is drawn.
 #[test]
 fn thresholds_over_many_attributes_in_bulk() {
-    for (k, limit) in [(16, 20), (16, 12), (24, 32), (24, 22), (130, 220), (130, 190)] {
+    let small = [(16, 20), (16, 12), (24, 32), (24, 22), (130, 220), (130, 190)].map(|(k, limit)| (k, limit, 1));
+    let large = [(16, 21), (16, 14), (24, 34), (24, 24), (130, 231), (130, 205)].map(|(k, limit)| (k, limit, 89));
+    for (k, limit, scale) in [small, large].concat() {
         let sizes: Vec<usize> = (0..k).map(|i| 2 + i % 3).collect();
         let axes: Vec<Axis> = sizes.iter().map(|&size| Axis::single(size)).collect();
-        let weights: Vec<u64> = (0..k as u64).map(|i| 1 + i * 7 % 5).collect();
+        let weights: Vec<u64> = (0..k as u64).map(|i| scale * (1 + i * 7 % 5) + i * 11 % scale / 4).collect();
+        let limit = scale * limit;
         let set = PatternSet::Threshold { weights: weights.clone(), limit };
         let only = PatternSet::Only(vec![2, k - 1]);
         let of = |listed: &[(PatternSet, u64)]| Pattern::new(axes.clone(), parts(listed)).unwrap();
@@ -359,7 +362,7 @@ fn thresholds_over_many_attributes_in_bulk() {
                 assert!(!inside || missing <= limit, "outside the set");
                 seen[shown.iter().enumerate().map(|(at, &i)| misses(i, row) << at).sum::<usize>()] += 1.0;
             }
-            follows(&seen, expected.probabilities(), &format!("{k} attributes in bulk"));
+            follows(&seen, expected.probabilities(), &format!("{k} attributes in bulk, {limit}"));
         }
     }
 }

@@ -9,15 +9,15 @@ use super::die::Die;
 use super::draw::{Draw, Draws, RUN};
 use super::set_answers::SetDrawer;
 use super::walk::Walk;
-use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, MAX_STATES, Part, Pattern, PatternSet, products};
+use crate::channel::{Axis, Channel, Choices, FULL_WEIGHT, Pattern, PatternSet, products};
 use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 
 /// With at most this many attributes, the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
 
-/// With more listed parts than this in a lottery, dice get small tables.
-const MAX_WIDE: usize = 64;
+/// With more listed parts than the first in a lottery, dice get small tables; with more than the second, the reference sampler takes over.
+const MAX_WIDE: [usize; 2] = [64, 128];
 
 /// With more listed patterns than this in a lottery, the reference sampler takes over: they would fill the memory.
 const MAX_PATTERNS: usize = 1 << 22;
@@ -34,12 +34,8 @@ pub(super) const WORD: usize = u16::BITS as usize;
 /// How many answers are filled in before those to be drawn again are.
 const BLOCK: usize = 64;
 
-/// How many attributes one die decides where patterns are drawn until they are in a set.
-const CHUNK: usize = 8;
-
-/// Thresholds that are rarer than the first are walked where few sums are within the limit, those rarer than the second always, which a
-/// plan makes sure of; others are drawn until met by chance.
-const RARE: [f64; 2] = [1.0 / 64.0, 1.0 / 4096.0];
+/// Thresholds that are rarer are walked in their weights as they are, which a plan makes sure of; others in rounded weights.
+const RARE: f64 = 1.0 / 4096.0;
 
 /// How a part draws.
 enum PartDraw<'a> {
@@ -47,10 +43,8 @@ enum PartDraw<'a> {
     Fixed(Vec<Draw>),
     /// One of the patterns on the die.
     Listed { die: Die, patterns: Vec<u16> },
-    /// Patterns of uniformly random answers until one is within the limit; for each chunk of attributes what its patterns weigh.
-    Rejected { sums: Vec<Vec<u64>>, limit: u64 },
-    /// Attribute after attribute.
-    Walked(Walk<'a>),
+    /// Attribute after attribute, once it is needed.
+    Walked { set: &'a PatternSet, is_rounded: bool, walk: OnceLock<Walk> },
 }
 
 /// The pattern channels of a lottery; each is made ready when it is first drawn.
@@ -75,8 +69,8 @@ impl<'a> Drawers<'a> {
         let listed: usize =
             patterns.iter().map(|pattern| pattern.parts().iter().filter(|p| p.set.is_listed()).count()).sum();
         let few = attributes <= MAX_LISTED;
-        let fits = if few { listed << attributes <= MAX_PATTERNS } else { listed <= MAX_WIDE };
-        let drawable = |pattern: &&Pattern| is_drawable(pattern, if few { MAX_LISTED } else { CHUNK });
+        let fits = if few { listed << attributes <= MAX_PATTERNS } else { listed <= MAX_WIDE[1] };
+        let drawable = |pattern: &&Pattern| if few { is_listable(pattern) } else { !is_endless(pattern) };
         if attributes > MAX_ATTRIBUTES || (listed > 0 && !(fits && patterns.iter().all(drawable))) {
             return None;
         }
@@ -87,7 +81,7 @@ impl<'a> Drawers<'a> {
         };
         let sets = (0..attributes).map(|i| patterns.iter().map(|pattern| set(pattern.axes()[i])).collect()).collect();
         let ready = patterns.iter().map(|_| OnceLock::new()).collect();
-        Some(Drawers { patterns, ready, wide: listed <= MAX_WIDE, sets })
+        Some(Drawers { patterns, ready, wide: listed <= MAX_WIDE[0], sets })
     }
 
     /// How many words of attributes a record has.
@@ -113,21 +107,21 @@ impl<'a> Drawers<'a> {
     }
 }
 
-/// Whether the listed sets of a channel can be drawn without the reference sampler: all answers about so many attributes fit a die, and no
-/// limit is the largest number.
-fn is_drawable(pattern: &Pattern, together: usize) -> bool {
-    let bits = |axis: &Axis| u64::from(axis.categories.ilog2()) + 1;
-    let endless = |part: &Part| matches!(part.set, PatternSet::Threshold { limit: u64::MAX, .. });
-    !pattern.parts().iter().any(endless)
-        && pattern.axes().chunks(together).all(|axes| axes.iter().map(bits).sum::<u64>() <= MAX_BITS)
+/// Whether all answers of a channel fit a die.
+fn is_listable(pattern: &Pattern) -> bool {
+    pattern.axes().iter().map(|axis| u64::from(axis.categories.ilog2()) + 1).sum::<u64>() <= MAX_BITS
+}
+
+/// Whether some limit is the largest number, so that a sum beyond it is not told from it.
+fn is_endless(pattern: &Pattern) -> bool {
+    pattern.parts().iter().any(|part| matches!(part.set, PatternSet::Threshold { limit: u64::MAX, .. }))
 }
 
 /// A channel made ready to draw patterns.
 struct PatternDrawer<'a> {
+    pattern: &'a Pattern,
     parts: Die,
     draws: Vec<PartDraw<'a>>,
-    /// The patterns of a uniformly random answer, for each chunk of attributes; none if no part needs them.
-    chunks: Vec<Die>,
     /// The attributes that may be resampled, each with its die: 0 means it is.
     resampling: Vec<(usize, Die)>,
 }
@@ -144,10 +138,7 @@ impl<'a> PatternDrawer<'a> {
         };
         let resampling = pattern.resampling().iter().enumerate().filter(|(_, weight)| **weight > 0);
         let resampling = resampling.map(resampled).collect::<Option<_>>()?;
-        let needed = draws.iter().any(|draw| matches!(draw, PartDraw::Rejected { .. }));
-        let (odds, chunk) = (pattern.odds(), |odds: &[Choices]| Die::new(&all_ways(odds)?, true));
-        let chunks = if needed { odds.chunks(CHUNK).map(chunk).collect::<Option<_>>()? } else { Vec::new() };
-        Some(PatternDrawer { parts: Die::new(&weights, false)?, draws, chunks, resampling })
+        Some(PatternDrawer { pattern, parts: Die::new(&weights, false)?, draws, resampling })
     }
 
     #[inline]
@@ -157,10 +148,13 @@ impl<'a> PatternDrawer<'a> {
             PartDraw::Listed { die, patterns } => {
                 draws[0].set(row, Draw { free: 0, miss: patterns[die.roll(bytes)] });
             }
-            PartDraw::Rejected { sums, limit } => while !self.attempt(sums, *limit, draws, row, bytes) {},
-            PartDraw::Walked(walk) => {
-                draws.iter_mut().for_each(|draws| draws.set(row, Draw::default()));
-                walk.draw(bytes, |i, misses| draws[i / WORD].miss[row] |= u16::from(misses) << (i % WORD));
+            PartDraw::Walked { set, is_rounded, walk } => {
+                let walk = walk.get_or_init(|| Walk::new(set, self.pattern.odds(), *is_rounded));
+                let mut anew = true;
+                while anew {
+                    draws.iter_mut().for_each(|draws| draws.set(row, Draw::default()));
+                    anew = !walk.draw(bytes, |i, misses| draws[i / WORD].miss[row] |= u16::from(misses) << (i % WORD));
+                }
             }
         }
         for (attribute, die) in &self.resampling {
@@ -168,26 +162,6 @@ impl<'a> PatternDrawer<'a> {
                 draws[attribute / WORD].free[row] |= 1 << (attribute % WORD);
             }
         }
-    }
-
-    /// Draws the pattern of a uniformly random answer; whether it is within the limit.
-    #[inline]
-    fn attempt(&self, sums: &[Vec<u64>], limit: u64, draws: &mut [Draws], row: usize, bytes: &mut Bytes) -> bool {
-        let mut sum = 0u64;
-        for ((dice, sums), draws) in self.chunks.chunks(WORD / CHUNK).zip(sums.chunks(WORD / CHUNK)).zip(draws) {
-            let mut miss = 0;
-            for (place, (die, sums)) in dice.iter().zip(sums).enumerate() {
-                let pattern = die.roll(bytes);
-                // No chunk weighs more than one unit beyond the limit, which is not the largest number.
-                sum = sum.saturating_add(sums[pattern]);
-                miss |= (pattern as u16) << (CHUNK * place);
-            }
-            if sum > limit {
-                return false;
-            }
-            draws.set(row, Draw { free: 0, miss });
-        }
-        true
     }
 }
 
@@ -201,7 +175,7 @@ fn all_ways(odds: &[Choices]) -> Option<Vec<u128>> {
 impl<'a> PartDraw<'a> {
     fn new(part: usize, pattern: &'a Pattern, wide: bool) -> Option<PartDraw<'a>> {
         let (k, set) = (pattern.axes().len(), &pattern.parts()[part].set);
-        let walk = || Walk::new(set, pattern.odds()).map(PartDraw::Walked);
+        let walked = |is_rounded| PartDraw::Walked { set, is_rounded, walk: OnceLock::new() };
         let mask = |word: usize, list: &dyn Fn(usize) -> bool| {
             (0..WORD.min(k - word * WORD)).filter(|at| list(word * WORD + at)).fold(0, |mask, at| mask | 1u16 << at)
         };
@@ -213,21 +187,8 @@ impl<'a> PartDraw<'a> {
             PatternSet::All => fixed(&|_| true, &|_| false),
             PatternSet::Hits(hits) => fixed(&|i| hits.binary_search(&i).is_err(), &|_| false),
             PatternSet::Only(missing) => fixed(&|_| false, &|i| missing.binary_search(&i).is_ok()),
-            PatternSet::Bitmap(_) if k > MAX_LISTED => walk()?,
-            PatternSet::Threshold { weights, limit } if k > MAX_LISTED => {
-                let few = limit.saturating_mul(k as u64) < MAX_STATES as u64;
-                let walked = (pattern.share(part) < RARE[usize::from(!few)]).then(walk).flatten();
-                let sums = |weights: &[u64]| {
-                    let mut sums = vec![0u64];
-                    for &weight in weights {
-                        let with = |sum: &u64| sum.saturating_add(weight).min(limit + 1);
-                        sums.extend(sums.iter().map(with).collect::<Vec<u64>>());
-                    }
-                    sums
-                };
-                let sums = || weights.chunks(CHUNK).map(sums).collect();
-                walked.unwrap_or_else(|| PartDraw::Rejected { sums: sums(), limit: *limit })
-            }
+            PatternSet::Bitmap(_) if k > MAX_LISTED => walked(false),
+            PatternSet::Threshold { .. } if k > MAX_LISTED => walked(pattern.share(part) >= RARE),
             PatternSet::Threshold { .. } | PatternSet::Bitmap(_) => {
                 let (members, ways) = (set.members(k), all_ways(&pattern.odds())?);
                 let (patterns, weights): (Vec<u16>, Vec<u128>) =

@@ -1,4 +1,4 @@
-//! Patterns of sets that are too rare to be met by chance: one attribute after the other.
+//! Patterns of sets that are rarely met by chance: one attribute after the other.
 
 use num_bigint::BigUint;
 use num_traits::{CheckedDiv, ToPrimitive};
@@ -7,12 +7,20 @@ use super::bytes::Bytes;
 use crate::channel::sampling::below;
 use crate::channel::{Choices, PatternSet, State};
 
+/// So many sums times attributes, at most, does a threshold have that is walked in rounded weights.
+const MAX_ROUNDED: u128 = 1 << 16;
+
 /// A set made ready to draw its patterns, each as often as it has answers.
 ///
 /// From every state of the set's automaton, the next attribute hits in a share of the ways to go on. That share is known to 64 bits,
 /// of which 16 nearly always decide; where a random number agrees with all 64, the rest of the share is weighed exactly.
-pub(super) struct Walk<'a> {
-    set: &'a PatternSet,
+/// A threshold may be walked in rounded weights, so that its automaton is small: then a pattern whose own weights are above the limit is
+/// drawn again.
+pub(super) struct Walk {
+    /// What is walked: it has all patterns of the set.
+    walked: PatternSet,
+    /// What each attribute weighs if it misses, and how much is within the set.
+    within: (Vec<u64>, u64),
     choices: Vec<Choices>,
     /// By state.
     steps: Vec<Step>,
@@ -26,10 +34,23 @@ struct Step {
     next: [u32; 2],
 }
 
-impl<'a> Walk<'a> {
-    /// `None` if the set's automaton is too large.
-    pub(super) fn new(set: &'a PatternSet, choices: Vec<Choices>) -> Option<Walk<'a>> {
-        let completions = set.completions(&choices)?;
+impl Walk {
+    /// In the weights as they are, if the automaton is not too large, or in rounded ones.
+    pub(super) fn new(set: &PatternSet, choices: Vec<Choices>, is_rounded: bool) -> Walk {
+        let (weights, limit) = match set {
+            PatternSet::Threshold { weights, limit } => (weights.clone(), *limit),
+            _ => (vec![0; choices.len()], 0),
+        };
+        // What rounding adds to a sum grows with the number of attributes: few of them do with few sums.
+        let k = choices.len() as u128;
+        let smallest = if is_rounded { 1 + u128::from(limit) * k / MAX_ROUNDED.min(k * k * k) } else { 1 };
+        let counted = |unit: u128| {
+            let is_threshold = matches!(set, PatternSet::Threshold { .. });
+            let walked = if is_threshold { rounded(&weights, limit, unit) } else { set.clone() };
+            walked.completions(&choices).map(|completions| (walked, completions))
+        };
+        let counted = (0..).find_map(|doublings| counted(smallest << doublings));
+        let (walked, completions) = counted.expect("all sums are one in the end");
         let step = |(number, choice): (usize, &Choices)| {
             let State { ways, next } = &completions.states[number];
             // None where there is no way on, which is never met. All of them if nothing can miss: then a number that agrees is
@@ -39,20 +60,23 @@ impl<'a> Walk<'a> {
         };
         let levels = completions.levels.iter().zip(&choices);
         let steps = levels.flat_map(|(level, choice)| level.clone().map(move |number| (number, choice))).map(step);
-        Some(Walk { set, steps: steps.collect(), choices })
+        Walk { steps: steps.collect(), walked, within: (weights, limit), choices }
     }
 
-    /// Says of each attribute, in order, whether it misses.
+    /// Says of each attribute, in order, whether it misses; whether the pattern is in the set. If not, all is to be said anew.
     #[inline]
-    pub(super) fn draw(&self, bytes: &mut Bytes, mut say: impl FnMut(usize, bool)) {
-        let mut state = 0;
-        for attribute in 0..self.choices.len() {
+    pub(super) fn draw(&self, bytes: &mut Bytes, mut say: impl FnMut(usize, bool)) -> bool {
+        let (weights, limit) = &self.within;
+        let (mut state, mut sum) = (0, 0u64);
+        for (attribute, weight) in weights.iter().enumerate() {
             let step = self.steps[state];
             let (lead, hits) = (u16::from_le_bytes(bytes.array()), (step.hits >> 48) as u16);
             let misses = if lead == hits { self.settle(state, attribute, lead, bytes) } else { lead > hits };
             say(attribute, misses);
+            sum = sum.saturating_add(weight * u64::from(misses));
             state = step.next[usize::from(misses)] as usize;
         }
+        sum <= *limit
     }
 
     /// Whether the attribute misses, where 16 bits do not decide.
@@ -69,16 +93,26 @@ impl<'a> Walk<'a> {
             return number > hits;
         }
         // Met once in 2^64 times: counted again, not kept.
-        let completions = self.set.completions(&self.choices).expect("counted before");
+        let completions = self.walked.completions(&self.choices).expect("counted before");
         let all = &completions.states[state].ways;
         below(all) >= (completions.hits(state, &self.choices[attribute]) << 64u32) - all * hits
     }
+}
+
+/// The threshold with each weight rounded to a multiple of the unit, and a limit that leaves no pattern of it out: rounding adds to none of
+/// them more than to all attributes that are rounded up.
+fn rounded(weights: &[u64], limit: u64, unit: u128) -> PatternSet {
+    let round = |&weight: &u64| (u128::from(weight) + unit / 2) / unit;
+    let added = |weight: &u64| (round(weight) * unit).saturating_sub(u128::from(*weight));
+    let limit = (u128::from(limit) + weights.iter().map(added).sum::<u128>()) / unit;
+    PatternSet::Threshold { weights: weights.iter().map(|weight| round(weight) as u64).collect(), limit: limit as u64 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::channel::Bitmap;
+    use crate::randomness::Source;
 
     /// Of every state that is reached: the numbers below the share, and the part of the one that agrees with it, are just the ways
     /// in which the attribute hits.
@@ -89,7 +123,7 @@ mod tests {
         for set in [threshold, PatternSet::Bitmap(bitmap), PatternSet::no_miss(), PatternSet::All] {
             let choices = |&a: &u32| Choices { hit: 1u32.into(), miss: (a - 1).into() };
             let choices: Vec<Choices> = [4, 2, 3, 5].iter().map(choices).collect();
-            let walk = Walk::new(&set, choices.clone()).unwrap();
+            let walk = Walk::new(&set, choices.clone(), false);
             let counted = set.completions(&choices).unwrap();
             for (attribute, (level, choice)) in counted.levels.iter().zip(&choices).enumerate() {
                 for state in level.clone() {
@@ -107,5 +141,48 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Whatever the unit: all patterns of a threshold are walked, and in small units few others.
+    #[test]
+    fn rounding_leaves_no_pattern_out() {
+        let weights: Vec<u64> = (0..10).map(|i| 1_000 + 137 * i * i % 900).collect();
+        for limit in [0, 999, 3_000, 4_321, 9_000] {
+            let members = |set: &PatternSet| set.members(weights.len());
+            let exact = members(&PatternSet::Threshold { weights: weights.clone(), limit });
+            for unit in [1, 2, 7, 10, 100, 999, 5_000] {
+                let walked = members(&rounded(&weights, limit, unit));
+                assert!(
+                    exact.iter().zip(&walked).all(|(exact, walked)| !exact || *walked),
+                    "{limit} in units of {unit}"
+                );
+                assert!(unit > 1 || exact == walked);
+                let count = |members: &[bool]| members.iter().filter(|member| **member).count();
+                assert!(
+                    unit > 10 || count(&walked) <= count(&exact) + 2 + count(&exact) / 5,
+                    "{limit} in units of {unit}"
+                );
+            }
+        }
+    }
+
+    /// Rounded so much that other patterns are walked, too: those are told, and every pattern of the set is met.
+    #[test]
+    fn what_rounding_lets_in_is_told() {
+        let weights = vec![1_400, 2_700, 1_900, 3_300];
+        let set = PatternSet::Threshold { weights: weights.clone(), limit: 4_650 };
+        let choices = vec![Choices { hit: 1u32.into(), miss: 1u32.into() }; 4];
+        let walk = Walk::new(&set, choices, true);
+        let (members, walked) = (set.members(4), walk.walked.members(4));
+        assert_ne!(members, walked);
+        let mut met = [false; 16];
+        let mut bytes = Bytes::new(&mut Source::from_seed(3).stream(0));
+        for _ in 0..1_000 {
+            let mut pattern = 0;
+            let is_member = walk.draw(&mut bytes, |i, misses| pattern |= usize::from(misses) << i);
+            assert_eq!(is_member, members[pattern], "{pattern}");
+            met[pattern] = true;
+        }
+        assert_eq!(met.as_slice(), walked);
     }
 }
