@@ -53,10 +53,6 @@ pub(crate) fn aim(epsilon: f64) -> f64 {
 /// # Errors
 /// If there is not one epsilon per attribute, or one is not a privacy loss.
 pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
-    optimal_from(schema, epsilons, &mut Known::default(), effort)
-}
-
-fn optimal_from(schema: &Schema, epsilons: &[f64], known: &mut Known, effort: Effort) -> Result<Bounded, DesignError> {
     let private = private(schema)?;
     if epsilons.len() != private.len() {
         let (what, found, expected) = ("attribute_epsilon", epsilons.len(), private.len());
@@ -66,8 +62,15 @@ fn optimal_from(schema: &Schema, epsilons: &[f64], known: &mut Known, effort: Ef
         return Err(DesignError::Epsilon(bad));
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
-    let (asked, levels) = asked_levels(&sizes, epsilons)?;
-    let mixture = mixture(&levels, known, effort);
+    let (_, levels) = asked_levels(&sizes, epsilons)?;
+    planned(schema, epsilons, mixture(&levels, &mut Known::default(), effort), effort)
+}
+
+/// The plan of a mixture that was found for these epsilons.
+fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: Effort) -> Result<Bounded, DesignError> {
+    let private = private(schema)?;
+    let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
+    let (asked, _) = asked_levels(&sizes, epsilons)?;
     let mut parts: Vec<(PatternSet, f64)> = Vec::new();
     for (share, (weights, limit)) in mixture.sets {
         let mut all = vec![0; sizes.len()];
@@ -115,37 +118,44 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     // Beyond, the search is not exact either.
     let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { effort.gap.max(1e-8) } else { 1e-4 };
     let mut known = Known::towards(total);
-    let mut scale = largest_scale(total, tolerance, |scale| {
-        let (_, levels) = asked_levels(&sizes, &scaled(scale))?;
-        Ok(mixture(&levels, &mut known, effort).upper)
-    })?;
+    let mut at = |scale: f64| -> Result<Mixture, DesignError> {
+        Ok(mixture(&asked_levels(&sizes, &scaled(scale))?.1, &mut known, effort))
+    };
+    let (mut scale, mut found) = largest_scale(total, tolerance, &mut at)?;
     // The integers decide; a step or two down if they come out above.
-    let mut best = None;
     for _ in 0..20 {
-        let found = optimal_from(schema, &scaled(scale), &mut known, effort)?;
-        let excess = found.plan.guarantee().epsilon().get() - total;
+        let planned = planned(schema, &scaled(scale), found, effort)?;
+        let excess = planned.plan.guarantee().epsilon().get() - total;
         if excess <= 0.0 {
-            best = Some(found);
-            break;
+            return Ok(planned);
         }
         scale *= 1.0 - 1.5 * excess / total;
+        found = at(scale)?;
     }
-    best.ok_or(DesignError::Epsilon(total))
+    Err(DesignError::Epsilon(total))
 }
 
-/// The scale, 1 or more, whose record epsilon, as `epsilon` says, is the total or up to the tolerance less: regula falsi, where an
+/// The largest scale that was tried, 1 or more, whose record epsilon is not above the total, and what was found there: regula falsi, where an
 /// end that stays counts half (the Illinois rule).
+///
+/// It ends where epsilon is the total or up to the tolerance less, or up to a tenth of what the bounds leave open, because so much is chance;
+/// or where the search has no steps left, and what it finds gets worse.
 fn largest_scale(
     total: f64,
     tolerance: f64,
-    mut epsilon: impl FnMut(f64) -> Result<f64, DesignError>,
-) -> Result<f64, DesignError> {
-    let mut excess = |scale: f64| Ok::<_, DesignError>((scale, epsilon(scale)? - (total - 0.5 * tolerance)));
-    let mut low = excess(1.0)?;
-    let mut high: Option<(f64, f64)> = None;
-    let mut last = low;
+    mut at: impl FnMut(f64) -> Result<Mixture, DesignError>,
+) -> Result<(f64, Mixture), DesignError> {
+    let excess = |found: &Mixture| found.upper - (total - 0.5 * tolerance);
+    let is_close = |found: &Mixture| {
+        let (excess, open) = (excess(found), found.upper - found.lower);
+        excess.abs() <= 0.5 * tolerance || (excess <= 0.0 && -excess <= 0.1 * open)
+    };
+    let mut best = (1.0, at(1.0)?);
+    let mut last = (1.0, excess(&best.1));
+    let (mut low, mut high): (_, Option<(f64, f64)>) = (last, None);
+    let mut is_done = is_close(&best.1);
     for _ in 0..60 {
-        if last.1.abs() <= 0.5 * tolerance || high.is_some_and(|high| high.0 - low.0 <= 1e-9 * high.0) {
+        if is_done || high.is_some_and(|high| high.0 - low.0 <= 1e-9 * high.0) {
             break;
         }
         let next = match high {
@@ -154,7 +164,8 @@ fn largest_scale(
             Some(high) => low.0 + (high.0 - low.0) * (-low.1 / (high.1 - low.1)),
         };
         let stays = last.1 <= 0.0;
-        last = excess(next)?;
+        let found = at(next)?;
+        last = (next, excess(&found));
         let again = stays == (last.1 <= 0.0);
         if last.1 <= 0.0 {
             low = last;
@@ -163,8 +174,12 @@ fn largest_scale(
             low.1 *= if again { 0.5 } else { 1.0 };
             high = Some(last);
         }
+        is_done = is_close(&found) || found.is_spent;
+        if found.upper <= total && next > best.0 {
+            best = (next, found);
+        }
     }
-    Ok(if last.1 <= 0.5 * tolerance { last.0 } else { low.0 })
+    Ok(best)
 }
 
 /// The record epsilon that is optimal for alike attributes, at any number of them.
@@ -189,11 +204,13 @@ struct Mixture {
     lower: f64,
     /// The record epsilon of the mixture.
     upper: f64,
+    /// Whether the search had no steps left.
+    is_spent: bool,
 }
 
 fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
     if levels.is_empty() {
-        return Mixture { sets: Vec::new(), lower: 0.0, upper: 0.0 };
+        return Mixture { sets: Vec::new(), lower: 0.0, upper: 0.0, is_spent: false };
     }
     let ways: Vec<[f64; 2]> = (0..levels.len()).map(|i| [1.0 / levels.size(i), levels.miss(i)]).collect();
     if levels.are_alike() {
@@ -202,7 +219,8 @@ fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
         // Where the probability is beyond floats, so is epsilon; the plan will be refused for that.
         let share = candor::channel::threshold::measure(&weights, most, &ways).map_or(0.0, |measure| measure.inside);
         let lower = (lambda * (1.0 - 1e-11)).ln_1p();
-        return Mixture { sets: vec![(lambda * share, (weights, most))], lower, upper: lambda.ln_1p() };
+        let sets = vec![(lambda * share, (weights, most))];
+        return Mixture { sets, lower, upper: lambda.ln_1p(), is_spent: false };
     }
     let mut found = search_from(levels, known, effort);
     let is_rare = |(_, cut): &(f64, Cut)| cut.inside < RARE;
@@ -215,7 +233,7 @@ fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
     let short = (0..levels.len()).map(|i| levels.need(i) / met(i)).fold(1.0, f64::max);
     let upper = (short * found.sets.iter().map(|(lambda, _)| lambda).sum::<f64>()).ln_1p();
     let sets = found.sets.into_iter().map(|(lambda, cut)| (short * lambda * cut.inside, (cut.weights, cut.limit)));
-    Mixture { sets: sets.collect(), lower: found.lower, upper }
+    Mixture { sets: sets.collect(), lower: found.lower, upper, is_spent: known.is_spent() }
 }
 
 /// The sets with the given probabilities relative to that of `all`, in integer weights.
@@ -257,4 +275,30 @@ pub(crate) fn bring_down(pattern: Pattern, epsilons: &[f64]) -> Pattern {
         }
     }
     if weights.iter().all(|&weight| weight == 0) { pattern } else { pattern.resampled(weights) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where bounds stay apart, chance decides which scale is just within the total: that is not chased until no steps are left.
+    #[test]
+    fn the_largest_scale_is_found_through_noise() {
+        for (open, exact) in [(0.2, false), (0.0, true)] {
+            let mut tried = 0u32;
+            let found = largest_scale(18.0, 1e-6, |scale| {
+                tried += 1;
+                let noise = open * (0.5 + 0.5 * (1e6 * scale).sin());
+                let upper = 2.9 * scale.powf(1.1) + noise + f64::from(tried > 20);
+                Ok(Mixture { sets: Vec::new(), lower: upper - open, upper, is_spent: tried > 20 })
+            });
+            let (scale, found) = found.unwrap();
+            assert!(tried <= 20, "{tried} scales");
+            assert!(found.upper <= 18.0 && found.upper >= 18.0 - 0.1 * open - 1e-6, "{}", found.upper);
+            assert!(!exact || (2.9 * scale.powf(1.1) - 18.0).abs() < 1e-6);
+        }
+        // No steps at all: what was found first.
+        let spent = |scale| Ok(Mixture { sets: Vec::new(), lower: 0.0, upper: 3.0 * scale, is_spent: true });
+        assert_eq!(largest_scale(18.0, 1e-6, spent).unwrap().0, 4.0);
+    }
 }

@@ -80,6 +80,11 @@ impl Known {
         self.cuts.clear();
         !std::mem::replace(&mut self.is_coarse, true)
     }
+
+    /// Whether all steps are taken: whatever is searched for from here on is found badly.
+    pub fn is_spent(&self) -> bool {
+        self.steps > MAX_STEPS
+    }
 }
 
 /// All searches for a plan stop after so many steps together; some seconds.
