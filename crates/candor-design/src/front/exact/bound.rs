@@ -6,19 +6,22 @@
 //!
 //! `variance >= tr((H B H)^(1/2))^2 / (nu . pi + mu A - pi' B pi)`.
 //!
-//! `B = I` gives a closed form. Others are taken from a class in which the smallest price of all atoms is found by sorting: any diagonal, any rows for the
-//! [`MODES`] commonest categories, and `a_i + a_j` elsewhere, which is linear in `psi` as `sum psi = 1`.
+//! `B = I` gives a closed form. Others are taken from a [`Class`] in which the cheapest of all atoms is found by sorting: any diagonal, and rows that the
+//! commonest categories share in groups. A linear part `a_i + a_j` would add nothing: `sum psi = 1` and `H 1 = 0`.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::super::Goal;
-use super::atoms::Atoms;
+use super::atoms::{Atom, Atoms};
 
-/// How many of the commonest categories are treated pair by pair. Close to the largest privacy most answers contain them.
-const MODES: usize = 2;
+/// How many groups of the commonest categories have a row. Close to the largest privacy most answers contain them.
+const GROUPS: usize = 2;
 
-/// Rounds in which the linear part is fitted.
-const ROUNDS: usize = 60;
+/// The most categories of a group.
+const ALIKE: usize = 2;
+
+/// How common the categories of a group are at least, relative to the first.
+const NEARLY: f64 = 0.98;
 
 /// How large `sum w |psi|^2` can be at an accuracy.
 pub(super) struct Reach {
@@ -55,149 +58,201 @@ pub(super) fn closed_bound(goal: &Goal, accuracy: f64) -> f64 {
     if left > 0.0 { (1.0 - squares).powi(2) / left * (1.0 - 1e-12) } else { 0.0 }
 }
 
-/// A matrix of the class, with the multipliers that go with it.
-pub(super) struct Dual<'a> {
+/// The matrices `B = D + sum over groups of (1_g r_g' + r_g 1_g')`, with a diagonal `D` and one row `r_g` for each group of categories, with the multipliers
+/// that go with them: `n` numbers for the diagonal, `n` for each row, `n` for `nu`, and `mu` at the end.
+pub(super) struct Class<'a> {
     goal: &'a Goal,
-    family: Atoms,
-    matrix: DMatrix<f64>,
-    /// Categories with rows of their own.
-    modes: Vec<usize>,
-    linear: Vec<f64>,
-    nu: &'a [f64],
-    mu: f64,
+    pub family: Atoms,
+    /// Groups of the commonest categories, those of a group almost equally common; the others come last, and have no row.
+    groups: Vec<Vec<usize>>,
+    /// The group of each category, if it is in one with a row.
+    group: Vec<Option<usize>>,
 }
 
-impl<'a> Dual<'a> {
-    /// The matrix of the class that is close to `slope`, most so for common categories.
-    pub fn near(goal: &'a Goal, slope: &DMatrix<f64>, nu: &'a [f64], mu: f64) -> Dual<'a> {
+impl<'a> Class<'a> {
+    pub fn new(goal: &'a Goal) -> Class<'a> {
         let shares = goal.prior().shares();
         let n = shares.len();
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
-        let modes = order[..MODES.min(n)].to_vec();
-        let others: Vec<usize> = (0..n).filter(|j| !modes.contains(j)).collect();
-        let mut linear = vec![0.0; n];
-        for _ in 0..ROUNDS {
-            for &i in &others {
-                let (mut sum, mut weight) = (0.0, 0.0);
-                for &j in others.iter().filter(|&&j| j != i) {
-                    sum += shares[j] * (slope[(i, j)] - linear[j]);
-                    weight += shares[j];
-                }
-                linear[i] = if weight > 0.0 { sum / weight } else { 0.0 };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut group = vec![None; n];
+        for &j in &order {
+            let last = groups.last().filter(|g| g.len() < ALIKE && shares[j] >= NEARLY * shares[g[0]]);
+            if last.is_none() && groups.len() == GROUPS {
+                break;
+            } else if last.is_none() {
+                groups.push(Vec::new());
             }
+            groups.last_mut().iter_mut().for_each(|last| last.push(j));
+            group[j] = Some(groups.len() - 1);
         }
-        let kept = |i: usize, j: usize| i == j || modes.contains(&i) || modes.contains(&j);
-        let matrix = DMatrix::from_fn(n, n, |i, j| if kept(i, j) { slope[(i, j)] } else { linear[i] + linear[j] });
-        Dual { goal, family: Atoms { n, bound: goal.bound() }, matrix, modes, linear, nu, mu }
+        groups.push((0..n).filter(|&j| group[j].is_none()).collect());
+        Class { goal, family: Atoms { n, bound: goal.bound() }, groups, group }
     }
 
-    /// The lower bound at this accuracy; 0 if the matrix gives none.
-    pub fn bound(&self, accuracy: f64) -> f64 {
-        let shares = self.goal.prior().shares();
-        let n = shares.len();
-        let half =
-            DMatrix::from_fn(
-                n,
-                n,
-                |i, j| {
-                    if i == j { shares[i] - shares[i] * shares[i] } else { -shares[i] * shares[j] }
-                },
-            );
-        let inner = &half * &self.matrix * &half;
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.groups.len() - 1
+    }
+
+    /// How many numbers describe a matrix and its multipliers.
+    pub fn len(&self) -> usize {
+        self.family.n * (2 + self.rows()) + 1
+    }
+
+    /// Which categories are in a group: 1, the others 0.
+    pub fn indicator(&self, group: usize) -> DVector<f64> {
+        DVector::from_fn(self.family.n, |i, _| if self.group[i] == Some(group) { 1.0 } else { 0.0 })
+    }
+
+    /// How much of a posterior is in each group with a row.
+    fn among(&self, psi: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.rows()];
+        self.group.iter().zip(psi).for_each(|(group, p)| group.iter().for_each(|&g| sums[g] += p));
+        sums
+    }
+
+    /// The price `-psi' B psi + nu . psi + mu max psi` by its numbers, in which it is linear.
+    pub fn price(&self, psi: &[f64], largest: f64) -> DVector<f64> {
+        let squares = psi.iter().map(|p| -p * p);
+        let sums = self.among(psi);
+        let rows = sums.iter().flat_map(|sum| psi.iter().map(move |p| -2.0 * sum * p));
+        let numbers = squares.chain(rows).chain(psi.iter().copied()).chain([largest]);
+        DVector::from_iterator(self.len(), numbers)
+    }
+
+    /// The matrix of these numbers.
+    pub fn matrix(&self, x: &DVector<f64>) -> DMatrix<f64> {
+        let n = self.family.n;
+        let row = |i: usize, j: usize| self.group[i].map_or(0.0, |g| x[n * (1 + g) + j]);
+        DMatrix::from_fn(n, n, |i, j| row(i, j) + row(j, i) + if i == j { x[i] } else { 0.0 })
+    }
+
+    /// The lower bound of these numbers at this accuracy; 0 if they give none.
+    pub fn bound(&self, x: &DVector<f64>, accuracy: f64) -> f64 {
+        let n = self.family.n;
+        let (half, matrix) = (half(self.goal.prior().shares()), self.matrix(x));
+        let inner = &half * &matrix * &half;
         let values = ((&inner + inner.transpose()) * 0.5).symmetric_eigenvalues();
-        let rounding = f64::EPSILON * n as f64 * half.norm_squared() * self.matrix.norm();
-        if values.min() < -rounding {
+        let rounding = f64::EPSILON * n as f64 * half.norm_squared() * matrix.norm();
+        if x.iter().any(|x| !x.is_finite()) || x[x.len() - 1] < 0.0 || values.min() < -rounding {
             return 0.0;
         }
         let roots: f64 = values.iter().map(|value| (value - rounding).max(0.0).sqrt()).sum();
-        let multiplied = self.nu.iter().zip(shares).map(|(nu, p)| nu * p).sum::<f64>() + self.mu * accuracy;
-        let quadratic: f64 =
-            (0..n).map(|i| shares[i] * (0..n).map(|j| self.matrix[(i, j)] * shares[j]).sum::<f64>()).sum();
-        let slack = 1e-12 * (multiplied.abs() + quadratic.abs());
-        let left = multiplied - quadratic - self.least() + slack;
+        let spent = self.price(self.goal.prior().shares(), accuracy).dot(x);
+        let least = self.cheapest(x).into_iter().map(|(price, _)| price).fold(f64::INFINITY, f64::min);
+        // What rounding in these sums can come to.
+        let slack = 1e-12 * x.amax();
+        let left = spent - least + slack;
         if left > 0.0 { roots * roots / left * (1.0 - 1e-12) } else { 0.0 }
     }
 
-    /// The smallest price `-psi' B psi + nu . psi + mu max psi` of all atoms.
-    pub fn least(&self) -> f64 {
-        let mut least = f64::INFINITY;
-        for choice in 0..1usize << self.modes.len() {
-            let chosen: Vec<usize> =
-                (0..self.modes.len()).filter(|k| choice >> k & 1 == 1).map(|k| self.modes[k]).collect();
-            for size in self.family.smallest().max(chosen.len())..=self.family.n {
-                let p = 1.0 / size as f64;
-                least = least.min(self.cheapest(&chosen, size, p, None) + self.mu * p);
+    /// The cheapest atom of each kind: by how many members each group has, and by size or by the category with the rest. One of them is the cheapest of all.
+    pub fn cheapest(&self, x: &DVector<f64>) -> Vec<(f64, Atom)> {
+        let n = self.family.n;
+        let mut found = Vec::new();
+        let kinds: usize = self.groups[..self.rows()].iter().map(|group| group.len() + 1).product();
+        for kind in 0..kinds {
+            let mut left = kind;
+            let digit = |group: &Vec<usize>| {
+                let count = left % (group.len() + 1);
+                left /= group.len() + 1;
+                count
+            };
+            let counts: Vec<usize> = self.groups[..self.rows()].iter().map(digit).collect();
+            for size in self.family.smallest()..=n {
+                found.extend(self.cheapest_of(x, &counts, (size, 1.0 / size as f64), None));
             }
-            if let Some((members, rest)) = self.family.uneven()
-                && members >= chosen.len()
-            {
-                for j in (0..self.family.n).filter(|j| !chosen.contains(j)) {
-                    let price = self.cheapest(&chosen, members, self.family.bound, Some((j, rest)));
-                    least = least.min(price + self.mu * self.family.bound);
-                }
+            if let Some((members, rest)) = self.family.uneven() {
+                let with = |j| self.cheapest_of(x, &counts, (members, self.family.bound), Some((j, rest)));
+                found.extend((0..n).filter_map(with));
             }
         }
-        least
+        found
     }
 
-    /// The smallest `-psi' B psi + nu . psi` of posteriors with `p` on `size` categories, among them of the modes those chosen, and the rest on another.
-    /// All that is not linear is known then: what the other members cost is added up, cheapest first. Infinite, if there are too few.
-    fn cheapest(&self, chosen: &[usize], size: usize, p: f64, rest: Option<(usize, f64)>) -> f64 {
-        let b = |i: usize, j: usize| self.matrix[(i, j)];
-        // Outside the modes B is D + a 1' + 1 a', and a . psi is linear if no mode takes part: what modes take of the sum is made up for by their rows.
-        let fixed: Vec<(usize, f64)> = chosen.iter().map(|&t| (t, p)).chain(rest).collect();
-        let taken: f64 = fixed.iter().map(|(_, p)| p).sum();
-        let among: f64 = 1.0 - taken;
-        let constant: f64 =
-            fixed.iter().map(|&(i, p)| self.nu[i] * p - p * fixed.iter().map(|&(j, r)| b(i, j) * r).sum::<f64>()).sum();
-        let own = |i: usize| {
-            let diagonal = b(i, i) - 2.0 * self.linear[i];
-            let with_fixed: f64 = fixed.iter().map(|&(j, r)| b(i, j) * r).sum();
-            p * (self.nu[i] - 2.0 * with_fixed - 2.0 * self.linear[i] * among) - p * p * diagonal
-        };
-        let free = |i: &usize| !self.modes.contains(i) && rest.is_none_or(|(j, _)| j != *i);
-        let mut costs: Vec<f64> = (0..self.family.n).filter(free).map(own).collect();
-        let wanted = size - chosen.len();
-        if wanted > costs.len() {
-            return f64::INFINITY;
+    /// The cheapest atom with `p` on `size` categories, `counts` of them in the groups, and the rest on another; none, if there are too few.
+    /// How much of the posterior is in each group is known then, so that the price is a sum over its members: the cheapest of each group are taken.
+    fn cheapest_of(
+        &self,
+        x: &DVector<f64>,
+        counts: &[usize],
+        (size, p): (usize, f64),
+        rest: Option<(usize, f64)>,
+    ) -> Option<(f64, Atom)> {
+        let n = self.family.n;
+        let others = size.checked_sub(counts.iter().sum())?;
+        let mut among: Vec<f64> = counts.iter().map(|&count| p * count as f64).collect();
+        if let Some((j, rest)) = rest {
+            self.group[j].iter().for_each(|&g| among[g] += rest);
         }
-        costs.sort_by(f64::total_cmp);
-        constant + costs[..wanted].iter().sum::<f64>()
+        let nu = n * (1 + self.rows());
+        let own = |i: usize, p: f64| {
+            let rows: f64 = among.iter().enumerate().map(|(g, sum)| sum * x[n * (1 + g) + i]).sum();
+            p * (x[nu + i] - 2.0 * rows) - p * p * x[i]
+        };
+        let mut price = x[nu + n] * p + rest.map_or(0.0, |(j, rest)| own(j, rest));
+        let mut members = Vec::with_capacity(size);
+        for (group, &count) in self.groups.iter().zip(counts.iter().chain([&others])) {
+            let free = group.iter().filter(|&&i| rest.is_none_or(|(j, _)| i != j));
+            let mut costs: Vec<(f64, usize)> = free.map(|&i| (own(i, p), i)).collect();
+            if count > costs.len() {
+                return None;
+            }
+            costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            price += costs[..count].iter().map(|(cost, _)| cost).sum::<f64>();
+            members.extend(costs[..count].iter().map(|&(_, i)| i));
+        }
+        members.sort_unstable();
+        Some((price, Atom { members, rest: rest.map(|(j, _)| j) }))
     }
+}
+
+/// `H = diag(pi) - pi pi'`.
+pub(super) fn half(shares: &[f64]) -> DMatrix<f64> {
+    let n = shares.len();
+    DMatrix::from_fn(n, n, |i, j| if i == j { shares[i] * (1.0 - shares[i]) } else { -shares[i] * shares[j] })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::prior::Prior;
+    use super::super::climb::climb;
     use super::super::exact;
     use super::*;
     use proptest::prelude::*;
 
-    fn price(dual: &Dual<'_>, psi: &[f64]) -> f64 {
-        let n = psi.len();
-        let quadratic: f64 = (0..n).map(|i| psi[i] * (0..n).map(|j| dual.matrix[(i, j)] * psi[j]).sum::<f64>()).sum();
-        let linear: f64 = psi.iter().zip(dual.nu).map(|(p, nu)| p * nu).sum();
-        -quadratic + linear + dual.mu * psi.iter().copied().fold(0.0, f64::max)
-    }
-
     proptest! {
         /// By sorting or one by one: the smallest price is the same.
         #[test]
-        fn the_smallest_price_is_that_of_an_atom(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0) {
-            let shares: Vec<f64> = cells[80..80 + n].iter().map(|x| 2.0 + x).collect();
+        fn the_smallest_price_is_that_of_an_atom(n in 2usize..9, bound in 0.13f64..1.0, cells in prop::collection::vec(-1.0f64..1.0, 100), mu in 0.0f64..3.0, spread in 0.0f64..0.5) {
+            let shares: Vec<f64> = cells[80..80 + n].iter().map(|x| 2.0 + spread * x).collect();
             let prior = Prior::from_counts(&shares).unwrap();
             let goal = Goal::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
-            let root = DMatrix::from_fn(n, n, |i, j| cells[i * n + j]);
-            let dual = Dual::near(&goal, &(root.transpose() * root), &cells[..n], mu);
-            let prices = dual.family.all().into_iter().map(|atom| price(&dual, &atom.posterior(goal.bound(), n)));
-            let least = prices.fold(f64::INFINITY, f64::min);
-            prop_assert!((dual.least() - least).abs() < 1e-12, "{} {}", dual.least(), least);
+            let class = Class::new(&goal);
+            let x = DVector::from_fn(class.len(), |i, _| if i + 1 < class.len() { cells[i] } else { mu });
+            let matrix = class.matrix(&x);
+            let nu = &x.as_slice()[x.len() - 1 - n..x.len() - 1];
+            let price = |atom: &Atom| {
+                let psi = atom.posterior(goal.bound(), n);
+                let quadratic: f64 = (0..n).map(|i| psi[i] * (0..n).map(|j| matrix[(i, j)] * psi[j]).sum::<f64>()).sum();
+                let linear: f64 = psi.iter().zip(nu).map(|(p, nu)| p * nu).sum();
+                (-quadratic + linear + mu * atom.largest(goal.bound()), psi)
+            };
+            let least = class.family.all().iter().map(|atom| price(atom).0).fold(f64::INFINITY, f64::min);
+            let cheapest = class.cheapest(&x);
+            let found = cheapest.iter().map(|(price, _)| *price).fold(f64::INFINITY, f64::min);
+            prop_assert!((found - least).abs() < 1e-12, "{found} {least}");
+            for (told, atom) in &cheapest {
+                let (known, psi) = price(atom);
+                prop_assert!((told - known).abs() < 1e-12 && (class.price(&psi, atom.largest(goal.bound())).dot(&x) - known).abs() < 1e-12);
+            }
         }
 
         /// No bound is above the optimum, whatever the prior and the matrix.
         #[test]
-        fn bounds_hold(counts in prop::collection::vec(0.05f64..1.0, 3..8), bound in 0.5f64..1.0, part in 0.05f64..0.95, cells in prop::collection::vec(-0.3f64..0.3, 64), mu in 0.5f64..1.5) {
+        fn bounds_hold(counts in prop::collection::vec(0.05f64..1.0, 3..8), bound in 0.5f64..1.0, part in 0.05f64..0.95, cells in prop::collection::vec(-0.1f64..0.1, 64), mu in 0.5f64..1.5) {
             let prior = Prior::from_counts(&counts).unwrap();
             let n = prior.len();
             let goal = Goal::new(prior.clone(), bound.max(prior.largest() + 0.01).min(1.0)).unwrap();
@@ -205,9 +260,10 @@ mod tests {
             let privacy = least + part * (most - least);
             let best = exact(&goal, privacy).unwrap().measures.variance * (1.0 + 1e-9);
             prop_assert!(closed_bound(&goal, 1.0 - privacy) <= best);
-            let root = DMatrix::from_fn(n, n, |i, j| cells[i * n + j] + if i == j { 1.0 } else { 0.0 });
-            let dual = Dual::near(&goal, &(root.transpose() * root), &cells[..n], mu);
-            prop_assert!(dual.bound(1.0 - privacy) <= best);
+            let class = Class::new(&goal);
+            let x = DVector::from_fn(class.len(), |i, _| if i < n { 1.0 + cells[i] } else if i + 1 < class.len() { cells[i] } else { mu });
+            prop_assert!(class.bound(&x, 1.0 - privacy) <= best);
+            prop_assert!(climb(&goal, 1.0 - privacy, &[]) <= best);
         }
     }
 }
