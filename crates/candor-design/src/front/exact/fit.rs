@@ -64,7 +64,7 @@ impl Candidate {
     }
 }
 
-/// At most `most` atoms with weights that come close to the closed bound at this accuracy.
+/// At most `most` atoms, and no more than a best channel needs, with weights that come close to the closed bound at this accuracy.
 pub(super) fn fit(goal: &Goal, accuracy: f64, most: usize) -> Vec<(Atom, f64)> {
     let shares = goal.prior().shares();
     let (n, squares) = (shares.len(), goal.prior().squares());
@@ -83,7 +83,7 @@ pub(super) fn fit(goal: &Goal, accuracy: f64, most: usize) -> Vec<(Atom, f64)> {
         if turn % n == n - 1 {
             fit.sweep();
         }
-        if fit.parts.len() >= most {
+        if fit.parts.len() >= most.min(n * (n + 1) / 2 + 1) {
             break;
         }
     }

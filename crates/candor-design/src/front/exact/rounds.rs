@@ -18,7 +18,7 @@ const CLOSED: f64 = 3e-8;
 /// How often atoms may be added, where they can be looked at one by one.
 const MOST_ROUNDS: usize = 40;
 
-/// Up to this many categories the weights of fitted atoms always go through the program; beyond, only if their channel is not good enough.
+/// Up to this many categories fitted atoms go through the program if their channel is not good enough; beyond, only if they have none.
 const BY_PROGRAM: usize = 40;
 
 /// Relative gap that is good enough beyond the categories whose sets can be looked at one by one.
@@ -27,9 +27,9 @@ const FINE: f64 = 2e-3;
 /// Relative gap that is good enough beyond the categories whose atoms go through the program: no more atoms are fitted then.
 const ENOUGH: f64 = 0.03;
 
-/// How many atoms are fitted for many categories at first, and how often that is doubled.
+/// How many atoms are fitted for many categories at first, and at most.
 const FITTED: usize = 1200;
-const DOUBLED: u32 = 2;
+const MOST_FITTED: usize = 4800;
 
 /// The weight that atoms begin with when they come to others; and that posteriors of Warner's schemes have beside fitted atoms.
 const NEWCOMERS: f64 = 0.1;
@@ -49,7 +49,8 @@ impl Ask<'_> {
     pub fn many(&self) -> Result<ExactPoint, FrontError> {
         let (fitted, direct) = self.fitted();
         let enough = Effort::for_categories(self.family.n).closed;
-        if let Some(point) = direct.as_ref().filter(|point| point.gap() < enough) {
+        // The program over so many atoms would take minutes and gain little.
+        if let Some(point) = direct.as_ref().filter(|point| self.family.n > BY_PROGRAM || point.gap() < enough) {
             return Ok(point.clone());
         }
         let (active, start) = first(self.goal, &self.family, fitted);
@@ -75,13 +76,10 @@ impl Ask<'_> {
         }
         let enough = Effort::for_categories(n).closed;
         let mut direct = self.direct(&fitted);
-        for doubled in 1..=DOUBLED {
-            // No more answers than a best channel needs.
-            let more = (few << doubled).min(n * (n + 1) / 2 + 1);
-            if direct.as_ref().is_some_and(|point| point.gap() < enough) {
-                break;
-            }
-            let next = self.direct(&fit::fit(self.goal, self.aim, more));
+        let mut most = few;
+        while most < MOST_FITTED && direct.as_ref().is_none_or(|point| point.gap() >= enough) {
+            most = (2 * most).min(MOST_FITTED);
+            let next = self.direct(&fit::fit(self.goal, self.aim, most));
             let value = |point: &Option<ExactPoint>| point.as_ref().map_or(f64::INFINITY, |p| p.measures.variance);
             if value(&next) < value(&direct) {
                 direct = next;
