@@ -109,6 +109,10 @@ impl Ask<'_> {
         if (MAX_ENUMERATED + 1..=BY_PROGRAM).contains(&self.family.n) && !rounds.closed() {
             rounds.climb();
             rounds.go(rounds.effort.rounds);
+            // From a better channel it may come further.
+            if !rounds.closed() {
+                rounds.climb();
+            }
         }
         rounds.best.ok_or(FrontError::Unsolved { privacy: self.privacy })
     }
