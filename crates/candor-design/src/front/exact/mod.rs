@@ -10,9 +10,9 @@ mod bound;
 mod climb;
 mod fit;
 mod program;
-mod rounds;
 mod sparse;
 mod weights;
+mod rounds;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
