@@ -65,10 +65,12 @@ impl FrontChannel {
         prior.shares().iter().enumerate().map(column).collect()
     }
 
-    /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound: for what rounding does. The law of the answers stays.
-    pub(crate) fn within(mut self, goal: &Goal) -> FrontChannel {
-        let shares = goal.prior().shares();
-        let mut part = 0.0f64;
+    /// The channel, mixed with the one that tells nothing as far as it takes to meet the posterior bound and to guess no more of the truths right
+    /// than `accuracy`: for what rounding, or a program that was not solved to the end, leaves. The law of the answers stays.
+    pub(crate) fn within(mut self, goal: &Goal, accuracy: f64) -> FrontChannel {
+        let (shares, largest) = (goal.prior().shares(), goal.prior().largest());
+        let guessed: f64 = self.rows().map(|row| row.iter().copied().fold(0.0, f64::max)).sum();
+        let mut part = if guessed > accuracy { (guessed - accuracy) / (guessed - largest) } else { 0.0 };
         for row in self.rows() {
             let weight: f64 = row.iter().sum();
             for (x, share) in row.iter().zip(shares).filter(|(x, _)| **x > goal.bound() * weight * (1.0 + 1e-12)) {

@@ -289,6 +289,7 @@ mod tests {
                 // Nearly always below 1e-7; one program in some thousand ends at a few 1e-6.
                 let closed = best.gap() < 1e-5 || most - before.privacy < 1e-3 * (most - least);
                 prop_assert!(closed && best.lower_bound <= best.measures.variance, "gap {}", best.gap());
+                prop_assert!(best.measures.privacy >= best.asked - 1e-12, "{} < {}", best.measures.privacy, best.asked);
             }
         }
     }

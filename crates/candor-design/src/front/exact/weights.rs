@@ -30,7 +30,7 @@ pub(super) fn assemble(goal: &Goal, posteriors: &[(Vec<f64>, f64)], weights: &[f
     let fewer = settled(&scaled, &pruned, &roots, aim).or_else(|| settled(&scaled, &few, &roots, aim)).unwrap_or(few);
     let rows = kept.iter().zip(fewer).filter(|(_, w)| *w > 0.0);
     let cells = rows.flat_map(|(&a, w)| posteriors[a].0.iter().map(move |p| w * p)).collect();
-    FrontChannel::new(goal.prior(), cells).within(goal)
+    FrontChannel::new(goal.prior(), cells).within(goal, aim)
 }
 
 /// Weights that make up for what the iteration left of `sum w phi = sqrt(pi)` and `sum w max <= A`, the heavy ones moved most; `None` if these atoms
