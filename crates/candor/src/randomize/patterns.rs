@@ -16,8 +16,11 @@ use num_traits::ToPrimitive;
 /// With at most this many attributes, the patterns of a set are listed on one die.
 const MAX_LISTED: usize = 12;
 
-/// With more listed parts than the first in a lottery, dice get small tables; with more than the second, the reference sampler takes over.
-const MAX_WIDE: [usize; 2] = [64, 128];
+/// With more listed parts than this in a lottery, dice get small tables.
+const MAX_WIDE: usize = 64;
+
+/// With more parts than this that are walked in a lottery, the reference sampler takes over: their states would fill the memory.
+const MAX_WALKED: usize = 128;
 
 /// With more listed patterns than this in a lottery, the reference sampler takes over: they would fill the memory.
 const MAX_PATTERNS: usize = 1 << 22;
@@ -69,7 +72,7 @@ impl<'a> Drawers<'a> {
         let listed: usize =
             patterns.iter().map(|pattern| pattern.parts().iter().filter(|p| p.set.is_listed()).count()).sum();
         let few = attributes <= MAX_LISTED;
-        let fits = if few { listed << attributes <= MAX_PATTERNS } else { listed <= MAX_WIDE[1] };
+        let fits = if few { listed << attributes <= MAX_PATTERNS } else { listed <= MAX_WALKED };
         let drawable = |pattern: &&Pattern| if few { is_listable(pattern) } else { !is_endless(pattern) };
         if attributes > MAX_ATTRIBUTES || (listed > 0 && !(fits && patterns.iter().all(drawable))) {
             return None;
@@ -81,7 +84,7 @@ impl<'a> Drawers<'a> {
         };
         let sets = (0..attributes).map(|i| patterns.iter().map(|pattern| set(pattern.axes()[i])).collect()).collect();
         let ready = patterns.iter().map(|_| OnceLock::new()).collect();
-        Some(Drawers { patterns, ready, wide: listed <= MAX_WIDE[0], sets })
+        Some(Drawers { patterns, ready, wide: listed <= MAX_WIDE, sets })
     }
 
     /// How many words of attributes a record has.

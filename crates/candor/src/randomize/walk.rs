@@ -1,4 +1,4 @@
-//! Patterns of sets that are rarely met by chance: one attribute after the other.
+//! Patterns of thresholds and bitmaps over many attributes: one attribute after the other.
 
 use num_bigint::BigUint;
 use num_traits::{CheckedDiv, ToPrimitive};
@@ -7,7 +7,7 @@ use super::bytes::Bytes;
 use crate::channel::sampling::below;
 use crate::channel::{Choices, PatternSet, State};
 
-/// So many sums times attributes, at most, does a threshold have that is walked in rounded weights.
+/// So many sums times attributes, about, does a threshold have that is walked in rounded weights.
 const MAX_ROUNDED: u128 = 1 << 16;
 
 /// A set made ready to draw its patterns, each as often as it has answers.
@@ -45,8 +45,7 @@ impl Walk {
         let k = choices.len() as u128;
         let smallest = if is_rounded { 1 + u128::from(limit) * k / MAX_ROUNDED.min(k * k * k) } else { 1 };
         let counted = |unit: u128| {
-            let is_threshold = matches!(set, PatternSet::Threshold { .. });
-            let walked = if is_threshold { rounded(&weights, limit, unit) } else { set.clone() };
+            let walked = rounded(set, unit);
             walked.completions(&choices).map(|completions| (walked, completions))
         };
         let counted = (0..).find_map(|doublings| counted(smallest << doublings));
@@ -99,12 +98,13 @@ impl Walk {
     }
 }
 
-/// The threshold with each weight rounded to a multiple of the unit, and a limit that leaves no pattern of it out: rounding adds to none of
-/// them more than to all attributes that are rounded up.
-fn rounded(weights: &[u64], limit: u64, unit: u128) -> PatternSet {
+/// A threshold with each weight rounded to a multiple of the unit, and a limit that leaves no pattern of it out: rounding adds to none of
+/// them more than to all attributes that are rounded up. Other sets as they are.
+fn rounded(set: &PatternSet, unit: u128) -> PatternSet {
+    let PatternSet::Threshold { weights, limit } = set else { return set.clone() };
     let round = |&weight: &u64| (u128::from(weight) + unit / 2) / unit;
     let added = |weight: &u64| (round(weight) * unit).saturating_sub(u128::from(*weight));
-    let limit = (u128::from(limit) + weights.iter().map(added).sum::<u128>()) / unit;
+    let limit = (u128::from(*limit) + weights.iter().map(added).sum::<u128>()) / unit;
     PatternSet::Threshold { weights: weights.iter().map(|weight| round(weight) as u64).collect(), limit: limit as u64 }
 }
 
@@ -149,9 +149,10 @@ mod tests {
         let weights: Vec<u64> = (0..10).map(|i| 1_000 + 137 * i * i % 900).collect();
         for limit in [0, 999, 3_000, 4_321, 9_000] {
             let members = |set: &PatternSet| set.members(weights.len());
-            let exact = members(&PatternSet::Threshold { weights: weights.clone(), limit });
+            let set = PatternSet::Threshold { weights: weights.clone(), limit };
+            let exact = members(&set);
             for unit in [1, 2, 7, 10, 100, 999, 5_000] {
-                let walked = members(&rounded(&weights, limit, unit));
+                let walked = members(&rounded(&set, unit));
                 assert!(
                     exact.iter().zip(&walked).all(|(exact, walked)| !exact || *walked),
                     "{limit} in units of {unit}"

@@ -62,15 +62,15 @@ pub fn optimal(schema: &Schema, epsilons: &[f64], effort: Effort) -> Result<Boun
         return Err(DesignError::Epsilon(bad));
     }
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
-    let (_, levels) = asked_levels(&sizes, epsilons)?;
-    planned(schema, epsilons, mixture(&levels, &mut Known::default(), effort), effort)
+    let found = mixture(&asked_levels(&sizes, epsilons)?, &mut Known::default(), effort);
+    planned(schema, epsilons, found, effort)
 }
 
 /// The plan of a mixture that was found for these epsilons.
 fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: Effort) -> Result<Bounded, DesignError> {
     let private = private(schema)?;
     let sizes: Vec<usize> = private.iter().map(|&(_, size)| size).collect();
-    let (asked, _) = asked_levels(&sizes, epsilons)?;
+    let asked = asked(epsilons);
     let mut parts: Vec<(PatternSet, f64)> = Vec::new();
     for (share, (weights, limit)) in mixture.sets {
         let mut all = vec![0; sizes.len()];
@@ -89,11 +89,15 @@ fn planned(schema: &Schema, epsilons: &[f64], mixture: Mixture, effort: Effort) 
     })
 }
 
-/// The attributes of which something may be learned, and what is aimed at for them. The others are in no set.
-fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<(Vec<usize>, Levels), DesignError> {
-    let asked: Vec<usize> = (0..sizes.len()).filter(|&i| epsilons[i] > 0.0).collect();
-    let (sizes, aims) = asked.iter().map(|&i| (sizes[i], aim(epsilons[i]))).unzip();
-    Ok((asked, Levels::new(sizes, aims)?))
+/// The attributes of which something may be learned. The others are in no set.
+fn asked(epsilons: &[f64]) -> Vec<usize> {
+    (0..epsilons.len()).filter(|&i| epsilons[i] > 0.0).collect()
+}
+
+/// What is aimed at for them.
+fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<Levels, DesignError> {
+    let (sizes, aims) = asked(epsilons).into_iter().map(|i| (sizes[i], aim(epsilons[i]))).unzip();
+    Levels::new(sizes, aims)
 }
 
 /// The plan with the largest attribute epsilons in the given ratio whose record epsilon does not exceed `total`.
@@ -119,7 +123,7 @@ pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort
     let tolerance = total.max(1.0) * if sizes.len() <= MAX_FINE { effort.gap.max(1e-8) } else { 1e-4 };
     let mut known = Known::towards(total);
     let mut at = |scale: f64| -> Result<Mixture, DesignError> {
-        Ok(mixture(&asked_levels(&sizes, &scaled(scale))?.1, &mut known, effort))
+        Ok(mixture(&asked_levels(&sizes, &scaled(scale))?, &mut known, effort))
     };
     let (mut scale, mut found) = largest_scale(total, tolerance, &mut at)?;
     // The integers decide; a step or two down if they come out above.
@@ -297,7 +301,7 @@ mod tests {
             assert!(found.upper <= 18.0 && found.upper >= 18.0 - 0.1 * open - 1e-6, "{}", found.upper);
             assert!(!exact || (2.9 * scale.powf(1.1) - 18.0).abs() < 1e-6);
         }
-        // No steps at all: what was found first.
+        // Where no steps are left, one scale more is tried, and no other.
         let spent = |scale| Ok(Mixture { sets: Vec::new(), lower: 0.0, upper: 3.0 * scale, is_spent: true });
         assert_eq!(largest_scale(18.0, 1e-6, spent).unwrap().0, 4.0);
     }
