@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use candor::plan::{Content, Plan};
-use candor::privacy::{Question, audit};
 use candor::randomize::{Client, Randomizer};
 use candor::randomness::Source;
 use candor::schema::Schema;
@@ -17,7 +16,7 @@ use candor_analysis::condition::Condition;
 use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
-use candor_study::requirement::requirement;
+use candor_privacy::{Question, Requirement, audit};
 use candor_study::schema::to_toml;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
@@ -72,7 +71,7 @@ pub fn plan(data: &[u8]) {
 fn answer(plan: &Plan) {
     for finding in audit(&Question::new(plan)) {
         let values = finding.details.iter().filter_map(|detail| detail.value).chain(finding.value);
-        assert!({ values }.all(|value| !value.is_nan()), "{}", finding.name);
+        assert!({ values }.all(|value| !value.is_nan()), "{}", finding.name());
     }
     assert_eq!(exclusion(plan) == Exclusion::Nothing, plan.guarantee().epsilon().value().is_some());
     let attributes = plan.schema().attributes();
@@ -185,8 +184,8 @@ pub fn words(data: &[u8]) {
     if let Ok((tables, weights)) = TableList::parse_weighted(text, &schema) {
         assert!(tables.lists().len() == weights.len() && weights.iter().all(|w| w.is_finite() && *w > 0.0), "{text}");
     }
-    if let Ok(required) = requirement(text) {
-        assert_eq!(requirement(&format!("{}={required}", required.name())), Ok(required));
+    if let Ok(required) = text.parse::<Requirement>() {
+        assert_eq!(format!("{}={required}", required.name()).parse(), Ok(required));
     }
     let _ = Bins::parse(text);
     if let Ok(condition) = Condition::parse(text, &schema) {

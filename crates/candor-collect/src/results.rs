@@ -3,9 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use candor::plan::Plan;
-use candor::privacy::times;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
+use candor_privacy::times;
 use candor_study::StudyError;
 use candor_study::asked::Asked;
 use candor_study::counts::Counts;

@@ -9,7 +9,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = format!(r#"{{"method": "matrix", "matrix": {matrix:?}}}"#).parse()?;
     let plan = design(&schema, &request, &DesignOptions::default())?.plan;
 
-    let requirements = vec![requirement("ldp=2")?, requirement("worst-posterior=0.75")?];
+    let requirements = vec!["ldp=2".parse()?, "worst-posterior=0.75".parse()?];
     let audit = audit(&plan, &AuditOptions { requirements, ..AuditOptions::default() })?;
     assert!(audit.broken().is_empty());
     for criterion in &audit.criteria {

@@ -2,8 +2,8 @@
 
 use candor::channel::Epsilon;
 use candor::plan::Plan;
-use candor::privacy::{Question, audit, times};
 use candor::schema::{Attribute, Kind};
+use candor_privacy::{Question, audit, times};
 
 use crate::guarantee::{CertifiedAttribute, certified, for_prior};
 use crate::marked::isolated;
@@ -101,7 +101,7 @@ fn told(plan: &Plan, language: &Language) -> Vec<String> {
         None => language.report("told_unbounded", &[]),
     }];
     let findings = audit(&Question::new(plan));
-    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
     if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
         sentences.push(language.report("fits", &[("l", &l.to_string())]));
     }

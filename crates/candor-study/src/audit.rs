@@ -1,9 +1,8 @@
 //! What a plan guarantees, by every criterion; what several plans guarantee together; and whether one tells more than another.
 
-use candor::channel::rounded_up;
 use candor::plan::Plan;
-use candor::privacy::{self, BreakingPrior, Finding, Question, Requirement, times};
 use candor_design::blackwell::{self, BlockComparison};
+use candor_privacy::{BreakingPrior, Finding, Question, Requirement, at_most, criterion as named, times};
 use serde::{Serialize, Serializer};
 
 use crate::composition::{Composition, compose};
@@ -110,11 +109,11 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
         let wrong = |error| StudyError::Requirement { parameter: "prior", error };
         question = question.with_prior(attribute, prior).map_err(wrong)?;
     }
-    for &requirement in &options.requirements {
+    for requirement in &options.requirements {
         let wrong = |error| StudyError::Requirement { parameter: "require", error };
-        question = question.requiring(requirement).map_err(wrong)?;
+        question = question.requiring(requirement.clone()).map_err(wrong)?;
     }
-    let findings = privacy::audit(&question);
+    let findings = candor_privacy::audit(&question);
     Ok(Audit {
         fingerprint: plan.fingerprint().as_str().to_owned(),
         version: plan.version(),
@@ -133,11 +132,11 @@ fn criterion(finding: &Finding) -> Criterion {
         distance: breaking.distance,
         prior: breaking.prior.clone(),
     };
-    let detail = |detail: &privacy::Detail| Detail { about: detail.about.clone(), value: detail.value };
+    let detail = |detail: &candor_privacy::Detail| Detail { about: detail.about.clone(), value: detail.value };
     Criterion {
-        name: finding.name,
+        name: finding.name(),
         value: finding.value,
-        required: finding.required,
+        required: finding.required.clone(),
         holds: finding.holds,
         sentence: finding.sentence.clone(),
         details: finding.details.iter().map(detail).collect(),
@@ -161,19 +160,17 @@ impl Audit {
 
 impl Criterion {
     fn broken(&self) -> String {
-        let required = self.required.map_or(String::new(), |required| required.to_string());
+        let required = self.required.as_ref().map_or(String::new(), Requirement::to_string);
         format!("{}={required} (it is {})", self.name, shown(self.name, self.value))
     }
 }
 
-/// A criterion's value for people: bounds that are certified are rounded up, whole numbers are whole.
+/// The value of a criterion, or of `shuffled`, as people read it: rounded so that it does not promise too much.
 pub fn shown(name: &str, value: Option<f64>) -> String {
-    match (name, value) {
-        (_, None) => "unbounded".to_owned(),
-        ("ldp" | "parity" | "beta-factor", Some(value)) => rounded_up(value),
-        ("l-diversity", Some(value)) => value.to_string(),
-        (_, Some(value)) if value > 0.0 && value < 0.001 => format!("{value:.3e}"),
-        (_, Some(value)) => format!("{value:.4}"),
+    match (named(name), value) {
+        (Some(criterion), value) => criterion.shown(value),
+        (None, Some(value)) => at_most(value),
+        (None, None) => "unbounded".to_owned(),
     }
 }
 
@@ -226,9 +223,9 @@ pub fn audit_together(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result
     if !options.priors.is_empty() {
         return Err(StudyError::Needs("`prior` is about one plan; of several together, only ldp can be required"));
     }
-    let required = match options.requirements[..] {
+    let required = match &options.requirements[..] {
         [] => None,
-        [Requirement::Ldp(limit)] => Some(limit),
+        [required] if required.name() == "ldp" => Some(required),
         _ => {
             return Err(StudyError::Needs(
                 "`require` is about one plan; of several together, only ldp can be required",
@@ -255,8 +252,8 @@ pub fn audit_together(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result
     let ldp = Criterion {
         name: "ldp",
         value: epsilon.value(),
-        required: required.map(Requirement::Ldp),
-        holds: required.map(|limit| epsilon.get() <= limit),
+        required: required.cloned(),
+        holds: required.map(|required| required.numbers().iter().all(|&limit| epsilon.get() <= limit)),
         sentence,
         details: Vec::new(),
         warning: None,
@@ -280,7 +277,7 @@ impl AuditTogether {
     /// What was required and does not hold, with what is there instead.
     pub fn broken(&self) -> Option<String> {
         let ldp = self.criteria.iter().find(|criterion| criterion.holds == Some(false))?;
-        Some(format!("ldp={} (it is {})", ldp.required?, self.composition.epsilon))
+        Some(format!("ldp={} (it is {})", ldp.required.as_ref()?, self.composition.epsilon))
     }
 }
 

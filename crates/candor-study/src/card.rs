@@ -1,8 +1,8 @@
 //! Cards that tell respondents what to do with a device: one for each question and tag, printable.
 
 use candor::plan::Plan;
-use candor::privacy::times;
 use candor_design::device::{Action, Device, Gadget};
+use candor_privacy::times;
 use candor_tables::enter::card_letter;
 
 use crate::error::StudyError;

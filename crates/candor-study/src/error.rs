@@ -1,6 +1,5 @@
 //! What is refused, and why.
 
-use candor::privacy::RequirementError;
 use candor::schema::SchemaError;
 use candor_analysis::adjust::AdjustError;
 use candor_analysis::condition::ConditionError;
@@ -12,6 +11,7 @@ use candor_analysis::watch::Cancelled;
 use candor_design::DesignError;
 use candor_design::blackwell::BlackwellError;
 use candor_design::front::FrontError;
+use candor_privacy::RequirementError;
 
 /// Why there is no result. Parameters are named in backticks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -4,8 +4,8 @@
 
 use candor::channel::{Channel, Epsilon};
 use candor::plan::{Block, Plan};
-use candor::privacy::{Question, audit, belief_bounds, times};
 use candor_analysis::exclusion::{Exclusion, exclusion};
+use candor_privacy::{Question, audit, belief_bounds, times};
 use serde::Serialize;
 
 use crate::example::{Example, example};
@@ -228,7 +228,7 @@ fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
     }
     let mut said = language.say("no_limit", &[]);
     let findings = audit(&Question::new(plan));
-    let l = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    let l = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
     if let Some(l) = l.filter(|&l| l >= 2.0) {
         said += &format!(" {}", language.say("fits", &[("l", &language.whole(l as u64))]));
     }

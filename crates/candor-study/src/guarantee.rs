@@ -2,7 +2,7 @@
 
 use candor::channel::Epsilon;
 use candor::plan::{AttributeGuarantee, Plan};
-use candor::privacy::{Finding, times};
+use candor_privacy::{Finding, times};
 use serde::Serialize;
 
 use crate::guess::{Guess, guesses};
@@ -144,7 +144,7 @@ pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) ->
         "About any one question, even for somebody who knows all your other answers: {}",
         lower_first(&respondent_sentence(worst))
     )];
-    let diverse = findings.iter().find(|finding| finding.name == "l-diversity").and_then(|finding| finding.value);
+    let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
     if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
         sentences.push(format!(
             "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."

@@ -46,8 +46,6 @@ pub mod shuffled;
 
 pub mod composition;
 
-pub mod requirement;
-
 pub mod audit;
 
 pub mod example;
@@ -162,7 +160,6 @@ pub mod prelude {
     pub use crate::refine::{RefineOptions, Refinement, refine};
     pub use crate::regress::{RegressOptions, Regression, regress};
     pub use crate::report::{Report, ReportOptions, report};
-    pub use crate::requirement::requirement;
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::shares::Shares;
     pub use crate::size::{Sizes, size};

@@ -14,6 +14,4 @@ pub mod channel;
 
 pub mod plan;
 
-pub mod privacy;
-
 pub mod randomize;

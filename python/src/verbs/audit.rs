@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use candor_study::audit::{self as study, AuditOptions};
 use candor_study::explain;
-use candor_study::requirement::requirement;
+use candor_privacy::Requirement;
 use candor_study::shuffled::ShuffleOptions;
 use candor_study::texts::{Language, OwnTexts};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ fn asked(mut options: Options) -> Result<AuditOptions, Failure> {
     if respondents.is_none() && (delta.is_some() || colluding.is_some() || tables.is_some()) {
         return Err(parameter("`delta`, `colluding` and `tables` go with `respondents`"));
     }
-    let one = |text: &String| requirement(text).map_err(|error| parameter(format!("`require`: {error}")));
+    let one = |text: &String| text.parse::<Requirement>().map_err(|error| parameter(format!("`require`: {error}")));
     let shuffle =
         |respondents| ShuffleOptions { respondents, delta, colluding: colluding.unwrap_or(0), required: limit, tables };
     Ok(AuditOptions {

@@ -2,7 +2,7 @@
 
 use candor::channel::{Channel, Pattern};
 use candor::plan::{Block, Plan};
-use candor::privacy::{CRITERIA, Question};
+use candor_privacy::{Question, criterion};
 
 use super::likelihoods::{Level, Likelihoods};
 
@@ -36,7 +36,7 @@ impl Blanket {
         // Without it: binary randomized response with the same ratio hides nobody better than any other channel.
         let gamma =
             by_blocks.filter(|&gamma| gamma > 0.0).map_or(2.0 / (rho + 1.0), |gamma: f64| gamma * (1.0 - ROUNDING));
-        let security = CRITERIA.iter().find(|criterion| criterion.name == "average-security")?;
+        let security = criterion("average-security")?;
         let phi = (security.find)(&Question::new(plan)).value.unwrap_or(2.0);
         Some(Blanket::new(rho, gamma, ((phi - 1.0) * (1.0 + ROUNDING)).min(1.0)))
     }

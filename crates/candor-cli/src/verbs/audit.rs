@@ -4,12 +4,11 @@ use std::fmt::Write;
 
 use candor::channel::Epsilon;
 use candor::plan::Plan;
-use candor::privacy::Requirement;
+use candor_privacy::{CRITERIA, Requirement};
 use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
 use candor_study::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
 };
-use candor_study::requirement::requirement;
 use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
 use clap::Args;
 
@@ -22,8 +21,22 @@ use crate::show::{emit, emit_json, paragraph, plural, table};
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
 
-#[derive(Args)]
-#[command(after_help = "\
+/// The examples, and the criteria with a threshold each.
+fn after_help() -> String {
+    let examples: Vec<&str> = CRITERIA.iter().map(|criterion| criterion.example).collect();
+    let mut lines = vec![String::new()];
+    for example in examples.into_iter().chain(["shuffled=0.5 (with --respondents)"]) {
+        let last = lines.last_mut().expect("a line");
+        match last.len() + example.len() {
+            0..=100 if last.is_empty() => last.push_str(example),
+            0..=100 => *last += &format!(", {example}"),
+            _ => lines.push(example.to_owned()),
+        }
+    }
+    format!("{EXAMPLES}\n\nCriteria, each with a threshold (docs/privacy.md):\n  {}", lines.join(",\n  "))
+}
+
+const EXAMPLES: &str = "\
 Examples:
   candor audit plan.json
   candor audit plan.json --require ldp=4 --require rho=0.1:0.9
@@ -31,10 +44,10 @@ Examples:
   candor audit plan.json --respondents 10000 --require shuffled=0.5
   candor audit plan.json --respondents 10000 --tables marginals
   candor audit first.json second.json              what holds for people who answer both
-  candor audit --compare first.json second.json    is one at least as informative as the other?
+  candor audit --compare first.json second.json    is one at least as informative as the other?";
 
-Criteria: ldp, parity, beta-factor, rho (rho1:rho2), information-bounds (event:low:high), average-security,
-map-privacy, worst-posterior, l-diversity, guessing, mutual-information and, with --respondents, shuffled; docs/privacy.md says what each means.")]
+#[derive(Args)]
+#[command(after_help = after_help())]
 pub struct AuditArgs {
     /// The plan (JSON); - for standard input. Several: what holds for people who answer all of them
     #[arg(required = true)]
@@ -137,7 +150,7 @@ fn describe_shuffling(shuffling: Option<&Shuffling>) -> String {
 }
 
 fn requirements(texts: &[String]) -> Result<Vec<Requirement>, Failure> {
-    let read = texts.iter().map(|text| requirement(text)).collect::<Result<Vec<Requirement>, _>>();
+    let read = texts.iter().map(|text| text.parse()).collect::<Result<Vec<Requirement>, _>>();
     read.map_err(|error| Failure::about("--require", error))
 }
 
@@ -210,7 +223,7 @@ fn describe(plan: &Plan, audit: &Audit) -> String {
 }
 
 fn describe_criterion(criterion: &Criterion) -> String {
-    let verdict = match (criterion.required, criterion.holds) {
+    let verdict = match (&criterion.required, criterion.holds) {
         (Some(required), Some(true)) => format!("   {required} required: holds"),
         (Some(required), _) => format!("   {required} required: DOES NOT HOLD"),
         (None, _) => String::new(),

@@ -2,7 +2,6 @@
 
 use crate::sandbox::Sandbox;
 use candor::plan::Plan;
-use candor::privacy::Requirement;
 use candor::randomness::Source;
 use candor::schema::Schema;
 use candor_analysis::adjust::Options;
@@ -152,7 +151,7 @@ fn before_anybody_answers() {
     let compared = compare(schema, 1.0, &options, Watch::nobody()).unwrap();
     study.says("compare schema.toml --epsilon 1 --simulate people.csv --repeats 2 --seed 3", &compared);
     study.says("compare --categories 20 --l 5", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap());
-    let requirements = vec![Requirement::Ldp(4.0), Requirement::Rho { rho1: 0.1, rho2: 0.9 }];
+    let requirements = vec!["ldp=4".parse().unwrap(), "rho=0.1:0.9".parse().unwrap()];
     let options =
         AuditOptions { priors: vec![("smokes".to_owned(), vec![0.5, 0.3, 0.2])], requirements, shuffle: None };
     let words = "audit plan.json --require ldp=4 --require rho=0.1:0.9 --prior smokes=0.5,0.3,0.2";

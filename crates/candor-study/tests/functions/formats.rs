@@ -252,7 +252,7 @@ fn audits() {
     let survey = Survey::independent();
     let tables = Some("smokes".to_owned());
     let shuffle = ShuffleOptions { respondents: 5000, tables, ..ShuffleOptions::default() };
-    let requirements = vec![candor_study::requirement::requirement("worst-posterior=0.96").unwrap()];
+    let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
     let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
     let found = serde_json::json!([
         audit(&survey.plan, &options).unwrap(),

@@ -15,7 +15,6 @@ use candor_study::design::{Design, DesignOptions, design, design_while};
 use candor_study::front::{FrontMethod, FrontOptions, front};
 use candor_study::prior::{Stated, counted, shares};
 use candor_study::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
-use candor_study::requirement::requirement;
 use candor_tables::TableError;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
@@ -68,8 +67,7 @@ fn numbers_that_are_none_are_refused_by_name() {
 fn of_several_plans_only_epsilon_is_known() {
     let survey = Survey::independent();
     let plans = [("one", &survey.plan), ("two", &survey.plan)];
-    let required =
-        |text: &str| AuditOptions { requirements: vec![requirement(text).unwrap()], ..AuditOptions::default() };
+    let required = |text: &str| AuditOptions { requirements: vec![text.parse().unwrap()], ..AuditOptions::default() };
     assert!(audit_together(&plans, &required("parity=9")).is_err());
     let both = audit_together(&plans, &required("ldp=11")).unwrap();
     assert!(both.broken().unwrap().starts_with("ldp=11 (it is 12"), "{:?}", both.broken());

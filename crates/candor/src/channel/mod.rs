@@ -20,7 +20,7 @@ pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub(crate) use pattern::MAX_EXACT;
-pub use pattern::{Axis, MAX_PARTS, Masses, Part, Pattern};
+pub use pattern::{Axis, Likelihoods, MAX_PARTS, Masses, Part, Pattern};
 pub use pattern_set::{Bitmap, Choices, MAX_ENUMERATED, PatternSet};
 pub(crate) use pattern_set::{MAX_STATES, State};
 pub use sampling::{Answer, Sampler};

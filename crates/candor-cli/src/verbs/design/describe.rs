@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use candor::plan::Plan;
-use candor::privacy::{Question, audit};
 use candor_design::expectation::Expectation;
 use candor_design::pairs::Pairs;
+use candor_privacy::{Question, audit};
 use candor_study::guarantee::{ATTRIBUTE_HEADER, attribute_rows, prior_sentences};
 
 use crate::show::{count, paragraph, plural, table};
@@ -43,7 +43,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
     }
     if guarantee.epsilon().value().is_none() {
         let findings = audit(&Question::new(plan));
-        for finding in findings.iter().filter(|finding| finding.name == "l-diversity") {
+        for finding in findings.iter().filter(|finding| finding.name() == "l-diversity") {
             text += &paragraph(&finding.sentence);
         }
     }

@@ -128,7 +128,7 @@ impl Pattern {
     }
 
     /// `X(S)` of every pattern, or `None` with too many attributes for exact numbers, or with resampling.
-    pub(crate) fn likelihoods(&self) -> Option<Likelihoods> {
+    pub fn likelihoods(&self) -> Option<Likelihoods> {
         if self.axes.len() > MAX_EXACT || self.is_resampled() {
             return None;
         }
@@ -283,7 +283,7 @@ pub(super) fn keeping(resampling: u64) -> (f64, f64) {
 }
 
 /// `X(S)` of every pattern, in classes of patterns that lie in the same parts.
-pub(crate) struct Likelihoods {
+pub struct Likelihoods {
     /// The attributes that make a difference, in the order of the bits of a pattern's number.
     seen: Vec<usize>,
     /// By pattern number.
@@ -344,7 +344,7 @@ impl Likelihoods {
 
     /// The different likelihoods with the attribute hitting and missing, everything else alike, up to a factor; none if it makes no
     /// difference.
-    pub(crate) fn pairs(&self, attribute: usize) -> Vec<(&BigUint, &BigUint)> {
+    pub fn pairs(&self, attribute: usize) -> Vec<(&BigUint, &BigUint)> {
         let Some(at) = self.seen.iter().position(|&seen| seen == attribute) else { return Vec::new() };
         let bit = 1usize << at;
         let mut pairs: HashSet<(u32, u32)> = HashSet::new();

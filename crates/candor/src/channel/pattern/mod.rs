@@ -32,6 +32,7 @@ use super::epsilon::{FULL_WEIGHT, Rational, choose, nearest_quotient, weight_wit
 use super::pattern_set::{Choices, Completions, MAX_ENUMERATED, PatternSet};
 use super::threshold::{Measure, measure};
 use crate::schema::MAX_CATEGORIES;
+pub use likelihood::Likelihoods;
 pub(crate) use likelihood::MAX_EXACT;
 pub use marginal::Masses;
 use marginal::Remembered;
@@ -56,8 +57,8 @@ impl Axis {
         Axis { categories, answer }
     }
 
-    /// The probability that a uniformly random answer hits, `q/a`, and that it misses.
-    pub(crate) fn shares(self) -> [f64; 2] {
+    /// The probabilities that a uniformly random answer hits, `q/a`, and that it misses.
+    pub fn shares(self) -> [f64; 2] {
         let (a, q) = (self.categories as f64, self.answer as f64);
         [q / a, (a - q) / a]
     }

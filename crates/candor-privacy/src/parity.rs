@@ -2,16 +2,28 @@
 
 use num_bigint::BigUint;
 
-use super::{Detail, Finding, Question, Requirement, times};
-use crate::channel::{Channel, Epsilon, Rational, exact};
-use crate::plan::Plan;
+use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::figures::times;
+use candor::channel::{Channel, Epsilon, Rational, exact};
+use candor::plan::Plan;
+
+/// The criterion.
+pub(crate) static PARITY: Criterion = Criterion {
+    name: "parity",
+    example: "parity=3",
+    expected: "a likelihood ratio: a finite number, 1 or more",
+    accepts: |numbers| matches!(numbers, [x] if x.is_finite() && *x >= 1.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: parity,
+};
 
 /// `eta = max P(response | x) / P(response | y) = e^epsilon`, with 0/0 = 1 and a/0 infinite:
 /// however surprising the response, no odds between two records change by more than this factor.
 ///
 /// The details are the row parities: for each output of a matrix the largest ratio within its row. All answers of
 /// a pattern channel or a strip have the same one.
-pub(super) fn parity(question: &Question<'_>) -> Finding {
+fn parity(question: &Question<'_>) -> Finding {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
@@ -19,19 +31,19 @@ pub(super) fn parity(question: &Question<'_>) -> Finding {
         ),
         None => "Reading a response can change the odds between two records without limit.".to_owned(),
     };
-    Finding::new("parity", factor(epsilon), sentence)
+    Finding::new(&PARITY, factor(epsilon), sentence)
         .with_details(row_parities(question.plan))
-        .judged(question, |required| matches!(required, Requirement::Parity(limit) if at_most(question, limit)))
+        .judged(question, |required| matches!(*required, [limit] if at_most(question, limit)))
 }
 
 /// `e^epsilon`, unless unbounded or beyond the floats.
-pub(super) fn factor(epsilon: Epsilon) -> Option<f64> {
+pub(crate) fn factor(epsilon: Epsilon) -> Option<f64> {
     // The logarithm was rounded up by a few units of its last place, and so is this; an exact 3 stays 3.
     epsilon.value().map(f64::exp).filter(|eta| eta.is_finite())
 }
 
 /// Whether the exact parity does not exceed a factor.
-pub(super) fn at_most(question: &Question<'_>, factor: f64) -> bool {
+pub(crate) fn at_most(question: &Question<'_>, factor: f64) -> bool {
     let limit = exact(factor);
     question.plan.guarantee().parity().zip(limit).is_some_and(|(parity, limit)| *parity <= limit)
 }
@@ -40,7 +52,7 @@ fn row_parities(plan: &Plan) -> Vec<Detail> {
     let mut details = Vec::new();
     for block in plan.blocks() {
         let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().name(a)).collect();
-        let names = names.join(&crate::schema::CROSS.to_string());
+        let names = names.join(&candor::schema::CROSS.to_string());
         let rows: Vec<Vec<Row>> = block.channels().iter().map(|(_, channel)| rows(channel)).collect();
         let alike = !matches!(block.channels()[0].1, Channel::Matrix(_)) && rows.iter().all(|other| *other == rows[0]);
         for (tag, rows) in rows.into_iter().enumerate().take(if alike { 1 } else { usize::MAX }) {

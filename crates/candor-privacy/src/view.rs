@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::channel::{Axis, Channel, Matrix, Pattern, Strip};
-use crate::plan::{Block, Plan};
+use candor::channel::{Axis, Channel, Matrix, Pattern, Strip};
+use candor::plan::{Block, Plan};
 
 /// How an answer depends on the truth.
-pub(super) enum View {
+pub(crate) enum View {
     /// A set of `size` of the categories, with the truth in it with probability `hit`.
     Set { categories: usize, size: usize, hit: f64 },
     /// `columns[truth][output]`.
@@ -18,19 +18,19 @@ pub(super) enum View {
 }
 
 /// The answers about one variable: what the public lottery may draw, with its probability.
-pub(super) struct Variable {
+pub(crate) struct Variable {
     /// The attribute's name, or those of a cross-classification.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What is believed before the answer is seen.
-    pub(super) prior: Vec<f64>,
-    pub(super) views: Vec<(f64, View)>,
+    pub(crate) prior: Vec<f64>,
+    pub(crate) views: Vec<(f64, View)>,
     /// Whether they tell more than is seen: then what follows is a bound.
-    pub(super) bounded: bool,
+    pub(crate) bounded: bool,
 }
 
 /// Each randomized attribute with its prior, in the order of the blocks, and each cross-classification that a matrix is
 /// over. `priors` are by position in the schema.
-pub(super) fn variables(plan: &Plan, priors: &[Vec<f64>]) -> Vec<Variable> {
+pub(crate) fn variables(plan: &Plan, priors: &[Vec<f64>]) -> Vec<Variable> {
     plan.blocks().iter().flat_map(|block| of_block(plan, block, priors)).collect()
 }
 
@@ -64,7 +64,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             joint.iter().flat_map(|p| prior(place).iter().map(move |q| p * q)).collect()
         });
         variables.push(Variable {
-            name: places.map(name).collect::<Vec<_>>().join(&crate::schema::CROSS.to_string()),
+            name: places.map(name).collect::<Vec<_>>().join(&candor::schema::CROSS.to_string()),
             prior: joint,
             views: views(&|channel| match channel {
                 Channel::Matrix(matrix) => vec![(1.0, View::Table(probabilities(matrix)))],
@@ -77,7 +77,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
 }
 
 fn is_uniform(prior: &[f64]) -> bool {
-    prior.iter().all(|p| (p * prior.len() as f64 - 1.0).abs() < super::ROUNDING)
+    prior.iter().all(|p| (p * prior.len() as f64 - 1.0).abs() < crate::figures::ROUNDING)
 }
 
 /// What a strip tells about the attribute at a place of the block, with its probability.
@@ -86,7 +86,7 @@ fn is_uniform(prior: &[f64]) -> bool {
 /// (they are with at most two attributes), the answer is a set: of those that have more. For a reader who *knows* the others it is the
 /// line of the answer through them: a random set of one of two sizes, of which those with the truth are more likely. Knowing
 /// more tells more: whatever is believed about the others, the second bounds what is learnt.
-pub(super) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bool) -> Vec<(f64, View)> {
+pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bool) -> Vec<(f64, View)> {
     let set = |size: usize, hit: f64| match size {
         0 => View::Set { categories, size: categories, hit: 1.0 },
         size => View::Set { categories, size, hit: if size == categories { 1.0 } else { hit } },
@@ -142,20 +142,20 @@ fn seen_of_one<'a>(matrix: &Matrix, place: usize, prior: &dyn Fn(usize) -> &'a V
 
 /// The larger likelihood, of the categories that an answer speaks for, is `1`; how many they are and the
 /// likelihood of the others beside it.
-pub(super) struct Favoured {
-    pub(super) count: usize,
-    pub(super) others: f64,
+pub(crate) struct Favoured {
+    pub(crate) count: usize,
+    pub(crate) others: f64,
 }
 
 impl View {
     /// The answer about one attribute of a pattern channel.
-    pub(super) fn of_pattern(pattern: &Pattern, place: usize) -> View {
+    pub(crate) fn of_pattern(pattern: &Pattern, place: usize) -> View {
         let Axis { categories, answer } = pattern.axes()[place];
         View::Set { categories, size: answer, hit: pattern.keep_probability(place) }
     }
 
     /// Of an answer with a set: the categories in it, or those outside if these are likelier.
-    pub(super) fn favoured(categories: usize, size: usize, hit: f64) -> Favoured {
+    pub(crate) fn favoured(categories: usize, size: usize, hit: f64) -> Favoured {
         let (inside, outside) = (hit / size as f64, (1.0 - hit) / (categories - size) as f64);
         match () {
             () if size == categories => Favoured { count: categories, others: 1.0 },
@@ -170,7 +170,7 @@ impl View {
     /// Of sets, what counts is the most probable category inside and the most probable outside. With
     /// categories from the most probable on: either the first is inside, and the best outside is the first that is
     /// left out, or the other way round.
-    pub(super) fn guess(&self, prior: &[f64]) -> f64 {
+    pub(crate) fn guess(&self, prior: &[f64]) -> f64 {
         match self {
             View::Table(columns) => {
                 let outputs = columns.first().map_or(0, Vec::len);
@@ -182,7 +182,7 @@ impl View {
     }
 
     /// The largest posterior of any category under any answer that can occur (Huang and Du 2008, eq. 9).
-    pub(super) fn worst_posterior(&self, prior: &[f64]) -> f64 {
+    pub(crate) fn worst_posterior(&self, prior: &[f64]) -> f64 {
         match self {
             View::Table(columns) => {
                 let outputs = columns.first().map_or(0, Vec::len);
@@ -208,7 +208,7 @@ impl View {
 
     /// The largest distance `sum_z |P(z | x) - P(z | y)|` between two truths; Nayak and Zhai 2019, theorem 2.1. Of sets it is
     /// `2 |a p - q|/(a - 1)` for any two.
-    pub(super) fn largest_distance(&self) -> f64 {
+    pub(crate) fn largest_distance(&self) -> f64 {
         match self {
             View::Set { categories, size, hit } => {
                 let (a, q) = (*categories as f64, *size as f64);
@@ -252,7 +252,7 @@ fn guess_of_set(categories: usize, size: usize, hit: f64, prior: &[f64]) -> f64 
 }
 
 /// For any category, the sum of the smallest `count - 1` others.
-pub(super) struct LeastOthers {
+pub(crate) struct LeastOthers {
     /// Rank of each category, from the smallest.
     ranks: Vec<usize>,
     count: usize,
@@ -261,7 +261,7 @@ pub(super) struct LeastOthers {
 }
 
 impl LeastOthers {
-    pub(super) fn new(prior: &[f64], count: usize) -> LeastOthers {
+    pub(crate) fn new(prior: &[f64], count: usize) -> LeastOthers {
         let mut order: Vec<usize> = (0..prior.len()).collect();
         order.sort_by(|&i, &j| prior[i].total_cmp(&prior[j]));
         let mut ranks = vec![0; prior.len()];
@@ -271,7 +271,7 @@ impl LeastOthers {
     }
 
     /// The sum beside category `j` of probability `p`.
-    pub(super) fn beside(&self, j: usize, p: f64) -> f64 {
+    pub(crate) fn beside(&self, j: usize, p: f64) -> f64 {
         if self.contains_rank(j) { (self.sums[1] - p).max(0.0) } else { self.sums[0] }
     }
 
@@ -280,7 +280,7 @@ impl LeastOthers {
     }
 
     /// The categories beside `j`.
-    pub(super) fn members(&self, j: usize) -> Vec<usize> {
+    pub(crate) fn members(&self, j: usize) -> Vec<usize> {
         let until = if self.contains_rank(j) { self.count } else { self.count - 1 };
         (0..self.ranks.len()).filter(|&i| i != j && self.ranks[i] < until).collect()
     }

@@ -1,11 +1,23 @@
 //! beta-factor privacy (Nayak, Zhang and Adeshiyan 2015; Nayak and Zhai 2019, section 2.1).
 
-use super::parity::{at_most, factor};
-use super::{Finding, Question, Requirement, times};
+use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::figures::times;
+use crate::parity::{at_most, factor};
+
+/// The criterion.
+pub(crate) static BETA_FACTOR: Criterion = Criterion {
+    name: "beta-factor",
+    example: "beta-factor=3",
+    expected: "a factor by which probabilities may grow: a finite number, 1 or more",
+    accepts: |numbers| matches!(numbers, [x] if x.is_finite() && *x >= 1.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: beta_factor,
+};
 
 /// The smallest `beta` with `1/beta <= P(Q | response)/P(Q) <= beta` for every prior, property `Q` and response: it is the
 /// parity. (The supremum is approached by properties that are all but impossible beforehand.)
-pub(super) fn beta_factor(question: &Question<'_>) -> Finding {
+fn beta_factor(question: &Question<'_>) -> Finding {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
@@ -16,6 +28,6 @@ pub(super) fn beta_factor(question: &Question<'_>) -> Finding {
             "Reading a response can make something about a person many times as probable, without limit.".to_owned()
         }
     };
-    Finding::new("beta-factor", factor(epsilon), sentence)
-        .judged(question, |required| matches!(required, Requirement::BetaFactor(limit) if at_most(question, limit)))
+    Finding::new(&BETA_FACTOR, factor(epsilon), sentence)
+        .judged(question, |required| matches!(*required, [limit] if at_most(question, limit)))
 }

@@ -1,24 +1,36 @@
 //! Worst posterior: how sure of one category a reader can become (Huang and Du 2008, eq. 9).
 
-use super::breaking_prior::closest;
-use super::{Finding, Question, ROUNDING, Requirement};
+use crate::breaking_prior::closest;
+use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::figures::{ROUNDING, at_most};
+
+/// The criterion.
+pub(crate) static WORST_POSTERIOR: Criterion = Criterion {
+    name: "worst-posterior",
+    example: "worst-posterior=0.75",
+    expected: "a probability above 0 and below 1",
+    accepts: |numbers| matches!(numbers, [p] if 0.0 < *p && *p < 1.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: worst_posterior,
+};
 
 /// `max P(x | z)` over all answers `z` that can occur and all categories `x`, for each attribute and a reader of its own
 /// answer; the value is the largest. With a bound required, also the closest prior that breaks it.
-pub(super) fn worst_posterior(question: &Question<'_>) -> Finding {
+fn worst_posterior(question: &Question<'_>) -> Finding {
     let details =
         question.by_variable(|v| v.views.iter().map(|(_, view)| view.worst_posterior(&v.prior)).fold(0.0, f64::max));
     let worst = details.iter().max_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
     let (value, about) = worst.map_or((None, String::new()), |d| (d.value, d.about.clone()));
     let mut sentence = format!(
-        "After the most telling answer about \"{about}\", {} thinks one category {}{:.4} likely; no answer \
+        "After the most telling answer about \"{about}\", {} thinks one category {}{} likely; no answer \
          about anything tells more.",
         question.prior_in_words(),
         question.bounded("at most "),
-        value.unwrap_or(0.0)
+        at_most(value.unwrap_or(0.0))
     );
     let mut breaking = None;
-    if let Some(Requirement::WorstPosterior(bound)) = question.required("worst-posterior") {
+    if let Some(&[bound]) = question.required(&WORST_POSTERIOR) {
         breaking = question
             .variables
             .iter()
@@ -31,10 +43,9 @@ pub(super) fn worst_posterior(question: &Question<'_>) -> Finding {
             );
         }
     }
-    let mut finding =
-        Finding::new("worst-posterior", value, sentence).with_details(details).judged(question, |required| {
-            matches!((required, value), (Requirement::WorstPosterior(bound), Some(value)) if value <= bound + ROUNDING)
-        });
+    let mut finding = Finding::new(&WORST_POSTERIOR, value, sentence)
+        .with_details(details)
+        .judged(question, |required| matches!((required, value), (&[bound], Some(value)) if value <= bound + ROUNDING));
     finding.breaking_prior = breaking;
     finding
 }

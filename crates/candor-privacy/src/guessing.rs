@@ -1,14 +1,26 @@
 //! Guessing: how often somebody without any prior knowledge guesses right (Nayak and Zhai 2019, section 4.3).
 
-use super::view::{View, of_strip};
-use super::{Detail, Finding, Question, ROUNDING, Requirement};
-use crate::channel::{Channel, Matrix};
-use crate::plan::{Block, Plan};
+use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::figures::{ROUNDING, at_most};
+use crate::view::{View, of_strip};
+use candor::channel::{Channel, Matrix};
+use candor::plan::{Block, Plan};
+
+/// The criterion.
+pub(crate) static GUESSING: Criterion = Criterion {
+    name: "guessing",
+    example: "guessing=0.2",
+    expected: "a probability from 0 to 1",
+    accepts: |numbers| matches!(numbers, [p] if (0.0..=1.0).contains(p)),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: guessing,
+};
 
 /// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
 /// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all other attributes; and
 /// of guessing the whole record. The value is the largest about one attribute.
-pub(super) fn guessing(question: &Question<'_>) -> Finding {
+fn guessing(question: &Question<'_>) -> Finding {
     let plan = question.plan;
     let mut details = Vec::new();
     let mut largest: f64 = 0.0;
@@ -32,16 +44,13 @@ pub(super) fn guessing(question: &Question<'_>) -> Finding {
     details.extend(record.map(|value| Detail { about: "the whole record".to_owned(), value: Some(value) }));
     let sentence = format!(
         "Somebody who knows nothing about a person beforehand, but may know their other answers, guesses one attribute right \
-         with probability {largest:.4} at most{}.",
-        record.map_or(String::new(), |p| format!(", and the whole record with probability {}", shown(p)))
+         with probability {} at most{}.",
+        at_most(largest),
+        record.map_or(String::new(), |p| format!(", and the whole record with probability {}", at_most(p)))
     );
-    Finding::new("guessing", Some(largest), sentence)
+    Finding::new(&GUESSING, Some(largest), sentence)
         .with_details(details)
-        .judged(question, |required| matches!(required, Requirement::Guessing(most) if largest <= most + ROUNDING))
-}
-
-fn shown(p: f64) -> String {
-    if p >= 1e-3 { format!("{p:.4}") } else { format!("{p:.2e}") }
+        .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
 /// The mean over the lottery, if every channel has a value.

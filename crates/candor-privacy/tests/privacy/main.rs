@@ -3,19 +3,23 @@
 
 use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
-use candor::privacy::{CRITERIA, Finding, Question, Requirement, audit};
 use candor::schema::Schema;
+use candor_privacy::{CRITERIA, Finding, Question, Requirement, RequirementError, audit};
 use proptest::prelude::*;
 
-#[path = "../definition/mod.rs"]
+#[path = "../../../candor/tests/definition/mod.rs"]
 mod definition;
-#[path = "../strip_definition/mod.rs"]
+#[path = "../../../candor/tests/strip_definition/mod.rs"]
 mod strip_definition;
 
 mod full;
 mod strips;
 
 use full::{detail, find, full, guess, information, marginal, uniform, value, worst};
+
+fn requirement(name: &str, numbers: &[f64]) -> Requirement {
+    candor_privacy::criterion(name).unwrap().requirement(numbers).unwrap()
+}
 
 fn patterns(axes: &[Axis], parts: &[(PatternSet, u64)]) -> Channel {
     let part = |(set, weight): &(PatternSet, u64)| Part { set: set.clone(), weight: *weight };
@@ -216,7 +220,7 @@ fn average_security_passes_designs_that_disclose() {
     let one = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.5, 0.0, 0.5], vec![0.0, 0.5, 0.5]]))]);
     let two = plan(&[2], vec![Block::new(vec![0], matrix(&[2], &[vec![0.7, 0.3], vec![0.2, 0.8]]))]);
     for (plan, discloses) in [(&one, true), (&two, false)] {
-        let question = Question::new(plan).requiring(Requirement::AverageSecurity(1.5)).unwrap();
+        let question = Question::new(plan).requiring(requirement("average-security", &[1.5])).unwrap();
         let findings = audit(&question);
         let finding = find(&findings, "average-security");
         assert_eq!(finding.holds, Some(true));
@@ -284,11 +288,11 @@ proptest! {
         let rho2 = gamma * rho1 / (1.0 + (gamma - 1.0) * rho1);
         let low = rho1 / (1.0 + (gamma - 1.0) * (1.0 - rho1));
         let question = [
-            Requirement::Ldp(gamma.ln()),
-            Requirement::Parity(gamma),
-            Requirement::BetaFactor(gamma),
-            Requirement::Rho { rho1, rho2 },
-            Requirement::InformationBounds { event: rho1, low, high: rho2 },
+            requirement("ldp", &[gamma.ln()]),
+            requirement("parity", &[gamma]),
+            requirement("beta-factor", &[gamma]),
+            requirement("rho", &[rho1, rho2]),
+            requirement("information-bounds", &[rho1, low, rho2]),
         ]
         .into_iter()
         .fold(Question::new(&plan), |question, r| question.requiring(r).unwrap());
@@ -307,7 +311,7 @@ proptest! {
         };
         let columns: Vec<Vec<f64>> = (0..3).map(column).collect();
         let plan = plan(&[3], vec![Block::new(vec![0], matrix(&[3], &columns))]);
-        let required = Requirement::InformationBounds { event, low: 0.0, high: 1.0 };
+        let required = requirement("information-bounds", &[event, 0.0, 1.0]);
         let findings = audit(&Question::new(&plan).requiring(required).unwrap());
         let (low, high) = (
             detail(&findings, "information-bounds", "lowest").unwrap(),
@@ -337,9 +341,9 @@ fn questions_that_make_no_sense() {
     assert!(prior("a1", &[0.5, 0.5, 0.5, -0.5]).contains("-0.5 is not a probability"));
     assert!(prior("a1", &[f64::NAN, 0.5, 0.5, 0.0]).contains("NaN is not a probability"));
     assert!(prior("a1", &[0.5, 0.5, 0.5, 0.0]).contains("sum to 1.5, not to 1"));
-    let require = |l: usize| Question::new(&diverse).requiring(Requirement::LDiversity(l));
+    let require = |l: usize| Question::new(&diverse).requiring(requirement("l-diversity", &[l as f64]));
     assert!(require(5).err().unwrap().to_string().contains("\"a1\" has only 4 categories"));
-    let twice = require(2).unwrap().requiring(Requirement::LDiversity(3));
+    let twice = require(2).unwrap().requiring(requirement("l-diversity", &[3.0]));
     assert!(twice.err().unwrap().to_string().contains("required twice"));
     let findings = audit(&require(2).unwrap());
     assert_eq!(find(&findings, "l-diversity").holds, Some(true));
@@ -357,8 +361,52 @@ fn half_of_ten_thousand_categories() {
     assert_eq!(value(&findings, "l-diversity"), l as f64);
     assert!((value(&findings, "guessing") - 1.0 / l as f64).abs() < 1e-12);
     for finding in &findings {
-        assert!(finding.value.is_none_or(f64::is_finite), "{}", finding.name);
-        assert!(finding.details.iter().all(|d| d.value.is_none_or(f64::is_finite)), "{}", finding.name);
+        assert!(finding.value.is_none_or(f64::is_finite), "{}", finding.name());
+        assert!(finding.details.iter().all(|d| d.value.is_none_or(f64::is_finite)), "{}", finding.name());
     }
     assert!((value(&audit(&Question::new(&plan)), "mutual-information") - 1.0).abs() < 1e-9, "half of all: one bit");
+}
+
+#[test]
+fn every_criterion_reads_its_example_and_writes_it_again() {
+    for criterion in CRITERIA {
+        let required: Requirement = criterion.example.parse().unwrap();
+        assert_eq!(format!("{}={required}", required.name()), criterion.example);
+        let plan = plan(&[6], vec![Block::new(vec![0], Pattern::k_ary(vec![Axis::single(6)], 1.0).unwrap())]);
+        let question = Question::new(&plan).requiring(required.clone()).unwrap();
+        let finding = (criterion.find)(&question);
+        assert_eq!((finding.name(), finding.required.as_ref()), (criterion.name, Some(&required)));
+        assert!(finding.holds.is_some(), "{} is not judged", criterion.name);
+    }
+}
+
+#[test]
+fn wrong_requirements_are_explained() {
+    for (text, part) in [
+        ("ldp", "invalid requirement"),
+        ("ldp=", "invalid requirement"),
+        ("ldp=x", "invalid requirement"),
+        ("ldp=-1", "0 or more"),
+        ("ldp=NaN", "0 or more"),
+        ("ldp=1:2", "0 or more"),
+        ("secrecy=1", "unknown criterion \"secrecy\"; expected one of ldp, parity"),
+        ("parity=0.5", "1 or more"),
+        ("beta-factor=0", "1 or more"),
+        ("rho=0.5:0.1", "rho1 below rho2"),
+        ("rho=0.5:0.5", "rho1 below rho2"),
+        ("rho=0.5", "rho1 below rho2"),
+        ("rho=0:1", "above 0 and below 1"),
+        ("information-bounds=0.1:0.2:0.4", "low <= event"),
+        ("average-security=1", "above 1 and below 2"),
+        ("average-security=2", "above 1 and below 2"),
+        ("map-privacy=1.5", "from 0 to 1"),
+        ("worst-posterior=1", "below 1"),
+        ("l-diversity=1", "2 or more"),
+        ("l-diversity=2.5", "2 or more"),
+        ("guessing=-0.1", "from 0 to 1"),
+        ("mutual-information=inf", "0 or more"),
+    ] {
+        let error: RequirementError = text.parse::<Requirement>().unwrap_err();
+        assert!(error.to_string().contains(part), "{text}: {error}");
+    }
 }

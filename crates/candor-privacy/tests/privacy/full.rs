@@ -2,7 +2,7 @@
 
 use candor::channel::{Channel, Rational};
 use candor::plan::Plan;
-use candor::privacy::Finding;
+use candor_privacy::Finding;
 use num_traits::ToPrimitive;
 
 use super::{definition, strip_definition};
@@ -47,7 +47,7 @@ pub fn full(plan: &Plan) -> Vec<Vec<f64>> {
 }
 
 pub fn find<'a>(findings: &'a [Finding], name: &str) -> &'a Finding {
-    findings.iter().find(|finding| finding.name == name).unwrap()
+    findings.iter().find(|finding| finding.name() == name).unwrap()
 }
 
 pub fn value(findings: &[Finding], name: &str) -> f64 {

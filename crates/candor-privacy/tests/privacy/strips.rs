@@ -3,7 +3,7 @@
 
 use candor::channel::{Axis, Cells, Channel, Strip};
 use candor::plan::{Block, Plan};
-use candor::privacy::{Question, audit};
+use candor_privacy::{Question, audit};
 use proptest::prelude::*;
 
 use super::full::{detail, find, full, guess, information, marginal, uniform, value, worst};

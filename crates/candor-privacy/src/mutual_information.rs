@@ -1,19 +1,31 @@
 //! Mutual information: how many bits an answer carries about the truth, on average.
 
-use super::view::View;
-use super::{Detail, Finding, Question, ROUNDING, Requirement};
-use crate::channel::{Channel, Pattern};
-use crate::plan::{Block, Plan};
+use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::figures::{ROUNDING, at_most};
+use crate::view::View;
+use candor::channel::{Channel, Pattern};
+use candor::plan::{Block, Plan};
 
 /// With a prior that is not uniform, sets are listed one by one up to so many.
 const MAX_LISTED: f64 = 200_000.0;
+
+/// The criterion.
+pub(crate) static MUTUAL_INFORMATION: Criterion = Criterion {
+    name: "mutual-information",
+    example: "mutual-information=0.5",
+    expected: "a finite number of bits, 0 or more",
+    accepts: |numbers| matches!(numbers, [x] if x.is_finite() && *x >= 0.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: mutual_information,
+};
 
 /// `I = sum P(x) P(z | x) log2( P(z | x)/P(z) )` for each attribute and its own answer, and for the whole record
 /// under a uniform prior; the value is the largest about one attribute.
 ///
 /// For sets under a uniform prior every answer is equally likely, so `I = p log2(p a/q) + (1-p) log2((1-p) a/(a-q))`. That is
 /// also the most under any prior (by symmetry and concavity), and what is said if there are too many sets to list.
-pub(super) fn mutual_information(question: &Question<'_>) -> Finding {
+fn mutual_information(question: &Question<'_>) -> Finding {
     let mut bounded = !question.bounded("at most").is_empty();
     let mut details = Vec::new();
     for variable in &question.variables {
@@ -30,17 +42,19 @@ pub(super) fn mutual_information(question: &Question<'_>) -> Finding {
     details
         .extend(record.map(|bits| Detail { about: "the whole record, uniform prior".to_owned(), value: Some(bits) }));
     let sentence = format!(
-        "An answer about one attribute tells {} {}{largest:.4} bits on average{}; a yes or no question answered truthfully \
+        "An answer about one attribute tells {} {}{} bits on average{}; a yes or no question answered truthfully \
          tells one bit at most.",
         question.prior_in_words(),
         if bounded { "at most " } else { "" },
-        record
-            .map_or(String::new(), |bits| format!(", the whole response {bits:.4} if all records are equally likely"))
+        at_most(largest),
+        record.map_or(String::new(), |bits| format!(
+            ", the whole response {} if all records are equally likely",
+            at_most(bits)
+        ))
     );
-    Finding::new("mutual-information", Some(largest), sentence).with_details(details).judged(
-        question,
-        |required| matches!(required, Requirement::MutualInformation(most) if largest <= most + ROUNDING),
-    )
+    Finding::new(&MUTUAL_INFORMATION, Some(largest), sentence)
+        .with_details(details)
+        .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
 /// `p log2(p/q)`, with nothing for what cannot happen.

@@ -1,10 +1,22 @@
 //! Local differential privacy: the record epsilon.
 
-use super::{Finding, Question, Requirement, times};
+use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::figures::times;
+
+/// The criterion.
+pub(crate) static LDP: Criterion = Criterion {
+    name: "ldp",
+    example: "ldp=1",
+    expected: "an epsilon: a finite number, 0 or more",
+    accepts: |numbers| matches!(numbers, [x] if x.is_finite() && *x >= 0.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: local_differential_privacy,
+};
 
 /// `epsilon = ln max P(response | x) / P(response | y)` over all responses and all pairs of
 /// records; certified, so never below the true value (Nayak and Zhai 2019, definition 2.3).
-pub(super) fn local_differential_privacy(question: &Question<'_>) -> Finding {
+fn local_differential_privacy(question: &Question<'_>) -> Finding {
     let epsilon = question.plan.guarantee().epsilon();
     let sentence = match times(epsilon) {
         Some(times) => format!(
@@ -14,6 +26,6 @@ pub(super) fn local_differential_privacy(question: &Question<'_>) -> Finding {
         None => "Some responses are possible under some records and impossible under others: there is no epsilon."
             .to_owned(),
     };
-    Finding::new("ldp", epsilon.value(), sentence)
-        .judged(question, |required| matches!(required, Requirement::Ldp(limit) if epsilon.get() <= limit))
+    Finding::new(&LDP, epsilon.value(), sentence)
+        .judged(question, |required| matches!(*required, [limit] if epsilon.get() <= limit))
 }

@@ -2,19 +2,30 @@
 
 use num_traits::One;
 
-use super::information_bounds::{belief_bounds, percent};
-use super::{Detail, Finding, Question, Requirement};
-use crate::channel::{Rational, exact};
+use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::information_bounds::{belief_bounds, percent};
+use candor::channel::{Rational, exact};
 
 /// The lower probability that is spoken of if none is required.
 const DEFAULT_RHO1: f64 = 0.1;
 
+/// The criterion.
+pub(crate) static RHO: Criterion = Criterion {
+    name: "rho",
+    example: "rho=0.1:0.5",
+    expected: "rho1:rho2, two probabilities above 0 and below 1, rho1 below rho2, such as 0.1:0.5",
+    accepts: |numbers| matches!(*numbers, [rho1, rho2] if 0.0 < rho1 && rho1 < rho2 && rho2 < 1.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: rho,
+};
+
 /// The smallest `rho2` such that nothing that is at most `rho1` probable beforehand becomes more than `rho2`
 /// probable (upward), and nothing that is at least `rho2` probable falls below `rho1` (downward): both hold if and only if
 /// the parity is at most `rho2 (1 - rho1) / (rho1 (1 - rho2))`.
-pub(super) fn rho(question: &Question<'_>) -> Finding {
-    let rho1 = match question.required("rho") {
-        Some(Requirement::Rho { rho1, .. }) => rho1,
+fn rho(question: &Question<'_>) -> Finding {
+    let rho1 = match question.required(&RHO) {
+        Some(&[rho1, ..]) => rho1,
         _ => DEFAULT_RHO1,
     };
     let (_, rho2) = belief_bounds(question.plan.guarantee().epsilon(), rho1);
@@ -30,10 +41,10 @@ pub(super) fn rho(question: &Question<'_>) -> Finding {
         false => format!("Something thought {} likely can become certain by reading the response.", percent(rho1)),
     };
     let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
-    Finding::new("rho", Some(rho2), sentence).with_details(vec![detail("rho1", rho1), detail("rho2", rho2)]).judged(
+    Finding::new(&RHO, Some(rho2), sentence).with_details(vec![detail("rho1", rho1), detail("rho2", rho2)]).judged(
         question,
         |required| {
-            matches!(required, Requirement::Rho { rho1, rho2 } if largest_parity(rho1, rho2).is_some_and(|limit| {
+            matches!(*required, [rho1, rho2] if largest_parity(rho1, rho2).is_some_and(|limit| {
                 question.plan.guarantee().parity().is_some_and(|parity| *parity <= limit)
             }))
         },

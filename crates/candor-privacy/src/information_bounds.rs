@@ -1,16 +1,29 @@
 //! Strict information privacy: how far any belief can move (Chai and Nayak 2018; Nayak and Zhai 2019, eq. 2.3).
 
-use super::{Detail, Finding, Question, ROUNDING, Requirement};
-use crate::channel::Epsilon;
+use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::figures::ROUNDING;
+use candor::channel::Epsilon;
 
 /// The probability that is spoken of if none is required.
 const DEFAULT_EVENT: f64 = 0.1;
 
+/// The criterion.
+pub(crate) static INFORMATION_BOUNDS: Criterion = Criterion {
+    name: "information-bounds",
+    example: "information-bounds=0.1:0.02:0.4",
+    expected: "event:low:high, the probability before and its bounds after, with 0 <= low <= event <= high <= 1, such as \
+               0.1:0.02:0.4",
+    accepts: |numbers| matches!(*numbers, [event, low, high] if 0.0 <= low && low <= event && event <= high && high <= 1.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: information_bounds,
+};
+
 /// With `g` the parity, something of probability `a` beforehand has afterwards a probability between
 /// `a/(1 + (g-1)(1-a))` and `g a/(1 + (g-1) a)`, whatever the prior otherwise is; both bounds are attained.
-pub(super) fn information_bounds(question: &Question<'_>) -> Finding {
-    let event = match question.required("information-bounds") {
-        Some(Requirement::InformationBounds { event, .. }) => event,
+fn information_bounds(question: &Question<'_>) -> Finding {
+    let event = match question.required(&INFORMATION_BOUNDS) {
+        Some(&[event, ..]) => event,
         _ => DEFAULT_EVENT,
     };
     let (low, high) = belief_bounds(question.plan.guarantee().epsilon(), event);
@@ -22,10 +35,10 @@ pub(super) fn information_bounds(question: &Question<'_>) -> Finding {
         percent(high)
     );
     let detail = |about: &str, value| Detail { about: about.to_owned(), value: Some(value) };
-    Finding::new("information-bounds", Some(high), sentence)
+    Finding::new(&INFORMATION_BOUNDS, Some(high), sentence)
         .with_details(vec![detail("before", event), detail("lowest", low), detail("highest", high)])
         .judged(question, |required| {
-            matches!(required, Requirement::InformationBounds { low: least, high: most, .. }
+            matches!(*required, [_, least, most]
                 if low >= least - ROUNDING && high <= most + ROUNDING)
         })
 }
@@ -40,7 +53,7 @@ pub fn belief_bounds(epsilon: Epsilon, before: f64) -> (f64, f64) {
 }
 
 /// A probability for people, rounded up to a tenth of a per cent.
-pub(super) fn percent(p: f64) -> String {
+pub(crate) fn percent(p: f64) -> String {
     format!("{} %", (1000.0 * p - 1e-9).ceil().max(0.0) / 10.0)
 }
 

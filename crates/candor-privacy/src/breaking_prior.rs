@@ -1,6 +1,6 @@
 //! The closest prior that breaks a bound on posteriors: how wrong the assumed prior may be.
 
-use super::view::{Favoured, LeastOthers, Variable, View};
+use crate::view::{Favoured, LeastOthers, Variable, View};
 
 /// A prior under which some answer makes some category as likely as the bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct BreakingPrior {
 /// reached soonest by moving probability to `j` from the categories that the answer speaks for most. Of sets,
 /// the answer that needs least is the one with the least probable others beside `j`. Cost: `a log a` for sets, and for a matrix
 /// at most outputs times inputs squared.
-pub(super) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> {
+pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> {
     let prior = &variable.prior;
     let of_view = |view: &View| match view {
         View::Set { categories, size, hit } => of_sets(&View::favoured(*categories, *size, *hit), prior, bound),

@@ -2,16 +2,38 @@
 
 use num_bigint::BigUint;
 
-use super::{Detail, Finding, Question, Requirement};
-use crate::channel::{Channel, Matrix, Pattern, Strip};
-use crate::plan::Plan;
+use crate::criterion::{Criterion, Detail, Finding, Question, RequirementError, Rounding};
+use candor::channel::{Channel, Matrix, Pattern, Strip};
+use candor::plan::Plan;
+
+/// The criterion.
+pub(crate) static L_DIVERSITY: Criterion = Criterion {
+    name: "l-diversity",
+    example: "l-diversity=5",
+    expected: "an integer number of categories, 2 or more",
+    accepts: |numbers| matches!(numbers, [l] if *l >= 2.0 && l.fract() == 0.0 && *l <= 65_535.0),
+    fits: categories_suffice,
+    rounding: Rounding::Integer,
+    find: l_diversity,
+};
+
+/// No attribute can keep more categories plausible than it has.
+fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementError> {
+    let smallest = plan.schema().private().into_iter().min_by_key(|&attribute| plan.schema().size(attribute));
+    match (smallest.map(|attribute| (plan.schema().name(attribute), plan.schema().size(attribute))), required) {
+        (Some((name, size)), &[l]) if (size as f64) < l => Err(RequirementError::Plan(format!(
+            "l-diversity={l}: \"{name}\" has only {size} categories; l must be from 2 to the number of categories"
+        ))),
+        _ => Ok(()),
+    }
+}
 
 /// For each attribute, the smallest number of categories that share the largest likelihood, over all responses and
 /// whatever the other attributes are known to be; the value is the smallest. Reports of `l` categories, one of them true, have `l`;
 /// whatever has an `l`, nobody without prior knowledge can be right about that attribute with probability above `1/l`.
 ///
 /// Exact, from the plan's integers; beyond 20 attributes in one channel a lower bound.
-pub(super) fn l_diversity(question: &Question<'_>) -> Finding {
+fn l_diversity(question: &Question<'_>) -> Finding {
     let details = of_attributes(question.plan);
     let least = details.iter().map(|&(_, l)| l).min().unwrap_or(1);
     let sentence = match least {
@@ -22,9 +44,9 @@ pub(super) fn l_diversity(question: &Question<'_>) -> Finding {
         ),
     };
     let detail = |(about, l): (String, usize)| Detail { about, value: Some(l as f64) };
-    Finding::new("l-diversity", Some(least as f64), sentence)
+    Finding::new(&L_DIVERSITY, Some(least as f64), sentence)
         .with_details(details.into_iter().map(detail).collect())
-        .judged(question, |required| matches!(required, Requirement::LDiversity(l) if least >= l))
+        .judged(question, |required| matches!(*required, [l] if least as f64 >= l))
 }
 
 fn of_attributes(plan: &Plan) -> Vec<(String, usize)> {
@@ -51,7 +73,7 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
         return a;
     }
     let Some(likelihoods) = pattern.likelihoods() else {
-        let looking = |part: &&crate::channel::Part| part.set.looks_at(place);
+        let looking = |part: &&candor::channel::Part| part.set.looks_at(place);
         return match pattern.parts().iter().filter(looking).map(|part| part.set.is_down_closed()).collect::<Vec<_>>() {
             none if none.is_empty() => a,
             closed if closed.iter().all(|&closed| closed) => q,

@@ -1,11 +1,23 @@
 //! phi-average security (Boreale and Paolini 2015; Nayak and Zhai 2019, definition 2.4 and theorem 2.1), with its warning.
 
-use super::{Detail, Finding, Question, ROUNDING, Requirement};
-use crate::channel::{Channel, Matrix, Pattern, Strip};
-use crate::plan::{Block, Plan};
+use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
+use crate::figures::{ROUNDING, at_most};
+use candor::channel::{Channel, Matrix, Pattern, Strip};
+use candor::plan::{Block, Plan};
 
 /// More differences of two records than this are not listed; there is a bound instead.
 const MAX_LISTED: usize = 1 << 21;
+
+/// The criterion.
+pub(crate) static AVERAGE_SECURITY: Criterion = Criterion {
+    name: "average-security",
+    example: "average-security=1.5",
+    expected: "phi above 1 and below 2: a guess between two cannot become right more than twice as often",
+    accepts: |numbers| matches!(numbers, [phi] if 1.0 < *phi && *phi < 2.0),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Up,
+    find: average_security,
+};
 
 /// The smallest `phi` such that no question about a person is answered right more than `phi` times as often with
 /// the response as without it: `1 + l1/2`, where `l1` is the largest `sum |P(z | x) - P(z | y)|` over two records, attained by a reader
@@ -13,23 +25,23 @@ const MAX_LISTED: usize = 1 << 21;
 ///
 /// The criterion is *not* enough: a plan that discloses the truth outright to every tenth respondent passes with
 /// `phi = 1.1` (section 3.1). A plan with unbounded parity is therefore flagged.
-pub(super) fn average_security(question: &Question<'_>) -> Finding {
+fn average_security(question: &Question<'_>) -> Finding {
     let Distance { half, exact } = of_plan(question.plan);
     let phi = 1.0 + half;
     let sentence = format!(
-        "Between two possibilities, somebody who reads the response is right at most {phi:.4} times as often as without \
+        "Between two possibilities, somebody who reads the response is right at most {} times as often as without \
          it{}.",
+        at_most(phi),
         if exact { "" } else { " (an upper bound)" }
     );
-    let own = |v: &super::view::Variable| {
+    let own = |v: &crate::view::Variable| {
         1.0 + v.views.iter().map(|(weight, view)| weight * view.largest_distance() / 2.0).sum::<f64>()
     };
     let mut details = vec![Detail { about: "l1".to_owned(), value: Some(2.0 * half) }];
     details.extend(question.by_variable(own));
-    let mut finding = Finding::new("average-security", Some(phi), sentence).with_details(details).judged(
-        question,
-        |required| matches!(required, Requirement::AverageSecurity(limit) if phi <= limit + ROUNDING),
-    );
+    let mut finding = Finding::new(&AVERAGE_SECURITY, Some(phi), sentence)
+        .with_details(details)
+        .judged(question, |required| matches!(*required, [limit] if phi <= limit + ROUNDING));
     if question.plan.guarantee().parity().is_none() {
         finding.warning = Some(
             "Do not rely on average security here: it averages over responses, and some responses of this plan rule out \

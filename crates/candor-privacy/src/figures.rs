@@ -1,0 +1,79 @@
+//! Numbers about privacy as people read them: rounded so that they never promise too much.
+
+use candor::channel::Epsilon;
+
+/// Criteria computed in floating point may be off by this much, and thresholds allow for it.
+/// Epsilon, parity and what follows from them are exact.
+pub(crate) const ROUNDING: f64 = 1e-12;
+
+/// The likelihood ratio `e^epsilon`, rounded up to three digits, or `None` if it is unbounded.
+///
+/// It is "1" only for an epsilon of 0.
+pub fn times(epsilon: Epsilon) -> Option<String> {
+    let factor = epsilon.value()?.exp();
+    if !factor.is_finite() {
+        return None;
+    }
+    let unit = 10f64.powi(factor.log10().floor() as i32 - 2);
+    // An exact factor such as 3 must not be pushed to 3.01 by the rounding of the logarithm.
+    let least = if epsilon == Epsilon::ZERO { 1.0 } else { 1.0 + unit };
+    let rounded = ((factor / unit - 1e-9).ceil() * unit).max(least);
+    let decimals = (-unit.log10().round()).max(0.0) as usize;
+    let text = format!("{rounded:.decimals$}");
+    Some(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text })
+}
+
+/// An upper bound with four decimals, rounded up; below 0.001 with four digits.
+pub fn at_most(value: f64) -> String {
+    candor::channel::rounded_up(value)
+}
+
+/// A lower bound with four decimals, rounded down; below 0.001 with four digits.
+pub fn at_least(value: f64) -> String {
+    let down = |unit: f64| ((value + 1e-11 * value.min(1.0)) / unit).floor() * unit;
+    if value > 0.0 && value < 0.001 {
+        let unit = 10f64.powi(value.log10().floor() as i32 - 3);
+        return format!("{:.3e}", down(unit));
+    }
+    format!("{:.4}", down(1e-4).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use candor::channel::Rational;
+
+    use super::*;
+
+    fn ratio(n: u32, d: u32) -> Epsilon {
+        Epsilon::of_ratio(&Rational::new(n.into(), d.into()), &Rational::new(1u32.into(), 1u32.into()))
+    }
+
+    #[test]
+    fn factors_are_rounded_up_to_three_digits() {
+        for (n, d, expected) in [
+            (3, 1, "3"),
+            (2718, 1000, "2.72"),
+            (10001, 1000, "10.1"),
+            (54598, 1000, "54.6"),
+            (123_456, 1, "124000"),
+            (1, 1, "1"),
+        ] {
+            assert_eq!(times(ratio(n, d)).as_deref(), Some(expected), "{n}/{d}");
+        }
+        let hardly = Rational::new((u64::MAX).into(), (u64::MAX - 1).into());
+        assert_eq!(times(Epsilon::of_parity(Some(&hardly))).as_deref(), Some("1.01"));
+        assert_eq!(times(Epsilon::UNBOUNDED), None);
+    }
+
+    #[test]
+    fn bounds_are_rounded_outward() {
+        for (value, most, least) in [
+            (0.576_117, "0.5762", "0.5761"),
+            (0.5, "0.5000", "0.5000"),
+            (0.0, "0.0000", "0.0000"),
+            (0.000_123_456, "1.235e-4", "1.234e-4"),
+        ] {
+            assert_eq!((at_most(value).as_str(), at_least(value).as_str()), (most, least));
+        }
+    }
+}

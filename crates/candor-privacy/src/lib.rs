@@ -1,0 +1,89 @@
+//! What a plan guarantees, by every privacy criterion.
+//!
+//! The certificate of a plan, its epsilons, is computed by the trusted base. This crate derives every other statement
+//! about privacy from the same integers. A [`Criterion`] answers a [`Question`] (a plan, priors, requirements)
+//! with a [`Finding`]: a value, one sentence, and whether the requirement holds. Nothing here builds the matrix of
+//! whole records: products are handled block by block, pattern channels by their patterns, one attribute's answers by
+//! their own small channel.
+//!
+//! To add a criterion, write a file with one `static` [`Criterion`] and name it in [`CRITERIA`]. Audits in text and
+//! JSON, requirements, their errors and the help of the command all read that list.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod figures;
+mod view;
+mod breaking_prior;
+mod criterion;
+mod ldp;
+mod parity;
+mod beta_factor;
+mod information_bounds;
+mod rho;
+mod l_diversity;
+mod guessing;
+mod map_privacy;
+mod worst_posterior;
+mod average_security;
+mod mutual_information;
+
+use std::str::FromStr;
+
+pub use breaking_prior::BreakingPrior;
+pub use criterion::{Criterion, Detail, Finding, Question, Requirement, RequirementError, Rounding};
+pub use figures::{at_least, at_most, times};
+pub use information_bounds::belief_bounds;
+
+/// The criteria, in the order in which they are shown.
+pub static CRITERIA: &[&Criterion] = &[
+    &ldp::LDP,
+    &parity::PARITY,
+    &beta_factor::BETA_FACTOR,
+    &rho::RHO,
+    &information_bounds::INFORMATION_BOUNDS,
+    &average_security::AVERAGE_SECURITY,
+    &map_privacy::MAP_PRIVACY,
+    &worst_posterior::WORST_POSTERIOR,
+    &l_diversity::L_DIVERSITY,
+    &guessing::GUESSING,
+    &mutual_information::MUTUAL_INFORMATION,
+];
+
+/// The criterion with this name.
+pub fn criterion(name: &str) -> Option<&'static Criterion> {
+    CRITERIA.iter().copied().find(|criterion| criterion.name == name)
+}
+
+/// The findings of every criterion, in the order of [`CRITERIA`].
+pub fn audit(question: &Question<'_>) -> Vec<Finding> {
+    CRITERIA.iter().map(|criterion| (criterion.find)(question)).collect()
+}
+
+impl FromStr for Requirement {
+    type Err = RequirementError;
+
+    /// Reads a requirement such as `ldp=1`, `l-diversity=5` or `rho=0.1:0.5`.
+    ///
+    /// # Errors
+    /// Returns [`RequirementError::Form`] if the text is not `name=number` or `name=number:number`,
+    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::Value`] if the threshold is out
+    /// of range.
+    ///
+    /// ```
+    /// use candor_privacy::Requirement;
+    ///
+    /// let required: Requirement = "rho=0.1:0.5".parse()?;
+    /// assert_eq!((required.name(), required.numbers()), ("rho", &[0.1, 0.5][..]));
+    /// assert!("rho=0.5:0.1".parse::<Requirement>().unwrap_err().to_string().contains("rho1 below rho2"));
+    /// # Ok::<(), candor_privacy::RequirementError>(())
+    /// ```
+    fn from_str(text: &str) -> Result<Requirement, RequirementError> {
+        let form = || RequirementError::Form(text.to_owned());
+        let (name, value) = text.split_once('=').ok_or_else(form)?;
+        let name = name.trim();
+        let known = || CRITERIA.iter().map(|criterion| criterion.name).collect::<Vec<_>>().join(", ");
+        let found = criterion(name).ok_or_else(|| RequirementError::Name { name: name.to_owned(), known: known() })?;
+        let numbers = value.split(':').map(|part| part.trim().parse::<f64>().map_err(|_| form()));
+        found.requirement(&numbers.collect::<Result<Vec<f64>, _>>()?)
+    }
+}

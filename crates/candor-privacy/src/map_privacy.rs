@@ -1,0 +1,35 @@
+//! MAP privacy: how often the best guess is wrong (Huang and Du 2008, eq. 8).
+
+use crate::criterion::{Criterion, Finding, Question, Rounding};
+use crate::figures::{ROUNDING, at_least};
+
+/// The criterion.
+pub(crate) static MAP_PRIVACY: Criterion = Criterion {
+    name: "map-privacy",
+    example: "map-privacy=0.3",
+    expected: "a probability from 0 to 1",
+    accepts: |numbers| matches!(numbers, [p] if (0.0..=1.0).contains(p)),
+    fits: Criterion::any_plan,
+    rounding: Rounding::Down,
+    find: map_privacy,
+};
+
+/// `1 - sum_z max_x P(z | x) prior(x)` for each attribute and a reader of its own answer; the value is the smallest.
+/// Several tags of a lottery: their mean, because the tag is seen.
+fn map_privacy(question: &Question<'_>) -> Finding {
+    let details = question.by_variable(|v| {
+        1.0 - v.views.iter().map(|(weight, view)| weight * view.guess(&v.prior)).sum::<f64>().min(1.0)
+    });
+    let least = details.iter().min_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
+    let (value, about) = least.map_or((None, String::new()), |d| (d.value, d.about.clone()));
+    let sentence = format!(
+        "Even the best guess at \"{about}\" is wrong with probability {}{}, for {} who reads the answer about it; guesses at \
+         other attributes no less often.",
+        question.bounded("at least "),
+        at_least(value.unwrap_or(0.0)),
+        question.prior_in_words()
+    );
+    Finding::new(&MAP_PRIVACY, value, sentence)
+        .with_details(details)
+        .judged(question, |required| matches!((required, value), (&[least], Some(value)) if value >= least - ROUNDING))
+}
