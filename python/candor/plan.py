@@ -45,14 +45,20 @@ class Plan(Analysis):
     # --- Reading and writing
 
     @staticmethod
-    def loads(text: str | bytes, *, allow_costly_plan: bool = False) -> Plan:
-        """Reads JSON. Everything is checked: an edited file, a false guarantee, a version from the future are errors."""
-        return Plan(_candor.Plan.loads(text if isinstance(text, str) else text.decode("utf-8"), allow_costly_plan))
+    def loads(text: str | bytes, *, allow_costly_plan: bool = False, restate: bool = False) -> Plan:
+        """Reads JSON. Everything is checked: an edited file, a false guarantee, a version from the future are errors.
+
+        An older candor stated too small an epsilon of attributes that are tied to others. ``restate`` reads such a plan
+        with its true guarantee; its fingerprint, and so the responses that belong to it, stay the same.
+        """
+        json = text if isinstance(text, str) else text.decode("utf-8")
+        return Plan(_candor.Plan.loads(json, allow_costly_plan, restate))
 
     @staticmethod
-    def load(path: str | os.PathLike[str], *, allow_costly_plan: bool = False) -> Plan:
-        """Reads a file of JSON."""
-        return Plan.loads(Path(path).read_text(encoding="utf-8"), allow_costly_plan=allow_costly_plan)
+    def load(path: str | os.PathLike[str], *, allow_costly_plan: bool = False, restate: bool = False) -> Plan:
+        """Reads a file of JSON; see :meth:`loads`."""
+        text = Path(path).read_text(encoding="utf-8")
+        return Plan.loads(text, allow_costly_plan=allow_costly_plan, restate=restate)
 
     def to_json(self) -> str:
         """The plan as JSON."""

@@ -62,9 +62,11 @@ impl Plan {
 impl Plan {
     /// Reads JSON; a plan that would take long to read only if that is allowed.
     #[staticmethod]
-    fn loads(text: &str, allow_costly: bool) -> PyResult<Plan> {
+    fn loads(text: &str, allow_costly: bool, restate: bool) -> PyResult<Plan> {
         let steps = if allow_costly { u64::MAX } else { MAX_COST };
-        candor::plan::Plan::from_json_within(text, steps).map(Plan::of).map_err(|error| match error {
+        let read = if restate { candor::plan::Plan::restated } else { candor::plan::Plan::from_json_within };
+        read(text, steps).map(Plan::of).map_err(|error| match error {
+            BadPlan::Understated { .. } => PlanError::new_err(format!("{error}. Read it with `restate`")),
             BadPlan::TooCostly { .. } => PlanError::new_err(format!("{error}: then say `allow_costly_plan`")),
             _ if Attributes::from_toml(text).is_ok() => {
                 PlanError::new_err("this is a schema, not a plan; `candor.design` makes a plan of it")

@@ -50,7 +50,7 @@ OTHERWISE = {
     "design": {"output", "categories", "method", "from-clusters"},
     "compare": {"categories", "plot"},
     "device": {"output", "categories"},
-    "audit": {"compare"},
+    "audit": {"compare", "restate"},
     "explain": {"format"},
     "randomize": {"one-by-one", "format", "output-delimiter"},
     "estimate": {"format", "safe-cells", "output", "joined"},

@@ -34,7 +34,7 @@ fn average_security(question: &Question<'_>) -> Finding {
         at_most(phi),
         if exact { "" } else { " (an upper bound)" }
     );
-    let own = |v: &crate::view::Variable| {
+    let own = |v: &crate::variables::Variable| {
         1.0 + v.views.iter().map(|(weight, view)| weight * view.largest_distance() / 2.0).sum::<f64>()
     };
     let mut details = vec![Detail { about: "l1".to_owned(), value: Some(2.0 * half) }];

@@ -1,6 +1,7 @@
 //! The closest prior that breaks a bound on posteriors: how wrong the assumed prior may be.
 
-use crate::view::{Favoured, LeastOthers, Variable, View};
+use crate::variables::Variable;
+use crate::view::{Favoured, LeastOthers, View};
 
 /// A prior under which some answer makes some category as likely as the bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +26,18 @@ pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> 
     let of_view = |view: &View| match view {
         View::Set { categories, size, hit } => of_sets(&View::favoured(*categories, *size, *hit), prior, bound),
         View::Table(columns) => of_table(columns, prior, bound),
+        View::Bounded { epsilon } => Some(of_bound(*epsilon, prior, bound)),
     };
     let found = variable.views.iter().filter_map(|(_, view)| of_view(view)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(BreakingPrior { attribute: variable.name.clone(), distance: found.0, prior: found.1 })
+}
+
+/// The least that any likelihoods within the bound need: all others are as unlikely as they can be.
+fn of_bound(epsilon: f64, prior: &[f64], bound: f64) -> (f64, Vec<f64>) {
+    let needed = bound / (bound + (1.0 - bound) * epsilon.exp());
+    let most = (0..prior.len()).max_by(|&a, &b| prior[a].total_cmp(&prior[b])).unwrap_or(0);
+    let distance = (needed - prior[most]).max(0.0);
+    (distance, moved(prior, most, distance, (0..prior.len()).filter(|&other| other != most)))
 }
 
 fn of_sets(favoured: &Favoured, prior: &[f64], bound: f64) -> Option<(f64, Vec<f64>)> {
@@ -103,7 +113,7 @@ mod tests {
     use super::*;
 
     fn variable(view: View, prior: &[f64]) -> Variable {
-        Variable { name: "x".to_owned(), prior: prior.to_vec(), views: vec![(1.0, view)], bounded: false }
+        Variable { name: "x".to_owned(), prior: prior.to_vec(), views: vec![(1.0, view)], bounded: false, tied: false }
     }
 
     /// All sets written out as a table give the same answer, and no nearer prior of many tried breaks the bound.

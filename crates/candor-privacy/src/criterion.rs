@@ -6,7 +6,7 @@ use candor::plan::Plan;
 
 use crate::breaking_prior::BreakingPrior;
 use crate::figures::{at_least, at_most};
-use crate::view::{self, Variable};
+use crate::variables::{Variable, variables};
 
 /// How far the shares of a prior may be from summing to one.
 const PRIOR_TOLERANCE: f64 = 1e-9;
@@ -184,7 +184,7 @@ impl<'a> Question<'a> {
         let uniform = |n: usize| vec![1.0 / n as f64; n];
         let priors: Vec<Vec<f64>> =
             plan.schema().attributes().iter().map(|attribute| uniform(attribute.categories().len())).collect();
-        let variables = view::variables(plan, &priors);
+        let variables = variables(plan, &priors);
         Question { plan, priors, uniform: true, requirements: Vec::new(), variables }
     }
 
@@ -210,7 +210,7 @@ impl<'a> Question<'a> {
         }
         self.priors[position] = prior.iter().map(|p| p / sum).collect();
         self.uniform = false;
-        self.variables = view::variables(self.plan, &self.priors);
+        self.variables = variables(self.plan, &self.priors);
         Ok(self)
     }
 
@@ -244,6 +244,11 @@ impl<'a> Question<'a> {
         } else {
             "somebody with the given prior"
         }
+    }
+
+    /// Whether some attributes are tied, so that not every combination of categories is possible.
+    pub(crate) fn has_ties(&self) -> bool {
+        self.variables.iter().any(|variable| variable.tied)
     }
 
     /// The word where what is said about one attribute is a bound.

@@ -2,6 +2,8 @@
 
 use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
 use crate::figures::{ROUNDING, at_most};
+use crate::tied;
+use crate::variables::Variable;
 use crate::view::{View, of_strip};
 use candor::channel::{Channel, Matrix};
 use candor::plan::{Block, Plan};
@@ -28,8 +30,14 @@ fn guessing(question: &Question<'_>) -> Finding {
         for (place, &attribute) in block.attributes().iter().enumerate() {
             let name = plan.schema().name(attribute);
             let uniform = vec![1.0 / plan.schema().size(attribute) as f64; plan.schema().size(attribute)];
-            let own = mean(block, |channel| own_answer(channel, place, &uniform));
-            let knowing = mean(block, |channel| knowing_others(channel, place, &uniform));
+            let tied = question.variables.iter().find(|variable| variable.tied && variable.name == name);
+            let (own, knowing) = match tied {
+                Some(variable) => of_tied(question.plan, variable, attribute, &uniform),
+                None => (
+                    mean(block, |channel| own_answer(channel, place, &uniform)),
+                    mean(block, |channel| knowing_others(channel, place, &uniform)),
+                ),
+            };
             let mut push = |about: String, value: f64| details.push(Detail { about, value: Some(value) });
             if let Some(own) = own {
                 push(name.to_owned(), own);
@@ -40,7 +48,7 @@ fn guessing(question: &Question<'_>) -> Finding {
             largest = largest.max(own.unwrap_or(0.0)).max(knowing.unwrap_or(0.0));
         }
     }
-    let record = whole_record(plan);
+    let record = whole_record(plan).filter(|_| !question.has_ties());
     details.extend(record.map(|value| Detail { about: "the whole record".to_owned(), value: Some(value) }));
     let sentence = format!(
         "Somebody who knows nothing about a person beforehand, but may know their other answers, guesses one attribute right \
@@ -51,6 +59,21 @@ fn guessing(question: &Question<'_>) -> Finding {
     Finding::new(&GUESSING, Some(largest), sentence)
         .with_details(details)
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
+}
+
+/// Of an attribute that is tied to others: from everything that is sent, and for a reader who also knows what is not tied
+/// to it. The latter is bounded by the conditional epsilon, unless no channel asks about both.
+fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) -> (Option<f64>, Option<f64>) {
+    let own = |(weight, view): &(f64, View)| weight * view.guess(&tied::possible(view, uniform));
+    let own = variable.views.iter().map(own).sum::<f64>();
+    let components = plan.schema().components();
+    let component = components.iter().find(|component| component.attributes().contains(&attribute));
+    let inside = |a: &usize| component.is_some_and(|component| component.attributes().contains(a));
+    let mixed = |block: &Block| block.attributes().iter().any(inside) && !block.attributes().iter().all(inside);
+    let conditional = plan.guarantee().attributes().iter().find(|a| a.attribute == attribute);
+    let bound = View::Bounded { epsilon: conditional.map_or(f64::INFINITY, |a| a.conditional.get()) };
+    let knowing = if plan.blocks().iter().any(mixed) { bound.guess(uniform).max(own) } else { own };
+    (Some(own), Some(knowing))
 }
 
 /// The mean over the lottery, if every channel has a value.

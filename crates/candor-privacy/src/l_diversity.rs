@@ -3,6 +3,8 @@
 use num_bigint::BigUint;
 
 use crate::criterion::{Criterion, Detail, Finding, Question, RequirementError, Rounding};
+use crate::figures::ROUNDING;
+use crate::view::View;
 use candor::channel::{Channel, Matrix, Pattern, Strip};
 use candor::plan::Plan;
 
@@ -34,7 +36,12 @@ fn categories_suffice(plan: &Plan, required: &[f64]) -> Result<(), RequirementEr
 ///
 /// Exact, from the plan's integers; beyond 20 attributes in one channel a lower bound.
 fn l_diversity(question: &Question<'_>) -> Finding {
-    let details = of_attributes(question.plan);
+    let mut details = of_attributes(question.plan);
+    for (about, l) in &mut details {
+        if let Some(variable) = question.variables.iter().find(|variable| variable.tied && variable.name == *about) {
+            *l = variable.views.iter().map(|(_, view)| most_plausible(view)).min().unwrap_or(1);
+        }
+    }
     let least = details.iter().map(|&(_, l)| l).min().unwrap_or(1);
     let sentence = match least {
         1 => "Some response speaks for one category of an attribute more than for any other.".to_owned(),
@@ -47,6 +54,16 @@ fn l_diversity(question: &Question<'_>) -> Finding {
     Finding::new(&L_DIVERSITY, Some(least as f64), sentence)
         .with_details(details.into_iter().map(detail).collect())
         .judged(question, |required| matches!(*required, [l] if least as f64 >= l))
+}
+
+/// How many categories of a tied attribute share the largest likelihood at least, over everything that is sent.
+fn most_plausible(view: &View) -> usize {
+    let View::Table(columns) = view else { return 1 };
+    let of_output = |z: usize| {
+        let most = columns.iter().map(|column| column[z]).fold(0.0, f64::max);
+        columns.iter().filter(|column| column[z] >= most * (1.0 - ROUNDING)).count()
+    };
+    (0..columns.first().map_or(0, Vec::len)).map(of_output).min().unwrap_or(1)
 }
 
 fn of_attributes(plan: &Plan) -> Vec<(String, usize)> {

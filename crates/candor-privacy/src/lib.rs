@@ -13,6 +13,9 @@
 
 mod figures;
 mod view;
+mod tied;
+mod variables;
+pub mod guess;
 mod breaking_prior;
 mod criterion;
 mod ldp;

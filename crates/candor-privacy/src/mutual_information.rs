@@ -38,7 +38,7 @@ fn mutual_information(question: &Question<'_>) -> Finding {
         details.push(Detail { about: variable.name.clone(), value: Some(bits) });
     }
     let largest = details.iter().filter_map(|detail| detail.value).fold(0.0, f64::max);
-    let record = of_record(question.plan);
+    let record = of_record(question.plan).filter(|_| !question.has_ties());
     details
         .extend(record.map(|bits| Detail { about: "the whole record, uniform prior".to_owned(), value: Some(bits) }));
     let sentence = format!(
@@ -72,6 +72,12 @@ fn of_view(view: &View, prior: &[f64]) -> (f64, bool) {
                 columns.iter().zip(prior).map(|(column, p)| p * term(column[z], sum)).sum::<f64>()
             };
             ((0..outputs).map(of_output).sum::<f64>().max(0.0), true)
+        }
+        View::Bounded { epsilon } => {
+            // No divergence of two truths exceeds epsilon tanh(epsilon/2), and no information the entropy of the prior.
+            let entropy: f64 = prior.iter().filter(|p| **p > 0.0).map(|p| -p * p.log2()).sum();
+            let most = epsilon * (epsilon / 2.0).tanh() / std::f64::consts::LN_2;
+            (most.min(entropy), false)
         }
         View::Set { categories, size, hit } => {
             let (a, q) = (*categories as f64, *size as f64);

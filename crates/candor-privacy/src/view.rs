@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
+use candor::channel::{Axis, Pattern, Strip};
 
 /// How an answer depends on the truth.
 pub(crate) enum View {
@@ -15,69 +14,8 @@ pub(crate) enum View {
     Set { categories: usize, size: usize, hit: f64 },
     /// `columns[truth][output]`.
     Table(Vec<Vec<f64>>),
-}
-
-/// The answers about one variable: what the public lottery may draw, with its probability.
-pub(crate) struct Variable {
-    /// The attribute's name, or those of a cross-classification.
-    pub(crate) name: String,
-    /// What is believed before the answer is seen.
-    pub(crate) prior: Vec<f64>,
-    pub(crate) views: Vec<(f64, View)>,
-    /// Whether they tell more than is seen: then what follows is a bound.
-    pub(crate) bounded: bool,
-}
-
-/// Each randomized attribute with its prior, in the order of the blocks, and each cross-classification that a matrix is
-/// over. `priors` are by position in the schema.
-pub(crate) fn variables(plan: &Plan, priors: &[Vec<f64>]) -> Vec<Variable> {
-    plan.blocks().iter().flat_map(|block| of_block(plan, block, priors)).collect()
-}
-
-fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
-    let views = |view: &dyn Fn(&Channel) -> Vec<(f64, View)>| {
-        let seen = |(share, channel)| view(channel).into_iter().map(move |(chance, view)| (share * chance, view));
-        block.shares().flat_map(seen).collect()
-    };
-    let name = |place: usize| plan.schema().name(block.attributes()[place]);
-    let prior = |place: usize| &priors[block.attributes()[place]];
-    let known = |strip: &Strip, place: usize| {
-        strip.axis_of(place).is_some()
-            && strip.places().iter().any(|&other| other != place && !is_uniform(prior(other)))
-    };
-    let places = 0..block.attributes().len();
-    let mut variables: Vec<Variable> = places
-        .clone()
-        .map(|place| Variable {
-            name: name(place).to_owned(),
-            prior: prior(place).clone(),
-            views: views(&|channel| match channel {
-                Channel::Pattern(pattern) => vec![(1.0, View::of_pattern(pattern, place))],
-                Channel::Matrix(matrix) => vec![(1.0, View::Table(seen_of_one(matrix, place, &prior)))],
-                Channel::Strip(strip) => of_strip(strip, place, prior(place).len(), known(strip, place)),
-            }),
-            bounded: block.strips().any(|strip| known(strip, place) || !tells_set(strip, place)),
-        })
-        .collect();
-    if let (Channel::Matrix(_), true) = (&block.channels()[0].1, block.attributes().len() > 1) {
-        let joint = places.clone().fold(vec![1.0], |joint: Vec<f64>, place| {
-            joint.iter().flat_map(|p| prior(place).iter().map(move |q| p * q)).collect()
-        });
-        variables.push(Variable {
-            name: places.map(name).collect::<Vec<_>>().join(&candor::schema::CROSS.to_string()),
-            prior: joint,
-            views: views(&|channel| match channel {
-                Channel::Matrix(matrix) => vec![(1.0, View::Table(probabilities(matrix)))],
-                _ => unreachable!("a lottery with one matrix is all matrices"),
-            }),
-            bounded: false,
-        });
-    }
-    variables
-}
-
-fn is_uniform(prior: &[f64]) -> bool {
-    prior.iter().all(|p| (p * prior.len() as f64 - 1.0).abs() < crate::figures::ROUNDING)
+    /// Too much to list: no likelihood is more than `e^epsilon` times another.
+    Bounded { epsilon: f64 },
 }
 
 /// What a strip tells about the attribute at a place of the block, with its probability.
@@ -110,7 +48,7 @@ pub(crate) fn of_strip(strip: &Strip, place: usize, categories: usize, known: bo
 }
 
 /// Whether the categories of the attribute have at most two different numbers of cells in an answer.
-fn tells_set(strip: &Strip, place: usize) -> bool {
+pub(crate) fn tells_set(strip: &Strip, place: usize) -> bool {
     strip.axis_of(place).is_none_or(|axis| levels(strip.margin(&[axis])).len() <= 2)
 }
 
@@ -119,25 +57,6 @@ fn levels(numbers: Vec<u32>) -> BTreeMap<u32, usize> {
     let mut levels = BTreeMap::new();
     numbers.into_iter().for_each(|number| *levels.entry(number).or_insert(0) += 1);
     levels
-}
-
-fn probabilities(matrix: &Matrix) -> Vec<Vec<f64>> {
-    let column = |input: usize| (0..matrix.labels().len()).map(|output| matrix.probability(output, input)).collect();
-    (0..matrix.columns().len()).map(column).collect()
-}
-
-/// The columns of one attribute of a cross-classification, the others being as their priors say.
-fn seen_of_one<'a>(matrix: &Matrix, place: usize, prior: &dyn Fn(usize) -> &'a Vec<f64>) -> Vec<Vec<f64>> {
-    let shape = matrix.shape();
-    let mut columns = vec![vec![0.0; matrix.labels().len()]; shape.sizes()[place]];
-    for input in 0..matrix.columns().len() {
-        let others = (0..shape.sizes().len()).rev().filter(|&at| at != place);
-        let weight: f64 = others.map(|at| prior(at)[shape.code(input, at)]).product();
-        for (output, sum) in columns[shape.code(input, place)].iter_mut().enumerate() {
-            *sum += weight * matrix.probability(output, input);
-        }
-    }
-    columns
 }
 
 /// The larger likelihood, of the categories that an answer speaks for, is `1`; how many they are and the
@@ -178,6 +97,7 @@ impl View {
                 (0..outputs).map(best).sum()
             }
             View::Set { categories, size, hit } => guess_of_set(*categories, *size, *hit, prior),
+            View::Bounded { .. } => self.worst_posterior(prior),
         }
     }
 
@@ -203,6 +123,10 @@ impl View {
                 };
                 prior.iter().enumerate().map(posterior).fold(0.0, f64::max)
             }
+            View::Bounded { epsilon } => {
+                let most = prior.iter().copied().fold(0.0, f64::max);
+                most / (most + (1.0 - most) * (-epsilon).exp())
+            }
         }
     }
 
@@ -214,6 +138,7 @@ impl View {
                 let (a, q) = (*categories as f64, *size as f64);
                 2.0 * (a * hit - q).abs() / (a - 1.0)
             }
+            View::Bounded { epsilon } => 2.0 * (epsilon / 2.0).tanh(),
             View::Table(columns) => {
                 let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>();
                 let from =

@@ -13,26 +13,85 @@ pub struct Composition {
 }
 
 /// The responses of one person to several plans are drawn independently given their record, so ratios of likelihoods
-/// multiply and epsilons add up (sequential composition; exact for the record, an upper bound for an attribute). Attributes
-/// are the same if they have the same name. An unbounded plan makes the whole unbounded.
+/// multiply and epsilons add up (sequential composition; exact for the record, an upper bound for an attribute). An
+/// unbounded plan makes the whole unbounded.
+///
+/// Attributes of two plans are about the same thing if they share a source column, as `a` and `a*b` do. What is tied in
+/// one plan is tied in all: an attribute adds up the conditional epsilons of every component that its own is connected to,
+/// of each plan no more than its record epsilon.
 pub fn compose(plans: &[&Plan]) -> Composition {
     let ratios = plans.iter().map(|plan| plan.guarantee().parity().cloned());
     let product = ratios.reduce(|product, ratio| Some(product? * ratio?));
+    let epsilon = product.map_or(Epsilon::ZERO, |product| Epsilon::of_parity(product.as_ref()));
+    let parts: Vec<Part> = plans.iter().enumerate().flat_map(|(number, plan)| parts(number, plan)).collect();
+    let groups = connected(&parts);
     let mut attributes: Vec<(String, Epsilon, usize)> = Vec::new();
-    for plan in plans {
-        for guarantee in plan.guarantee().attributes() {
-            let name = plan.schema().name(guarantee.attribute);
-            match attributes.iter_mut().find(|(held, ..)| held == name) {
-                Some((_, epsilon, times)) => {
-                    *epsilon = epsilon.plus(guarantee.conditional);
-                    *times += 1;
-                }
-                None => attributes.push((name.to_owned(), guarantee.conditional, 1)),
+    for (part, group) in parts.iter().zip(&groups) {
+        let of_plan = |number: usize| {
+            let own = parts.iter().zip(&groups).filter(|(part, other)| part.plan == number && *other == group);
+            let sum = own.fold(Epsilon::ZERO, |sum, (part, _)| sum.plus(part.conditional));
+            sum.min(plans[number].guarantee().epsilon())
+        };
+        let together = (0..plans.len()).map(of_plan).fold(Epsilon::ZERO, Epsilon::plus);
+        for name in &part.names {
+            if attributes.iter().any(|(known, ..)| known == name) {
+                continue;
+            }
+            let asks = |number: &usize| parts.iter().any(|part| part.plan == *number && part.is_about(name));
+            let plans = (0..plans.len()).filter(asks).count();
+            attributes.push((name.clone(), together, plans));
+        }
+    }
+    Composition { epsilon, attributes }
+}
+
+/// A component of one of the plans.
+struct Part {
+    plan: usize,
+    /// The names of its randomized attributes.
+    names: Vec<String>,
+    /// The source columns of all its attributes.
+    columns: Vec<String>,
+    conditional: Epsilon,
+}
+
+impl Part {
+    fn is_about(&self, name: &str) -> bool {
+        columns(name).any(|column| self.columns.iter().any(|own| own == column))
+    }
+}
+
+fn columns(name: &str) -> impl Iterator<Item = &str> {
+    candor::schema::parts(name).into_iter().chain([name])
+}
+
+fn parts(plan: usize, of: &Plan) -> Vec<Part> {
+    let part = |component: candor::schema::Component| {
+        let inside = |a: usize| component.attributes().contains(&a);
+        let certified: Vec<_> = of.guarantee().attributes().iter().filter(|a| inside(a.attribute)).collect();
+        let named = component.attributes().iter().map(|&a| of.schema().name(a));
+        Part {
+            plan,
+            names: certified.iter().map(|a| of.schema().name(a.attribute).to_owned()).collect(),
+            columns: named.flat_map(columns).map(str::to_owned).collect(),
+            conditional: certified.iter().map(|a| a.conditional).fold(Epsilon::ZERO, Epsilon::max),
+        }
+    };
+    of.schema().components().into_iter().map(part).collect()
+}
+
+/// For each part a number that all parts which are connected by source columns share.
+fn connected(parts: &[Part]) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..parts.len()).collect();
+    for a in 0..parts.len() {
+        for b in 0..a {
+            if groups[a] != groups[b] && parts[a].columns.iter().any(|column| parts[b].columns.contains(column)) {
+                let (from, to) = (groups[a], groups[b]);
+                groups.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
             }
         }
     }
-    let epsilon = product.map_or(Epsilon::ZERO, |product| Epsilon::of_parity(product.as_ref()));
-    Composition { epsilon, attributes }
+    groups
 }
 
 #[cfg(test)]
@@ -63,5 +122,23 @@ mod tests {
         let diverse = plan(&[3], vec![Block::new(vec![0], Pattern::new(vec![Axis::set(3, 2)], no_miss).unwrap())]);
         assert_eq!(compose(&[&first, &diverse]).epsilon.value(), None);
         assert_eq!(compose(&[]).epsilon, Epsilon::ZERO);
+    }
+
+    /// `a` in one plan and `a*b` in the other are about the same column.
+    #[test]
+    fn crossings_add_up_with_their_parts() {
+        let attribute = |name: &str, labels: &[&str]| {
+            candor::schema::Attribute::new(name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
+        };
+        let k_ary = |n: usize, epsilon: f64| Pattern::k_ary(vec![Axis::single(n)], epsilon).unwrap();
+        let own = Schema::new(vec![attribute("a", &["0", "1"])]).unwrap();
+        let crossed = Schema::new(vec![attribute("a*b", &["0*0", "0*1", "1*0", "1*1"])]).unwrap();
+        let first = Plan::new(own, vec![Block::new(vec![0], k_ary(2, 1.0))]).unwrap();
+        let second = Plan::new(crossed, vec![Block::new(vec![0], k_ary(4, 2.0))]).unwrap();
+        let together = compose(&[&first, &second]);
+        for (name, epsilon, plans) in &together.attributes {
+            assert!((epsilon.get() - 3.0).abs() < 1e-9 && *plans == 2, "{name}: {epsilon} in {plans}");
+        }
+        assert_eq!(together.attributes.len(), 2);
     }
 }

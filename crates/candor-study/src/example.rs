@@ -2,9 +2,9 @@
 
 use candor::channel::{Channel, Matrix, Pattern, Strip};
 use candor::plan::Plan;
+use candor_privacy::guess::{of_channel, posteriors};
 use serde::Serialize;
 
-use crate::guess::{of_channel, posteriors};
 use crate::texts::Language;
 
 /// Something that may be sent, and how likely the best guess about one attribute then is, if all answers were equally likely before.
@@ -38,8 +38,9 @@ struct Case<'a> {
     guess: f64,
 }
 
-/// The typical example: of all ways and questions that tell something, the one in the middle, from the least telling to the most. `None` if
-/// nothing that is sent tells anything.
+/// The typical example: of all channels and questions that reveal something, the one in the middle, from the least to the
+/// most. Questions that are tied to others are left out: one answer is not all that is sent about them. `None` if no other
+/// question reveals anything.
 pub fn example(plan: &Plan, language: &Language) -> Option<Example> {
     let case = typical(plan)?;
     let block = &plan.blocks()[case.block];
@@ -72,9 +73,11 @@ pub fn example(plan: &Plan, language: &Language) -> Option<Example> {
 
 fn typical(plan: &Plan) -> Option<Case<'_>> {
     let mut cases = Vec::new();
+    let components = plan.schema().components();
+    let tied = |attribute: &usize| components.iter().any(|c| c.is_tied() && c.attributes().contains(attribute));
     for (number, block) in plan.blocks().iter().enumerate() {
         for (way, (share, channel)) in block.shares().enumerate() {
-            for place in channel.places() {
+            for place in channel.places().into_iter().filter(|&place| !tied(&block.attributes()[place])) {
                 let categories = plan.schema().size(block.attributes()[place]);
                 let guess = of_channel(channel, place, categories).probability;
                 if guess * categories as f64 > 1.0 + TOLD {

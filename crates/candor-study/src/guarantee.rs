@@ -2,10 +2,11 @@
 
 use candor::channel::Epsilon;
 use candor::plan::{AttributeGuarantee, Plan};
+use candor::schema::Component;
+use candor_privacy::guess::{Guess, guesses};
 use candor_privacy::{Finding, times};
 use serde::Serialize;
 
-use crate::guess::{Guess, guesses};
 use crate::words::{lower_first, probability};
 
 /// What is certified of one attribute.
@@ -29,6 +30,10 @@ pub struct CertifiedAttribute {
     pub guess_probability: f64,
     /// How likely somebody can then come to think one category, at most.
     pub worst_posterior: f64,
+    /// Whether these two numbers are exact; else they are upper bounds.
+    pub guess_exact: bool,
+    /// The other attributes that it is tied to: by what is asked only of some, or by a shared source column.
+    pub tied_to: Vec<String>,
 }
 
 /// What a plan gives for the prior that it was made for.
@@ -49,6 +54,7 @@ pub struct ForPrior {
 pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
     let requested = &plan.origin().requested;
     let guesses = guesses(plan);
+    let components = plan.schema().components();
     let attribute = |(i, a): (usize, &AttributeGuarantee)| CertifiedAttribute {
         name: plan.schema().name(a.attribute).to_owned(),
         categories: plan.schema().size(a.attribute),
@@ -58,8 +64,17 @@ pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
         keep_probability: a.keep_probability,
         guess_probability: guesses[i].probability,
         worst_posterior: guesses[i].worst_posterior,
+        guess_exact: guesses[i].exact,
+        tied_to: tied_to(plan, &components, a.attribute),
     };
     plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
+}
+
+/// The names of the attributes that one is tied to.
+fn tied_to(plan: &Plan, components: &[Component], attribute: usize) -> Vec<String> {
+    let own = components.iter().find(|component| component.attributes().contains(&attribute));
+    let others = own.into_iter().flat_map(|component| component.attributes()).filter(|&&other| other != attribute);
+    others.map(|&other| plan.schema().name(other).to_owned()).collect()
 }
 
 /// What a plan gives for the prior that it was made for; `None` if it was made for none.

@@ -26,8 +26,6 @@ pub mod survey;
 
 mod partial;
 
-pub mod guess;
-
 pub mod guarantee;
 
 pub mod schema;

@@ -10,10 +10,11 @@ use candor_study::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
 };
 use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
+use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::design::describe_prior;
-use super::{compare_plans, read_plan};
+use super::{compare_plans, read_plan, read_restated, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::working;
 use crate::show::{emit, emit_json, paragraph, plural, table};
@@ -73,6 +74,9 @@ pub struct AuditArgs {
     /// Two plans: is one at least as informative as the other? With a proof either way
     #[arg(long, conflicts_with_all = ["prior", "require"])]
     compare: bool,
+    /// Write the plan again with its true guarantee, if an older candor stated too small an epsilon of tied attributes
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    restate: Option<String>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -94,8 +98,21 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
         tables: args.tables.clone(),
     });
     let options = AuditOptions { priors: priors(&args.prior)?, requirements: requirements(&others)?, shuffle };
-    let [path] = &args.plans[..] else { return together(&args, &options) };
-    let plan = read_plan(path)?;
+    let [path] = &args.plans[..] else {
+        return match args.restate {
+            Some(_) => Err(Failure::Usage("--restate takes one plan".to_owned())),
+            None => together(&args, &options),
+        };
+    };
+    let plan = match &args.restate {
+        Some(file) => {
+            refuse_overwriting(file, &[path])?;
+            let plan = read_restated(path)?;
+            output::write(&Target::new(file), plan.to_json().as_bytes())?;
+            plan
+        }
+        None => read_plan(path)?,
+    };
     let audit = working("auditing", || audit(&plan, &options))?;
     match args.json {
         true => emit_json(&audit)?,

@@ -104,9 +104,23 @@ fn read_text(path: &str) -> Result<String, Failure> {
 fn read_plan(path: &str) -> Result<Plan, Failure> {
     let text = read_text(path)?;
     let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
-    Plan::from_json_within(&text, steps).map_err(|error| match error {
+    plan_failure(path, &text, Plan::from_json_within(&text, steps))
+}
+
+/// A plan that may state too little, with its true guarantee.
+fn read_restated(path: &str) -> Result<Plan, Failure> {
+    let text = read_text(path)?;
+    let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
+    plan_failure(path, &text, Plan::restated(&text, steps))
+}
+
+fn plan_failure(path: &str, text: &str, read: Result<Plan, PlanError>) -> Result<Plan, Failure> {
+    read.map_err(|error| match error {
+        PlanError::Understated { .. } => {
+            Failure::about(path, format!("{error}. Write it again with: candor audit {path} --restate NEW.json"))
+        }
         PlanError::TooCostly { .. } => Failure::about(path, format!("{error}: then say --allow-costly-plan")),
-        _ if Schema::from_toml(&text).is_ok() => {
+        _ if Schema::from_toml(text).is_ok() => {
             Failure::about(path, "this is a schema, not a plan; candor design makes a plan of it")
         }
         error => Failure::about(path, error),

@@ -14,7 +14,7 @@ use crates::{Crate, crates, rust_files};
 use modules::Modules;
 
 /// What the trusted base may hold at most: lines of code, and crates with itself.
-const BASE_LINES: usize = 5_500;
+const BASE_LINES: usize = 5_900;
 const BASE_CRATES: usize = 40;
 
 /// What the trusted base must do without.

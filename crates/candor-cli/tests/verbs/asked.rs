@@ -206,3 +206,36 @@ fn sets_hold_every_category() {
         assert_eq!(rows(&sandbox.read("one.out.csv")).len(), 2001);
     }
 }
+
+/// Plans of candor 0.1 state the epsilon of one attribute as if the others could stay the same.
+#[test]
+fn a_plan_that_states_too_little_is_recognized_and_restated() {
+    let sandbox = survey();
+    sandbox.run("design schema.toml --method independent --epsilon 3 -o plan.json").fine();
+    let text = sandbox.read("plan.json");
+    let conditional: Vec<&str> = text.lines().filter(|line| line.contains("conditional_epsilon")).collect();
+    assert_eq!(conditional.len(), 3);
+    let stated = |line: &str| line.split('"').nth(3).unwrap().parse::<f64>().unwrap();
+    assert!(conditional.iter().all(|line| (stated(line) - 3.0).abs() < 1e-9), "{conditional:?}");
+    let mut old = text.clone();
+    let marginals: Vec<&str> = text.lines().filter(|line| line.contains("marginal_epsilon")).collect();
+    for (conditional, marginal) in conditional.iter().zip(marginals) {
+        let number = marginal.split('"').nth(3).unwrap();
+        let written = conditional.split('"').nth(3).unwrap();
+        old = old.replacen(
+            &format!("\"conditional_epsilon\": \"{written}\""),
+            &format!("\"conditional_epsilon\": \"{number}\""),
+            1,
+        );
+    }
+    assert_ne!(old, text);
+    sandbox.write("old.json", &old);
+    sandbox.run("audit old.json").refused(1, &["tied to others"]);
+    sandbox.run("estimate old.json people.csv").refused(1, &["candor audit old.json --restate NEW.json"]);
+    sandbox.run("audit old.json --restate old.json").refused(1, &["both input and output"]);
+    sandbox.run("audit old.json --restate new.json").fine();
+    assert_eq!(sandbox.read("new.json"), text);
+    // A number that no program of ours wrote is not restated.
+    sandbox.write("false.json", old.replacen("\"conditional_epsilon\": \"1", "\"conditional_epsilon\": \"0", 1));
+    sandbox.run("audit false.json --restate true.json").refused(1, &["do not trust this file"]);
+}

@@ -150,10 +150,10 @@ fn an_audit_answers_every_question() {
     for (flags, code, part) in [
         ("l.json --require rho=0.5:0.1", 1, "rho1 below rho2"),
         ("l.json --require average-security=2", 1, "above 1 and below 2"),
-        ("l.json --require parity=0.9", 1, "so 1 or more"),
+        ("l.json --require parity=0.9", 1, "1 or more"),
         ("l.json --require l-diversity=21", 1, "has only 20 categories"),
         ("l.json --require l-diversity=1", 1, "2 or more"),
-        ("l.json --require safety=1", 1, "there is no criterion \"safety\""),
+        ("l.json --require safety=1", 1, "unknown criterion \"safety\""),
         ("l.json --require ldp=1 --require ldp=2", 1, "required twice"),
         ("l.json --prior a1=0.5,0.5", 1, "2 probabilities for 20 categories"),
         ("l.json --prior b=1", 1, "no randomized attribute \"b\""),

@@ -11,6 +11,7 @@ mod cluster;
 mod estimate;
 mod formats;
 mod guess;
+mod possible;
 mod programs;
 mod protection;
 mod query;

@@ -5,6 +5,7 @@
 //! are constructors of one of them, never types of their own.
 
 pub(crate) mod work;
+mod change;
 mod epsilon;
 mod matrix;
 mod guess;
@@ -13,8 +14,10 @@ pub mod threshold;
 mod counting;
 mod pattern;
 mod strip;
+mod between;
 pub(crate) mod sampling;
 
+pub(crate) use change::Change;
 pub(crate) use epsilon::FULL_WEIGHT;
 pub use epsilon::{Epsilon, Rational, exact, rounded_up};
 pub use guess::Guess;

@@ -7,7 +7,9 @@
 use std::collections::HashSet;
 
 use super::blocks_json::{BlockJson, ChannelJson, PartJson, SetJson};
+use super::tied::MAX_WAYS;
 use crate::channel::{MAX_CELLS, MAX_ENUMERATED, MAX_EXACT, MAX_HALVES, MAX_STATES};
+use crate::schema::{Component, Schema};
 
 /// The largest cost of a plan that is read unless asked otherwise, in steps: some seconds.
 pub const MAX_COST: u64 = 1 << 33;
@@ -21,8 +23,11 @@ const SET_STEPS: u64 = 1 << 10;
 /// The steps for each cell and attribute of a strip's table: its cells are sorted, and what drawing prepares fills memory.
 const STRIP_STEPS: u64 = 1 << 7;
 
-/// The cost of a plan with these blocks over a schema of so many attributes, in steps.
-pub(super) fn cost(blocks: &[BlockJson], attributes: usize) -> u64 {
+/// The cost of a plan with these blocks over a schema, in steps.
+pub(super) fn cost(blocks: &[BlockJson], schema: &Schema) -> u64 {
+    let attributes = schema.attributes().len();
+    // What tied attributes reveal is looked at in so many ways, each of them like a certificate of its own.
+    let ways = if schema.components().iter().any(Component::is_tied) { 1 + MAX_WAYS as u64 } else { 1 };
     let channels = || blocks.iter().flat_map(|block| &block.lottery).map(|ticket| &ticket.channel);
     let mut sets = HashSet::new();
     for channel in channels() {
@@ -35,7 +40,8 @@ pub(super) fn cost(blocks: &[BlockJson], attributes: usize) -> u64 {
         sets.into_iter().map(drawn).map(|drawn| drawn.saturating_mul(SET_STEPS)).fold(0, u64::saturating_add);
     // Attributes are looked up by name, and looked for in every block.
     let named = product(&[4, attributes as u64, (attributes + blocks.len()) as u64]);
-    channels().map(of_channel).fold(prepared.saturating_add(named), u64::saturating_add)
+    let certified = channels().map(of_channel).fold(0, u64::saturating_add).saturating_mul(ways);
+    certified.saturating_add(prepared).saturating_add(named)
 }
 
 fn of_channel(channel: &ChannelJson) -> u64 {
@@ -157,7 +163,6 @@ mod tests {
     use crate::channel::work::counted;
     use crate::channel::{Axis, Bitmap, Channel, Part, Pattern, PatternSet, Strip};
     use crate::plan::{Block, Plan};
-    use crate::schema::Schema;
     use proptest::prelude::*;
 
     fn any_set(k: usize) -> impl Strategy<Value = PatternSet> {

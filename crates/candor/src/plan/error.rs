@@ -151,6 +151,19 @@ pub enum PlanError {
         "a prior takes an attribute that is answered by one matrix of its own, and one probability for each of its categories"
     )]
     Prior,
+    /// The stated guarantee is that of an older program, which took every combination of categories to be possible.
+    #[error(
+        "the plan states {what} as {stated}, but it is {actual}: the attribute is tied to others, which the program that \
+         wrote the plan did not take into account. Its channels are unharmed, and responses collected under it stay usable"
+    )]
+    Understated {
+        /// Of what.
+        what: String,
+        /// As stated.
+        stated: String,
+        /// As computed.
+        actual: String,
+    },
     /// The stated guarantee is not the true one.
     #[error("the plan states {what} as {stated}, but as it stands it is {actual}: do not trust this file")]
     Guarantee {

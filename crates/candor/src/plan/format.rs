@@ -245,6 +245,23 @@ impl Plan {
     /// # Errors
     /// [`PlanError::TooCostly`] with its cost, or as [`Plan::from_json`].
     pub fn from_json_within(text: &str, steps: u64) -> Result<Plan, PlanError> {
+        let (plan, understated) = read(text, steps)?;
+        understated.map_or(Ok(plan), Err)
+    }
+
+    /// Reads a plan file as [`Plan::from_json_within`] does, also one that states too small an epsilon of tied attributes
+    /// because an older program wrote it; gives the plan with its true guarantee and the same fingerprint.
+    ///
+    /// # Errors
+    /// As [`Plan::from_json_within`], but for [`PlanError::Understated`].
+    pub fn restated(text: &str, steps: u64) -> Result<Plan, PlanError> {
+        read(text, steps).map(|(plan, _)| plan)
+    }
+}
+
+/// The plan of a file, and how it states too little, if it does for a reason that is known.
+fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> {
+    {
         let json = |error: serde_json::Error| PlanError::Json(error.to_string());
         let header: Header = serde_json::from_str(text).map_err(json)?;
         if header.format.as_deref() != Some(FORMAT) {
@@ -257,7 +274,7 @@ impl Plan {
         }
         let file: PlanJson = serde_json::from_str(text).map_err(json)?;
         let schema = Schema::from_json(file.schema)?;
-        let cost = cost(&file.blocks, schema.attributes().len());
+        let cost = cost(&file.blocks, &schema);
         if cost > steps {
             return Err(PlanError::TooCostly { cost, limit: steps });
         }
@@ -272,7 +289,7 @@ impl Plan {
         }
         if file.fingerprint != fingerprint(&schema, &blocks, covered).as_str() {
             let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
-            let actual = (cost <= CHEAP).then(|| Guarantee::of(&blocks).epsilon());
+            let actual = (cost <= CHEAP).then(|| Guarantee::of(&schema, &blocks).epsilon());
             return Err(PlanError::Fingerprint { actual, stated });
         }
         let plan = Plan::new(schema, blocks)?;
@@ -281,11 +298,21 @@ impl Plan {
             Some(known) => plan.with_prior(known.attribute, known.shares)?,
             None => plan,
         };
-        file.guarantee.check(&GuaranteeJson::of(&plan.schema, &plan.guarantee, plan.for_prior.as_ref()))?;
+        let states = |guarantee: &Guarantee| {
+            file.guarantee.check(&GuaranteeJson::of(&plan.schema, guarantee, plan.for_prior.as_ref()))
+        };
+        let understated = match states(&plan.guarantee) {
+            Err(PlanError::Guarantee { what, stated, actual })
+                if states(&Guarantee::of_untied(&plan.blocks)).is_ok() =>
+            {
+                Some(PlanError::Understated { what, stated, actual })
+            }
+            other => other.map(|()| None)?,
+        };
         let origin = file.origin.map(|origin| Origin {
             method: origin.method,
             requested: origin.requested.into_iter().map(|text| text?.parse().ok()).collect(),
         });
-        Ok(plan.with_origin(origin.unwrap_or_default()))
+        Ok((plan.with_origin(origin.unwrap_or_default()), understated))
     }
 }

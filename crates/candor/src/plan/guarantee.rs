@@ -2,8 +2,9 @@
 
 use num_traits::One;
 
-use super::Block;
+use super::{Block, tied};
 use crate::channel::{Channel, Epsilon, Rational};
+use crate::schema::Schema;
 
 /// The certified losses of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +22,9 @@ pub struct AttributeGuarantee {
     /// For a reader of this attribute's answer alone; `None` if it has no answer of its own (a
     /// matrix over a cross-classification, a strip over several attributes).
     pub marginal: Option<Epsilon>,
-    /// For a reader of the whole response who knows all other attributes. This is what a
-    /// respondent should be told.
+    /// For a reader of the whole response who knows all attributes that are not tied to this one
+    /// ([`Schema::components`]): the largest loss between possible records that agree there. This is what a respondent
+    /// should be told.
     pub conditional: Epsilon,
     /// The probability that the answer is, or contains, the truth; of a matrix the smallest over
     /// categories. `None` where answers are not about the attribute alone, or not every channel asks about it.
@@ -33,7 +35,18 @@ impl Guarantee {
     /// Blocks are answered independently: their ratios of likelihoods multiply (exactly; the
     /// logarithm is taken and rounded once). Within a block the public lottery tells nothing about
     /// the truth: the worst channel counts.
-    pub(super) fn of(blocks: &[Block]) -> Guarantee {
+    pub(super) fn of(schema: &Schema, blocks: &[Block]) -> Guarantee {
+        let mut guarantee = Guarantee::of_untied(blocks);
+        for component in schema.components().iter().filter(|component| component.is_tied()) {
+            let together = tied::conditional(schema, blocks, component).min(guarantee.epsilon);
+            let attributes = guarantee.attributes.iter_mut();
+            attributes.filter(|a| component.attributes().contains(&a.attribute)).for_each(|a| a.conditional = together);
+        }
+        guarantee
+    }
+
+    /// The same if every combination of categories were possible: then attributes change one at a time.
+    pub(super) fn of_untied(blocks: &[Block]) -> Guarantee {
         let blocks: Vec<(Option<Rational>, Vec<AttributeGuarantee>)> = blocks.iter().map(of_block).collect();
         // Reducing the fraction after every block would cost more than all the rest.
         let parities = blocks.iter().map(|(parity, _)| parity.as_ref());

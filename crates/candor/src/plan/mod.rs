@@ -6,6 +6,7 @@
 
 mod error;
 mod fingerprint;
+mod tied;
 mod guarantee;
 mod for_prior;
 mod blocks_json;
@@ -160,7 +161,7 @@ impl Plan {
     /// of responses could not be told apart.
     pub fn new(schema: Schema, blocks: Vec<Block>) -> Result<Plan, PlanError> {
         check(&schema, &blocks)?;
-        let guarantee = Guarantee::of(&blocks);
+        let guarantee = Guarantee::of(&schema, &blocks);
         let fingerprint = fingerprint(&schema, &blocks, None);
         let (origin, version) = (Origin::default(), version(&schema, &blocks, None));
         let columns = response_columns(&schema, &blocks);

@@ -8,11 +8,13 @@ mod asked_if;
 mod attribute;
 mod cross;
 mod conditions;
+mod possible;
 
 pub use asked_if::{AskedIf, NOT_ASKED};
 pub use attribute::{Attribute, Kind};
 pub use cross::{CROSS, parts};
 pub use error::SchemaError;
+pub use possible::Component;
 
 use serde::{Deserialize, Serialize};
 

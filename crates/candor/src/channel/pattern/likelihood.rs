@@ -30,7 +30,7 @@ impl Pattern {
         }
     }
 
-    fn parity_of(&self, view: &View) -> Option<Rational> {
+    pub(super) fn parity_of(&self, view: &View) -> Option<Rational> {
         match view {
             View::Exact(likelihoods) => {
                 let (largest, smallest) = likelihoods.extremes();
@@ -78,7 +78,7 @@ impl Pattern {
         (self.parity_of(&view), self.conditionals_of(&view))
     }
 
-    fn conditionals_of(&self, view: &View) -> Vec<Epsilon> {
+    pub(super) fn conditionals_of(&self, view: &View) -> Vec<Epsilon> {
         let attributes = 0..self.axes.len();
         match view {
             View::Exact(likelihoods) => attributes.map(|attribute| likelihoods.conditional(attribute)).collect(),
@@ -88,7 +88,7 @@ impl Pattern {
     }
 
     /// How the likelihoods of all patterns are looked at.
-    fn view(&self) -> View {
+    pub(super) fn view(&self) -> View {
         match self.likelihoods() {
             Some(likelihoods) => View::Exact(likelihoods),
             None if self.axes.len() <= MAX_ENUMERATED => View::Floats(self.floats()),
@@ -296,7 +296,7 @@ pub struct Likelihoods {
 pub(crate) const MAX_EXACT: usize = 12;
 
 /// What is known of the likelihoods of all patterns.
-enum View {
+pub(super) enum View {
     /// Exact numbers, of few attributes without resampling.
     Exact(Likelihoods),
     /// Floats with a proven error, of up to [`MAX_ENUMERATED`] attributes.
@@ -306,11 +306,11 @@ enum View {
 }
 
 /// `X(S)` of every pattern as floats with a relative error.
-struct Floats {
+pub(super) struct Floats {
     /// The attributes that make a difference, in the order of the bits of a pattern's number.
-    seen: Vec<usize>,
-    values: Vec<f64>,
-    error: f64,
+    pub(super) seen: Vec<usize>,
+    pub(super) values: Vec<f64>,
+    pub(super) error: f64,
 }
 
 impl Floats {
@@ -336,6 +336,32 @@ impl Likelihoods {
         let largest = self.values.iter().max().expect("the pattern without misses is always possible");
         let smallest = self.values.iter().min().expect("the pattern without misses is always possible");
         (largest, smallest)
+    }
+
+    /// The attributes that make a difference, in the order of the bits of a pattern's number.
+    pub(super) fn seen(&self) -> &[usize] {
+        &self.seen
+    }
+
+    /// The class of each pattern.
+    pub(super) fn classes(&self) -> &[u32] {
+        &self.class
+    }
+
+    /// The likelihoods of all classes, from the smallest on, up to a factor.
+    pub(super) fn ordered(&self) -> Vec<&BigUint> {
+        let mut ordered: Vec<&BigUint> = self.values.iter().collect();
+        ordered.sort_unstable();
+        ordered
+    }
+
+    /// The place of each class in [`Likelihoods::ordered`].
+    pub(super) fn ranks(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        order.sort_unstable_by_key(|&class| &self.values[class]);
+        let mut ranks = vec![0; order.len()];
+        order.into_iter().enumerate().for_each(|(rank, class)| ranks[class] = rank);
+        ranks
     }
 
     fn conditional(&self, attribute: usize) -> Epsilon {

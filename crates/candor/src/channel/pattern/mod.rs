@@ -20,6 +20,7 @@
 mod bounds;
 mod rates;
 mod likelihood;
+mod change;
 mod marginal;
 
 use num_bigint::BigUint;

@@ -1,12 +1,16 @@
-//! What everything that is sent tells about one attribute: the way that a lottery drew, together with what it answers.
+//! How well one attribute can be guessed from everything that is sent, channel IDs included.
 //!
-//! Every category of every attribute is taken to be equally likely beforehand, independently of the others. Then answers about
-//! other attributes tell nothing about this one: blocks are independent; how likely a pattern makes an answer depends on each
-//! attribute only by whether its own answer hits; and of a strip only the number of its cells with each category counts. So
-//! each channel is looked at from the attribute alone, and no record is ever written out.
+//! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component; other
+//! attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it: blocks are
+//! independent; how likely a pattern makes an answer depends on each attribute only by whether its own answer hits; and of
+//! a strip only the number of its cells with each category counts. So each channel is looked at from the attribute alone,
+//! and only the records of a component are ever written out.
 
 use candor::channel::{Channel, Matrix, Pattern, Strip};
 use candor::plan::{Block, Plan};
+
+use crate::tied;
+use crate::view::View;
 
 /// How well an attribute can be guessed from everything that is sent, if nothing is known beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +19,8 @@ pub struct Guess {
     pub probability: f64,
     /// How likely somebody can come to think one category: the largest posterior of any.
     pub worst_posterior: f64,
+    /// Whether both are exact; else they are upper bounds.
+    pub exact: bool,
 }
 
 /// How well each randomized attribute can be guessed, in the order of the schema.
@@ -26,6 +32,18 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
         block.attributes().iter().enumerate().map(about).collect()
     };
     let mut found: Vec<(usize, Guess)> = plan.blocks().iter().flat_map(in_block).collect();
+    for component in plan.schema().components().iter().filter(|component| component.is_tied()) {
+        for (attribute, view) in tied::views(plan, component) {
+            let uniform = vec![1.0 / plan.schema().size(attribute) as f64; plan.schema().size(attribute)];
+            let uniform = tied::possible(&view, &uniform);
+            let guess = Guess {
+                probability: view.guess(&uniform).min(1.0),
+                worst_posterior: view.worst_posterior(&uniform),
+                exact: !matches!(view, View::Bounded { .. }),
+            };
+            found.iter_mut().filter(|(other, _)| *other == attribute).for_each(|(_, known)| *known = guess);
+        }
+    }
     found.sort_by_key(|&(attribute, _)| attribute);
     found.into_iter().map(|(_, guess)| guess).collect()
 }
@@ -33,18 +51,19 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
 /// The way drawn is known: the best guess is right as often as on average over the ways, and the most telling way is the worst.
 fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     let categories = plan.schema().size(block.attributes()[place]);
-    block.shares().fold(Guess { probability: 0.0, worst_posterior: 0.0 }, |sum, (share, channel)| {
+    block.shares().fold(Guess { probability: 0.0, worst_posterior: 0.0, exact: true }, |sum, (share, channel)| {
         let here = of_channel(channel, place, categories);
         Guess {
             probability: sum.probability + share * here.probability,
             worst_posterior: sum.worst_posterior.max(here.worst_posterior),
+            exact: true,
         }
     })
 }
 
 /// How well the attribute at a place of its block, of so many categories, can be guessed from an answer of one channel.
 pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
-    let same = |p: f64| Guess { probability: p, worst_posterior: p };
+    let same = |p: f64| Guess { probability: p, worst_posterior: p, exact: true };
     match channel {
         Channel::Pattern(pattern) => same(of_pattern(pattern, place)),
         Channel::Strip(strip) => same(of_strip(strip, place, categories)),
@@ -53,6 +72,7 @@ pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
             Guess {
                 probability: posteriors.iter().map(|told| told.chance * told.posterior).sum::<f64>().min(1.0),
                 worst_posterior: posteriors.iter().map(|told| told.posterior).fold(0.0, f64::max),
+                exact: true,
             }
         }
     }
