@@ -96,7 +96,9 @@ async fn main() -> ExitCode {
     crowd.iter().for_each(tokio::task::JoinHandle::abort);
     server.kill().expect("the server was running");
     server.wait().expect("it ends");
-    let stored = open_store(&survey, None).await.expect("the database").responses().await.expect("days");
+    let store = open_store(&survey, None).await.expect("the database");
+    store.close().await.expect("all at their places");
+    let stored = store.responses().await.expect("days");
     println!(
         "of {connections} connections {opened} were let in, and left; {RESPONDENTS} others answered meanwhile, the last after {longest:.1?}; {stored} responses stored"
     );

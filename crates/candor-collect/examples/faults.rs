@@ -146,7 +146,7 @@ fn make(folder: &Path) -> Survey {
 
 async fn verify(survey: &Survey, database: Option<&str>, total: usize) -> String {
     let store = open_store(survey, database).await.expect("the database opens");
-    store.settled().await.expect("all at their places");
+    store.close().await.expect("all at their places");
     let mut found: HashMap<String, usize> = HashMap::new();
     let mut after = 0;
     loop {

@@ -188,12 +188,11 @@ pub async fn invite(store: &Store, count: usize) -> Result<Vec<String>, StoreErr
 /// How many responses are read from the database at once.
 const PAGE: i64 = 10_000;
 
-/// Hands all responses on as lines of JSON, in the order of their random places. Gives their number.
+/// Hands all settled responses on as lines of JSON, in the order of their random places. Gives their number.
 ///
 /// # Errors
 /// If the database cannot be read, or the lines not be written.
 pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, CollectError> {
-    store.settled().await?;
     let (mut after, mut written) = (0, 0);
     loop {
         let page = store.page(after, PAGE).await?;
@@ -208,7 +207,7 @@ pub async fn write_lines(store: &Store, mut output: impl Write) -> Result<u64, C
     Ok(written)
 }
 
-/// Writes all responses to a table, in the order of their random places, with the plan's fingerprint. Gives their number.
+/// Writes all settled responses to a table, in the order of their random places, with the plan's fingerprint. Gives their number.
 ///
 /// # Errors
 /// If there are none, or they cannot be written.

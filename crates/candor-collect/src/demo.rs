@@ -12,7 +12,7 @@ use candor_design::{Request, design};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use crate::collector::{CollectError, Serving, collect};
+use crate::collector::{CollectError, Serving, collect, open_store};
 use crate::random::secret;
 use crate::simulate::{body_of, post, responses};
 use crate::survey::Survey;
@@ -56,6 +56,9 @@ pub async fn run(address: SocketAddr, respondents: usize, once: bool, say: impl 
     }
     drop(done);
     joined(server).await?;
+    let store = open_store(&survey, None).await?;
+    store.close().await?;
+    store.end().await;
     say(&format!(
         "Everything is in {}; export it with: candor-collect export {0} -o responses.csv\n",
         folder.display()

@@ -280,7 +280,6 @@ async fn report(State(service): State<Arc<Service>>, headers: HeaderMap) -> Resu
 async fn download(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     service.check_token(&headers)?;
     let failed = |detail: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "download", detail);
-    service.store.settled().await.map_err(|error| failed(error.to_string()))?;
     let page = service.store.page(0, MOST_DOWNLOADED + 1).await.map_err(|error| failed(error.to_string()))?;
     if page.len() as i64 > MOST_DOWNLOADED {
         return Err(failed(format!(

@@ -15,6 +15,7 @@ pub mod tokens;
 pub mod admission;
 pub mod tallies;
 pub mod batches;
+pub mod waiting;
 pub mod store;
 pub mod writer;
 pub mod problem;

@@ -9,9 +9,9 @@ use candor::randomness::Source;
 ///
 /// # Panics
 /// If the operating system gives none: nothing may go on then.
-fn fresh() -> [u8; 24] {
+pub(crate) fn fresh<const N: usize>() -> [u8; N] {
     let source = Source::from_os().expect("the operating system gives randomness");
-    let mut bytes = [0; 24];
+    let mut bytes = [0; N];
     source.stream(0).fill_bytes(&mut bytes);
     bytes
 }
@@ -30,14 +30,13 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
 
 /// A secret of 192 bits, in hexadecimal digits.
 pub fn secret() -> String {
-    hex(&fresh())
+    hex(&fresh::<24>())
 }
 
 /// A random place for a response.
 pub fn place() -> i64 {
-    let [a, b, c, d, e, f, g, h, ..] = fresh();
     // Places are positive, so that pages begin after 0.
-    (i64::from_be_bytes([a, b, c, d, e, f, g, h]) & i64::MAX).max(1)
+    (i64::from_be_bytes(fresh()) & i64::MAX).max(1)
 }
 
 /// The SHA-256 of a text, in hexadecimal digits.

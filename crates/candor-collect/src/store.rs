@@ -1,7 +1,8 @@
 //! What is kept: responses, and apart from them which invitations and ids were used, totals by day, and counts.
 //!
-//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it. What has just arrived
-//! lies together for a moment, one row for each commit: to put each response at its place at once would write a page of the file for each.
+//! A row of responses holds the answer and a random place, nothing else. Nothing in the other tables leads to it, and no row is written when
+//! its response arrives: that would tell the order, in SQLite's write-ahead log and in PostgreSQL's system columns. What
+//! arrives [waits](crate::waiting) until there is a batch, which is settled in one transaction.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -11,11 +12,12 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions, AnyRow};
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyPool, Row, Transaction};
 
-use crate::random::{place, secret};
+use crate::random::secret;
 use crate::tallies::KeptRow;
+use crate::waiting::{Key, KeyFile, Waiting, new_key, opened, sealed};
 
 /// The version of the tables; each step of [`steps`] leads to the next.
-const VERSION: usize = 3;
+const VERSION: usize = 4;
 
 /// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +55,11 @@ pub enum StoreError {
         /// Why.
         error: std::io::Error,
     },
+    /// Responses that wait under a key that is not there.
+    #[error(
+        "{} is not the key file of this database: responses that wait to be settled cannot be read; put the file back that was copied with it", .0.display()
+    )]
+    OtherWaitingKey(PathBuf),
     /// What the database holds is not what was written.
     #[error("the database holds {0}, which candor-collect never wrote")]
     Damaged(String),
@@ -62,8 +69,14 @@ pub enum StoreError {
 #[derive(Clone)]
 pub struct Store {
     pool: AnyPool,
-    postgres: bool,
+    /// The file of a SQLite database; none with PostgreSQL.
+    file: Option<PathBuf>,
 }
+
+/// The right to change what waits: nobody else does meanwhile. Dropping it gives the right back.
+///
+/// In PostgreSQL the lock of [`stay`] is enough, and old versions are out of reach of SQL.
+pub(crate) struct Hold(Option<(KeyFile, Option<Key>)>);
 
 /// Which counts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +113,23 @@ fn steps(postgres: bool) -> [Vec<String>; VERSION] {
     let second = vec!["DELETE FROM tallies".to_owned(), format!("CREATE TABLE published {counts}")];
     let arrivals =
         format!("CREATE TABLE arrivals (place {place} PRIMARY KEY, spent TEXT NOT NULL, responses TEXT NOT NULL)");
-    [first, second, vec![arrivals]]
+    // What arrived lay together by commits, which told the order: it is settled, and from here on a batch waits in `waiting`.
+    let (ids, rows, row, bytes) = match postgres {
+        true => (
+            "json_array_elements_text(CAST(spent AS JSON)) AS id(value)",
+            "json_array_elements(CAST(responses AS JSON)) AS one(value)",
+            "CAST(one.value ->> 0 AS BIGINT), one.value ->> 1",
+            "BYTEA",
+        ),
+        false => ("json_each(spent) AS id", "json_each(responses) AS one", "one.value ->> 0, one.value ->> 1", "BLOB"),
+    };
+    let waiting = vec![
+        format!("INSERT INTO spent (hash) SELECT id.value FROM arrivals, {ids} ORDER BY 1"),
+        format!("INSERT INTO responses (place, response) SELECT {row} FROM arrivals, {rows} ORDER BY 1"),
+        "DROP TABLE arrivals".to_owned(),
+        format!("CREATE TABLE waiting (slot INTEGER PRIMARY KEY, version {bytes} NOT NULL)"),
+    ];
+    [first, second, vec![arrivals], waiting]
 }
 
 impl Store {
@@ -112,14 +141,19 @@ impl Store {
     pub async fn open(database: &str, fingerprint: &str, connections: u32) -> Result<Store, StoreError> {
         sqlx::any::install_default_drivers();
         let postgres = database.starts_with("postgres:") || database.starts_with("postgresql:");
+        let file = (!postgres).then(|| PathBuf::from(database));
+        if let Some(path) = &file {
+            owner_only(path).map_err(|error| StoreError::File { path: path.clone(), error })?;
+        }
         let url = if postgres { database.to_owned() } else { format!("sqlite://{database}?mode=rwc") };
         let options: AnyConnectOptions = url.parse()?;
         let pool = AnyPoolOptions::new().max_connections(connections).after_connect(move |connection, _| {
             Box::pin(async move {
-                // What is acknowledged is on the disk.
+                // What is acknowledged is on the disk, and what is deleted is not.
                 let pragmas = [
                     "journal_mode = WAL",
                     "synchronous = FULL",
+                    "secure_delete = ON",
                     "busy_timeout = 10000",
                     "cache_size = -32000",
                     "wal_autocheckpoint = 16000",
@@ -131,12 +165,15 @@ impl Store {
             })
         });
         let pool = pool.connect_with(options).await?;
-        let store = Store { pool, postgres };
-        store.migrate(fingerprint).await?;
+        let store = Store { pool, file };
+        if store.migrate(fingerprint).await? {
+            store.forget().await?;
+        }
         Ok(store)
     }
 
-    async fn migrate(&self, fingerprint: &str) -> Result<(), StoreError> {
+    /// Makes the tables, or leads them to those of today. Returns whether an earlier version may have left traces.
+    async fn migrate(&self, fingerprint: &str) -> Result<bool, StoreError> {
         sqlx::query("CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
             .execute(&self.pool)
             .await?;
@@ -145,7 +182,7 @@ impl Store {
         if version > VERSION {
             return Err(StoreError::Version(version));
         }
-        for statement in steps(self.postgres).iter().skip(version).flatten() {
+        for statement in steps(self.file.is_none()).iter().skip(version).flatten() {
             sqlx::query(statement).execute(&mut *transaction).await?;
         }
         set_meta(&mut transaction, "version", &VERSION.to_string()).await?;
@@ -160,6 +197,52 @@ impl Store {
             }
         }
         transaction.commit().await?;
+        Ok((1..VERSION).contains(&version))
+    }
+
+    /// The right to change what waits.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::File`] if the key file of a SQLite database cannot be used.
+    pub(crate) fn hold(&self) -> Result<Hold, StoreError> {
+        let Some(path) = &self.file else { return Ok(Hold(None)) };
+        let held = KeyFile::hold(path).map_err(|error| StoreError::File { path: KeyFile::of(path), error })?;
+        Ok(Hold(Some((held, None))))
+    }
+
+    /// Removes what deleting and rewriting left behind: in SQLite the write-ahead log and free pages, in PostgreSQL the transaction
+    /// numbers and places of rows.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn forget(&self) -> Result<(), StoreError> {
+        if self.file.is_some() {
+            sqlx::query("VACUUM").execute(&self.pool).await?;
+            return self.truncate_log().await;
+        }
+        let mut transaction = self.begin().await?;
+        sqlx::query("UPDATE meta SET value = value WHERE name = 'server'").execute(&mut *transaction).await?;
+        for (table, order) in [("responses", "place"), ("invitations", "hash"), ("spent", "hash")] {
+            for statement in [
+                format!("CREATE TEMPORARY TABLE rewritten ON COMMIT DROP AS SELECT * FROM {table}"),
+                format!("TRUNCATE {table}"),
+                format!("INSERT INTO {table} SELECT * FROM rewritten ORDER BY {order}"),
+                "DROP TABLE rewritten".to_owned(),
+            ] {
+                sqlx::query(&statement).execute(&mut *transaction).await?;
+            }
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Moves SQLite's write-ahead log into the database and empties it, unless somebody is reading just now.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub(crate) async fn truncate_log(&self) -> Result<(), StoreError> {
+        if self.file.is_some() {
+            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_all(&self.pool).await?;
+        }
         Ok(())
     }
 
@@ -179,17 +262,19 @@ impl Store {
         Ok(self.pool.acquire().await?)
     }
 
-    /// Makes this server the one that collects; what another one begins from now on is refused. What arrived before is put at its
-    /// places. Gives its name.
+    /// Makes this server the one that collects; what another one begins from now on is rejected. Returns its name.
     ///
     /// # Errors
     /// If the database is not to be had.
     pub async fn take_over(&self) -> Result<String, StoreError> {
         let server = secret();
+        let mut hold = self.hold()?;
         let mut transaction = self.begin().await?;
         set_meta(&mut transaction, "server", &server).await?;
-        settle(&mut transaction).await?;
+        let waits = waiting(&mut transaction, &hold).await?;
+        put_waiting(&mut transaction, &mut hold, &waits).await?;
         transaction.commit().await?;
+        hold.commit()?;
         Ok(server)
     }
 
@@ -215,14 +300,28 @@ impl Store {
         Ok(meta(&mut self.begin().await?, "closed").await?.is_some())
     }
 
-    /// Closes the survey: no further response is accepted.
+    /// Closes the survey: no further response is accepted, what waits is settled, and the order of writing is forgotten.
     ///
     /// # Errors
     /// If the database is not to be had.
     pub async fn close(&self) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        set_meta(&mut transaction, "closed", "yes").await?;
-        Ok(transaction.commit().await?)
+        {
+            let hold = self.hold()?;
+            let mut transaction = self.begin().await?;
+            set_meta(&mut transaction, "closed", "yes").await?;
+            settle_waiting(&mut transaction, &hold).await?;
+            transaction.commit().await?;
+        }
+        self.forget().await
+    }
+
+    /// What is acknowledged and not settled yet.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn waiting(&self) -> Result<Waiting, StoreError> {
+        let hold = self.hold()?;
+        waiting(&mut self.begin().await?, &hold).await
     }
 
     /// Adds invitations, by the hashes of their codes.
@@ -246,7 +345,7 @@ impl Store {
         Ok((row.get::<i64, _>(0) as u64, row.get::<i64, _>(1) as u64))
     }
 
-    /// The number of responses of each day that had any.
+    /// The number of settled responses of each day that had any.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -255,7 +354,7 @@ impl Store {
         Ok(rows.iter().map(|row| (row.get(0), row.get::<i64, _>(1) as u64)).collect())
     }
 
-    /// The number of responses.
+    /// The number of settled responses.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -263,19 +362,7 @@ impl Store {
         Ok(self.days().await?.iter().map(|(_, responses)| responses).sum())
     }
 
-    /// Puts what has arrived at its places; whoever reads responses does this first.
-    ///
-    /// # Errors
-    /// If the database is not to be had.
-    pub async fn settled(&self) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        // The same row that a server locks when it stores.
-        sqlx::query("UPDATE meta SET value = value WHERE name = 'server'").execute(&mut *transaction).await?;
-        settle(&mut transaction).await?;
-        Ok(transaction.commit().await?)
-    }
-
-    /// The next responses after a place, in the order of their random places.
+    /// The next settled responses after a place, in the order of their random places.
     ///
     /// # Errors
     /// If the database is not to be had.
@@ -375,51 +462,115 @@ pub(crate) async fn find(
     Ok(sqlx::query(&statement).bind(list(hashes)).fetch_all(&mut **transaction).await?)
 }
 
-/// Stores what has arrived: the ids that are spent, and the responses, each with the random place it will have. Neither list tells the order.
-pub(crate) async fn arrive(
-    transaction: &mut Transaction<'_, Any>,
-    mut spent: Vec<&str>,
-    responses: &[&str],
-) -> Result<(), StoreError> {
-    spent.sort_unstable();
-    let mut placed: Vec<(i64, &str)> = responses.iter().map(|response| (place(), *response)).collect();
-    placed.sort_unstable();
-    let insert = sqlx::query("INSERT INTO arrivals (place, spent, responses) VALUES ($1, $2, $3)").bind(place());
-    insert.bind(list(&spent)).bind(list(&placed)).execute(&mut **transaction).await?;
-    Ok(())
+impl Hold {
+    /// Makes the version that was put last the valid one: call it once its transaction is committed. Before, nothing of it is readable.
+    pub(crate) fn commit(&mut self) -> Result<(), StoreError> {
+        let Some((held, key)) = self.0.as_mut().and_then(|(held, next)| Some((held, next.take()?))) else {
+            return Ok(());
+        };
+        held.replace(key).map_err(|error| StoreError::File { path: held.path().to_owned(), error })
+    }
 }
 
-/// Puts what has arrived at its places. Whoever does it holds the lock of [`stay`] or [`settled`](Store::settled): nothing arrives meanwhile.
-pub(crate) async fn settle(transaction: &mut Transaction<'_, Any>) -> Result<(), StoreError> {
-    let (ids, rows, row) = match transaction.backend_name() {
-        "PostgreSQL" => (
-            "json_array_elements_text(CAST(spent AS JSON)) AS id(value)",
-            "json_array_elements(CAST(responses AS JSON)) AS one(value)",
-            "CAST(one.value ->> 0 AS BIGINT), one.value ->> 1",
-        ),
-        _ => ("json_each(spent) AS id", "json_each(responses) AS one", "one.value ->> 0, one.value ->> 1"),
+/// What is acknowledged and not settled yet.
+pub(crate) async fn waiting(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<Waiting, StoreError> {
+    Ok(current(transaction, hold).await?.1)
+}
+
+/// The slot of the valid version, and what it says.
+async fn current(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<(i32, Waiting), StoreError> {
+    let rows = sqlx::query("SELECT slot, version FROM waiting").fetch_all(&mut **transaction).await?;
+    if rows.is_empty() {
+        return Ok((0, Waiting::default()));
+    }
+    let read = |row: &AnyRow| {
+        let version: Vec<u8> = row.get(1);
+        let text = match &hold.0 {
+            Some((held, _)) => opened(held.key(), &version)?,
+            None => String::from_utf8(version).ok()?,
+        };
+        Some((row.get::<i64, _>(0) as i32, Waiting::from_json(&text)?))
     };
-    let spend = format!("INSERT INTO spent (hash) SELECT id.value FROM arrivals, {ids} ORDER BY 1");
-    let place = format!("INSERT INTO responses (place, response) SELECT {row} FROM arrivals, {rows} ORDER BY 1");
-    for statement in [&spend, &place, "DELETE FROM arrivals"] {
-        sqlx::query(statement).execute(&mut **transaction).await?;
+    rows.iter().find_map(read).ok_or_else(|| match &hold.0 {
+        Some((held, _)) => StoreError::OtherWaitingKey(held.path().to_owned()),
+        None => StoreError::Damaged("something else where responses wait".to_owned()),
+    })
+}
+
+/// Stores what waits in place of what waited before; in SQLite [`Hold::commit`] makes it valid.
+pub(crate) async fn put_waiting(
+    transaction: &mut Transaction<'_, Any>,
+    hold: &mut Hold,
+    waits: &Waiting,
+) -> Result<(), StoreError> {
+    let (slot, _) = current(transaction, hold).await?;
+    match &mut hold.0 {
+        Some((_, next)) => {
+            let key = new_key();
+            put_version(transaction, 1 - slot, sealed(&key, &waits.to_json())).await?;
+            *next = Some(key);
+        }
+        None => {
+            // Not an update: that would leave the last version in the table's file.
+            sqlx::query("TRUNCATE waiting").execute(&mut **transaction).await?;
+            put_version(transaction, 0, waits.to_json().into_bytes()).await?;
+        }
     }
     Ok(())
 }
 
-/// Notes that these invitations are used.
-pub(crate) async fn use_invitations(transaction: &mut Transaction<'_, Any>, hashes: &[&str]) -> Result<(), StoreError> {
-    let list = unfolded(transaction);
-    let statement = format!("UPDATE invitations SET used = 1 WHERE hash IN (SELECT value FROM {list})");
-    for_all(transaction, &statement, hashes).await
+async fn put_version(transaction: &mut Transaction<'_, Any>, slot: i32, version: Vec<u8>) -> Result<(), StoreError> {
+    let statement = "INSERT INTO waiting (slot, version) VALUES ($1, $2) \
+                     ON CONFLICT (slot) DO UPDATE SET version = excluded.version";
+    sqlx::query(statement).bind(slot).bind(version).execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Settles all that waits, and nothing else: what the last version says is exactly what is settled.
+pub(crate) async fn settle_waiting(transaction: &mut Transaction<'_, Any>, hold: &Hold) -> Result<Waiting, StoreError> {
+    let waits = waiting(transaction, hold).await?;
+    if waits.is_empty() {
+        return Ok(waits);
+    }
+    settle(transaction, &waits).await?;
+    let nothing = Waiting::default().to_json();
+    let (clear, version) = match &hold.0 {
+        Some((held, _)) => ("DELETE FROM waiting", sealed(held.key(), &nothing)),
+        None => ("TRUNCATE waiting", nothing.into_bytes()),
+    };
+    sqlx::query(clear).execute(&mut **transaction).await?;
+    put_version(transaction, 0, version).await?;
+    Ok(waits)
+}
+
+/// Puts a batch at its places: what is written follows from the set and from random places, not from the order of arrival.
+pub(crate) async fn settle(transaction: &mut Transaction<'_, Any>, batch: &Waiting) -> Result<(), StoreError> {
+    let (rows, row) = match transaction.backend_name() {
+        "PostgreSQL" => {
+            ("json_array_elements(CAST($1 AS JSON)) AS one(value)", "CAST(one.value ->> 0 AS BIGINT), one.value ->> 1")
+        }
+        _ => ("json_each($1) AS one", "one.value ->> 0, one.value ->> 1"),
+    };
+    let placed: Vec<(&i64, &String)> = batch.responses.iter().collect();
+    let insert = format!("INSERT INTO responses (place, response) SELECT {row} FROM {rows} ORDER BY 1");
+    for_all(transaction, &insert, &placed).await?;
+    let ids: Vec<&String> = batch.ids.iter().collect();
+    let insert = format!("INSERT INTO spent (hash) SELECT value FROM {} ORDER BY 1", unfolded(transaction));
+    for_all(transaction, &insert, &ids).await?;
+    let invitations: Vec<&String> = batch.invitations.iter().collect();
+    if !invitations.is_empty() {
+        let list = unfolded(transaction);
+        let update = format!("UPDATE invitations SET used = 1 WHERE hash IN (SELECT value FROM {list})");
+        for_all(transaction, &update, &invitations).await?;
+    }
+    for (day, responses) in &batch.days {
+        count_day(transaction, day, *responses).await?;
+    }
+    Ok(())
 }
 
 /// Adds to the responses of a day.
-pub(crate) async fn count_day(
-    transaction: &mut Transaction<'_, Any>,
-    day: &str,
-    responses: usize,
-) -> Result<(), StoreError> {
+async fn count_day(transaction: &mut Transaction<'_, Any>, day: &str, responses: u64) -> Result<(), StoreError> {
     let statement = "INSERT INTO days (day, responses) VALUES ($1, $2) \
                      ON CONFLICT (day) DO UPDATE SET responses = days.responses + excluded.responses";
     sqlx::query(statement).bind(day.to_owned()).bind(responses as i64).execute(&mut **transaction).await?;
@@ -443,6 +594,24 @@ pub(crate) async fn keep(
         query.execute(&mut **transaction).await?;
     }
     set_meta(transaction, name, numbers).await
+}
+
+/// Makes the file of a SQLite database readable to its owner alone; SQLite gives its other files the same rights.
+fn owner_only(path: &Path) -> std::io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?;
+    #[cfg(unix)]
+    for path in ["", "-wal", "-shm"].map(|end| format!("{}{end}", path.display())) {
+        let rights = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        match std::fs::set_permissions(path, rights) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Holds the file of a database for one server; it is free again when this is dropped.

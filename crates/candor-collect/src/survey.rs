@@ -42,6 +42,9 @@ pub struct Wording {
     /// How many responses are accepted in a second, at most.
     #[serde(default = "per_second")]
     pub per_second: u32,
+    /// How many responses are stored together in random order, at least; until then they wait.
+    #[serde(default = "batch")]
+    pub batch: usize,
     /// How many responses make a batch, at least, if results are public: only closed batches are.
     #[serde(default)]
     pub public_results: Option<u64>,
@@ -55,6 +58,10 @@ pub struct Wording {
 
 fn margin() -> f64 {
     0.03
+}
+
+fn batch() -> usize {
+    20
 }
 
 fn per_second() -> u32 {
@@ -123,6 +130,9 @@ pub struct Survey {
 
 /// A plan whose draws take longer than this many steps for a respondent is told about.
 const SLOW_CATEGORIES: usize = 10_000;
+
+/// The maximum of `batch`: what waits is written again with every response.
+const MOST_WAITING: usize = 1_000;
 
 /// A smaller batch would hide nobody.
 const LEAST_BATCH: u64 = 20;
@@ -238,6 +248,7 @@ impl Wording {
             shared_devices: false,
             margin: margin(),
             per_second: per_second(),
+            batch: batch(),
             public_results: None,
             quotas: BTreeMap::new(),
             translations: BTreeMap::new(),
@@ -273,6 +284,9 @@ impl Wording {
         }
         if !(self.margin > 0.0 && self.margin < 1.0) {
             return Err("margin: a share above 0 and below 1, such as 0.03".to_owned());
+        }
+        if !(1..=MOST_WAITING).contains(&self.batch) {
+            return Err(format!("batch: how many responses are settled together, from 1 to {MOST_WAITING}"));
         }
         self.check_tokens()?;
         self.check_groups(plan)
@@ -424,6 +438,7 @@ mod tests {
         assert!(with(|w| drop(w.order.pop())).contains("every attribute"));
         assert!(with(|w| w.closes = Some("soon".into())).contains("closes"));
         assert!(with(|w| w.margin = 0.0).contains("margin"));
+        assert!(with(|w| w.batch = 0).contains("batch"));
         assert!(with(|w| w.languages.clear()).contains("at least one"));
     }
 

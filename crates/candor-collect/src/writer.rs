@@ -1,6 +1,6 @@
 //! The one who writes: requests that wait at the same time share one commit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,14 @@ use sqlx::{Any, AnyConnection, Connection, Row, Transaction};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::admission::{Admission, Outcome, Response, Submission};
+use crate::admission::{Admission, Outcome, Submission};
 use crate::batches::Published;
 use crate::day::today;
-use crate::store::{Kept, Store, StoreError, arrive, count_day, find, keep, meta, settle, stay, use_invitations};
+use crate::random::place;
+use crate::store::{Kept, Store, StoreError, find, keep, meta, put_waiting, settle, settle_waiting, stay, waiting};
 use crate::survey::Survey;
 use crate::tallies::Tallies;
+use crate::waiting::Waiting;
 
 /// How many requests share a commit at most.
 const MOST_TOGETHER: usize = 1_000;
@@ -22,10 +24,7 @@ const MOST_TOGETHER: usize = 1_000;
 /// How many requests wait at most; further ones are told to come again.
 const MOST_WAITING: usize = 4_000;
 
-/// How many arrive at most before they are put at their places.
-const MOST_ARRIVED: usize = 20_000;
-
-/// How long counts in memory may be ahead of those in the database, and responses not be at their places.
+/// How long counts in memory may be ahead of those in the database, and how often SQLite's log is emptied at most.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
 
 /// The state of a survey.
@@ -99,10 +98,18 @@ pub struct Writer {
     published: watch::Sender<Arc<Published>>,
     /// Stored, but not counted yet.
     uncounted: ResponseBatch,
-    /// The ids among what has arrived and is not at its place yet; not known after a commit that failed, or perhaps did not.
-    arrived: Option<HashSet<String>>,
+    /// Whether there are batches to settle and traces to remove: how many wait, whether SQLite's log is to be emptied, and whether the
+    /// survey is closed and all is done.
+    chores: Chores,
     /// When counts were last kept, and of how many responses.
     kept: (Instant, u64),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Chores {
+    waiting: usize,
+    log: bool,
+    done: bool,
 }
 
 impl Writer {
@@ -112,7 +119,7 @@ impl Writer {
     /// If the database is not to be had, or damaged.
     pub async fn start(survey: Arc<Survey>, store: Store) -> Result<(Desk, Writer), StoreError> {
         let server = store.take_over().await?;
-        let tallies = counted(&survey, &store).await?;
+        let (tallies, waiting) = counted(&survey, &store).await?;
         let (numbers, rows) = store.kept(Kept::Public).await?;
         let published = match numbers {
             None => Published::nothing(&survey.plan),
@@ -122,8 +129,8 @@ impl Writer {
         let (messages, inbox) = mpsc::channel(MOST_WAITING);
         let (published, shown) = watch::channel(Arc::new(published));
         let kept = (Instant::now(), 0);
-        let (uncounted, arrived) = (ResponseBatch::none(&survey.plan), Some(HashSet::new()));
-        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted, arrived, kept };
+        let (uncounted, chores) = (ResponseBatch::none(&survey.plan), Chores { waiting, ..Chores::default() });
+        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted, chores, kept };
         Ok((Desk { messages, published: shown }, writer))
     }
 
@@ -137,13 +144,18 @@ impl Writer {
                 Ok(Some(message)) => message,
                 Ok(None) => break,
                 Err(_) => {
-                    self.keep_if_due().await;
+                    self.tidy().await;
                     continue;
                 }
             };
             self.serve(first).await;
+            if self.chores.waiting >= self.survey.wording.batch
+                && let Err(error) = self.settle().await
+            {
+                eprintln!("a batch is not settled yet: {error}");
+            }
             if self.kept.0.elapsed() > KEEP_EVERY {
-                self.keep_if_due().await;
+                self.tidy().await;
             }
         }
         self.keep().await?;
@@ -182,13 +194,12 @@ impl Writer {
         }
     }
 
-    /// Stores what is new and admitted, in one transaction.
+    /// Stores what is new and admitted; what this returns is on the disk.
     async fn store_all(&mut self, submissions: &[Submission]) -> Result<Vec<Outcome>, StoreError> {
         let mut connection = self.store.connection().await?;
         let stored = self.store_with(&mut connection, submissions).await;
         if stored.is_err() {
             drop(connection.detach());
-            self.arrived = None;
         }
         stored
     }
@@ -198,35 +209,83 @@ impl Writer {
         connection: &mut AnyConnection,
         submissions: &[Submission],
     ) -> Result<Vec<Outcome>, StoreError> {
+        let mut hold = self.store.hold()?;
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
-        if self.arrived.as_ref().is_none_or(|arrived| arrived.len() > MOST_ARRIVED) {
-            settle(&mut transaction).await?;
-            self.arrived = Some(HashSet::new());
-        }
+        let before = waiting(&mut transaction, &hold).await?;
         let day = today();
         let survey = Arc::clone(&self.survey);
-        let mut admission = self.admission(&survey, &mut transaction, &day, submissions).await?;
+        let mut admission = self.admission(&survey, &mut transaction, &day, submissions, &before).await?;
         let outcomes: Vec<Outcome> = submissions.iter().map(|submission| admission.decide(submission)).collect();
         let new = submissions.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Stored);
         let new: Vec<&Submission> = new.map(|(submission, _)| submission).collect();
-        let responses: Vec<&Response> = new.iter().filter_map(|new| new.response.as_ref()).collect();
-        let lines: Vec<&str> = responses.iter().map(|response| response.line.as_str()).collect();
-        let ids: Vec<&str> = new.iter().map(|new| new.id.as_str()).collect();
         if !new.is_empty() {
-            arrive(&mut transaction, ids.clone(), &lines).await?;
-            let codes: Vec<&str> = new.iter().filter_map(|new| new.invitation.as_deref()).collect();
-            if self.survey.wording.invitations && !codes.is_empty() {
-                use_invitations(&mut transaction, &codes).await?;
+            let waits = self.with(before.clone(), &new, &day);
+            // A batch by itself is settled at once. What waits already is not settled together with what is new: the last version of
+            // what waits would then tell the two apart.
+            if before.is_empty() && waits.len() >= self.survey.wording.batch {
+                settle(&mut transaction, &waits).await?;
+                self.chores.log = true;
+                transaction.commit().await?;
+            } else {
+                put_waiting(&mut transaction, &mut hold, &waits).await?;
+                transaction.commit().await?;
+                hold.commit()?;
+                self.chores.waiting = waits.len();
+            }
+            let responses = new.iter().filter_map(|new| new.response.as_ref());
+            responses.for_each(|response| self.uncounted.append(&response.codes));
+        }
+        Ok(outcomes)
+    }
+
+    /// What waits once these submissions do, too.
+    fn with(&self, mut waits: Waiting, new: &[&Submission], day: &str) -> Waiting {
+        for Submission { id, invitation, response, .. } in new {
+            waits.ids.insert(id.clone());
+            waits.invitations.extend(invitation.clone().filter(|_| self.survey.wording.invitations));
+            if let Some(response) = response {
+                waits.responses.insert(place(), response.line.clone());
+                *waits.days.entry(day.to_owned()).or_default() += 1;
             }
         }
-        if !lines.is_empty() {
-            count_day(&mut transaction, &day, lines.len()).await?;
+        waits
+    }
+
+    /// Settles all that waits, and keeps the counts with it.
+    async fn settle(&mut self) -> Result<(), StoreError> {
+        self.count();
+        let mut connection = self.store.connection().await?;
+        let settled = self.keep_with(&mut connection, true).await;
+        if settled.is_err() {
+            drop(connection.detach());
         }
-        transaction.commit().await?;
-        self.arrived.get_or_insert_default().extend(ids.into_iter().map(str::to_owned));
-        responses.iter().for_each(|response| self.uncounted.append(&response.codes));
-        Ok(outcomes)
+        settled
+    }
+
+    /// What is done now and then: counts are kept, SQLite's log is emptied, and of a closed survey the rest is settled.
+    async fn tidy(&mut self) {
+        self.keep_if_due().await;
+        if let Err(error) = self.finish_if_closed().await {
+            eprintln!("not everything of the closed survey is settled yet: {error}");
+        }
+        if self.chores.log {
+            match self.store.truncate_log().await {
+                Ok(()) => self.chores.log = false,
+                Err(error) => eprintln!("the log of the database is not emptied yet: {error}"),
+            }
+        }
+    }
+
+    async fn finish_if_closed(&mut self) -> Result<(), StoreError> {
+        let over = self.survey.wording.closes.as_ref().is_some_and(|last| today() > *last);
+        if self.chores.done || !(over || self.store.is_closed().await?) {
+            return Ok(());
+        }
+        self.settle().await?;
+        self.store.forget().await?;
+        self.chores = Chores { done: true, ..Chores::default() };
+        Ok(())
     }
 
     /// What has to be known to decide about these submissions.
@@ -236,14 +295,13 @@ impl Writer {
         transaction: &mut Transaction<'_, Any>,
         day: &'a str,
         submissions: &[Submission],
+        waits: &Waiting,
     ) -> Result<Admission<'a>, StoreError> {
         let wording = &survey.wording;
         let over = wording.closes.as_ref().is_some_and(|last| day > last.as_str());
         let closed = over || meta(transaction, "closed").await?.is_some();
         let ids: Vec<&str> = submissions.iter().map(|submission| submission.id.as_str()).collect();
         let spent = find(transaction, "SELECT hash FROM spent", &ids).await?;
-        let arrived = |id: &&str| self.arrived.as_ref().is_some_and(|arrived| arrived.contains(*id));
-        let arrived: Vec<String> = ids.iter().copied().filter(arrived).map(str::to_owned).collect();
         let codes: Vec<&str> = submissions.iter().filter_map(|submission| submission.invitation.as_deref()).collect();
         let invited = find(transaction, "SELECT hash, used FROM invitations", &codes).await?;
         let used = invited.iter().filter(|row| row.get::<i64, _>(1) != 0);
@@ -251,9 +309,9 @@ impl Writer {
             wording,
             closed,
             day,
-            spent: spent.iter().map(|row| row.get(0)).chain(arrived).collect(),
+            spent: spent.iter().map(|row| row.get(0)).chain(waits.ids.iter().cloned()).collect(),
             known: invited.iter().map(|row| row.get(0)).collect(),
-            used: used.map(|row| row.get(0)).collect(),
+            used: used.map(|row| row.get(0)).chain(waits.invitations.iter().cloned()).collect(),
             room: wording.quota.map_or(u64::MAX, |quota| quota.saturating_sub(self.stored())),
             group_room: self.group_room(),
         })
@@ -293,7 +351,11 @@ impl Writer {
         self.count();
         let over = self.survey.wording.closes.as_ref().is_some_and(|last| today() > *last);
         let closed = over || self.store.is_closed().await?;
-        Ok(Snapshot { tallies: self.tallies.clone(), days: self.store.days().await?, closed })
+        let mut days: BTreeMap<String, u64> = self.store.days().await?.into_iter().collect();
+        for (day, responses) in self.store.waiting().await?.days {
+            *days.entry(day).or_default() += responses;
+        }
+        Ok(Snapshot { tallies: self.tallies.clone(), days: days.into_iter().collect(), closed })
     }
 
     async fn keep_if_due(&mut self) {
@@ -305,31 +367,35 @@ impl Writer {
         self.kept.0 = Instant::now();
     }
 
-    /// Keeps the counts in the database.
+    /// Keeps the counts in the database, if nothing waits: they are those of settled responses.
     async fn keep(&mut self) -> Result<(), StoreError> {
         self.count();
         let mut connection = self.store.connection().await?;
-        let kept = self.keep_with(&mut connection).await;
+        let kept = self.keep_with(&mut connection, false).await;
         if kept.is_err() {
             drop(connection.detach());
-            self.arrived = None;
         }
         kept
     }
 
-    async fn keep_with(&mut self, connection: &mut AnyConnection) -> Result<(), StoreError> {
+    async fn keep_with(&mut self, connection: &mut AnyConnection, settling: bool) -> Result<(), StoreError> {
+        let hold = self.store.hold()?;
         let least = self.survey.wording.public_results;
         let next = least.and_then(|least| self.published.borrow().next(&self.survey.plan, &self.tallies, least));
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
-        settle(&mut transaction).await?;
+        if settling {
+            settle_waiting(&mut transaction, &hold).await?;
+        } else if !waiting(&mut transaction, &hold).await?.is_empty() {
+            return Ok(transaction.rollback().await?);
+        }
         keep(&mut transaction, Kept::All, &self.tallies.responses().to_string(), self.tallies.rows()).await?;
         if let Some(next) = &next {
             keep(&mut transaction, Kept::Public, &next.numbers(), next.tallies.rows()).await?;
         }
         transaction.commit().await?;
-        self.arrived = Some(HashSet::new());
         self.kept = (Instant::now(), self.tallies.responses());
+        self.chores = Chores { waiting: 0, log: true, ..self.chores };
         // A batch is shown only once it is kept: it must never be drawn otherwise.
         if let Some(next) = next {
             self.published.send_replace(Arc::new(next));
@@ -338,8 +404,17 @@ impl Writer {
     }
 }
 
-/// The counts of all responses: those that were kept, or, if a server was killed before it kept them, all counted again.
-async fn counted(survey: &Survey, store: &Store) -> Result<Tallies, StoreError> {
+/// The counts of all responses, and how many submissions wait. Counts of settled responses are those that were kept or, if a server was
+/// killed before it kept them, counted again.
+async fn counted(survey: &Survey, store: &Store) -> Result<(Tallies, usize), StoreError> {
+    let mut tallies = settled(survey, store).await?;
+    let waits = store.waiting().await?;
+    let lines: Vec<String> = waits.responses.values().cloned().collect();
+    tallies.read(&survey.plan, &lines).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    Ok((tallies, waits.len()))
+}
+
+async fn settled(survey: &Survey, store: &Store) -> Result<Tallies, StoreError> {
     let stored = store.responses().await?;
     let (numbers, rows) = store.kept(Kept::All).await?;
     let kept = numbers.and_then(|numbers| numbers.parse().ok()).unwrap_or(0);

@@ -162,6 +162,7 @@ async fn responses_are_stored_once_counted_and_exported() {
 
         let survey = Survey::read(&place.survey()).unwrap();
         let store = open_store(&survey, place.database.as_deref()).await.unwrap();
+        store.close().await.unwrap();
         for name in ["all.csv", "all.parquet"] {
             let target = Target::new(&place.folder.path().join(name).display().to_string());
             let format = Format::of(&target);
@@ -177,23 +178,24 @@ async fn responses_are_stored_once_counted_and_exported() {
     }
 }
 
-/// Between arriving and being put at its place a response is there for whoever reads, once, also while the server runs, and its id is known
-/// before and after.
+/// A response is settled with its batch, and the rest when the survey is closed; its id is known before and after.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_just_arrived_is_there() {
+async fn responses_wait_for_their_batch() {
     for database in databases().await {
-        let place = Place::new(database, |_| {});
+        let place = Place::new(database, |wording| wording.batch = 7);
         let running = place.start().await.unwrap();
         let survey = Survey::read(&place.survey()).unwrap();
         let store = open_store(&survey, place.database.as_deref()).await.unwrap();
         for (number, line) in lines(30).iter().enumerate() {
             assert_eq!(running.send(&id(number), None, line).await.0, 201);
-            if number % 7 == 0 {
-                store.settled().await.unwrap();
-            }
             assert_eq!(running.send(&id(number), None, line).await.0, 200, "the same again");
             assert_eq!(running.send(&id(number / 2), None, line).await.0, 200, "an older one again");
+            let (settled, waits) = (store.responses().await.unwrap(), store.waiting().await.unwrap());
+            assert_eq!((settled, waits.len()), ((number as u64 + 1) / 7 * 7, (number + 1) % 7));
+            assert_eq!(running.results().await["responses"], number + 1, "all are counted");
         }
+        assert_eq!(running.get("/responses.jsonl", TOKEN).await.1.lines().count(), 28);
+        store.close().await.unwrap();
         assert_eq!(running.get("/responses.jsonl", TOKEN).await.1.lines().count(), 30);
         let mut before: Vec<String> = store.page(0, 100).await.unwrap().into_iter().map(|(_, line)| line).collect();
         let mut sent = lines(30);
@@ -204,6 +206,24 @@ async fn what_has_just_arrived_is_there() {
         running.stop().await;
         assert!(!place.survey().join("responses.sqlite-wal").exists(), "all of it is in one file");
     }
+}
+
+/// Responses that wait are encrypted, in SQLite: without the key file they are gone, and that is said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_key_file_is_told() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201);
+    running.stop().await;
+    let key = place.survey().join("responses.sqlite-waiting-key");
+    let kept = std::fs::read(&key).unwrap();
+    std::fs::write(&key, [0; 32]).unwrap();
+    let said = place.start().await.err().map(|error| error.to_string()).unwrap();
+    assert!(said.contains("put the file back"), "{said}");
+    std::fs::write(&key, kept).unwrap();
+    let running = place.start().await.unwrap();
+    assert_eq!(running.results().await["responses"], 1);
+    running.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -282,8 +302,11 @@ async fn invitations_are_used_once() {
         assert_eq!(running.send(&id(0), Some(&codes[0]), &good).await.0, 200, "the same again");
         assert_eq!(kind(running.send(&id(1), Some(&codes[0]), &good).await), (403, true), "used");
         assert_eq!(running.send(&id(1), Some(&codes[1]), &good).await.0, 201);
-        assert_eq!(store.invitations().await.unwrap(), (3, 2));
-        assert_eq!(store.responses().await.unwrap(), 2);
+        let waits = store.waiting().await.unwrap();
+        assert_eq!((waits.responses.len(), waits.invitations.len()), (2, 2));
+        assert_eq!((store.invitations().await.unwrap(), store.responses().await.unwrap()), ((3, 0), 0));
+        store.close().await.unwrap();
+        assert_eq!((store.invitations().await.unwrap(), store.responses().await.unwrap()), ((3, 2), 2));
         running.stop().await;
         store.end().await;
     }
@@ -452,8 +475,9 @@ async fn tokens_are_given_once_and_answer_once() {
         let without = format!("{{\"id\":\"{}\",\"response\":{good}}}", second.0);
         assert_eq!(kind(running.post(&without).await), (403, "no-token".to_owned()));
         assert_eq!(running.post(&with_token(&second, &good)).await.0, 201);
-        assert_eq!((store.responses().await.unwrap(), store.invitations().await.unwrap()), (2, (3, 2)));
         running.stop().await;
+        store.close().await.unwrap();
+        assert_eq!((store.responses().await.unwrap(), store.invitations().await.unwrap()), (2, (3, 2)));
         store.end().await;
 
         // Another key would make all tokens worthless.
@@ -467,7 +491,10 @@ async fn tokens_are_given_once_and_answer_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_public_sees_closed_batches_only() {
     for database in databases().await {
-        let place = Place::new(database, |wording| wording.public_results = Some(20));
+        let place = Place::new(database, |wording| {
+            wording.public_results = Some(20);
+            wording.batch = 1;
+        });
         let running = place.start().await.unwrap();
         let public = async |running: &Running| -> serde_json::Value {
             serde_json::from_str(&running.get("/public.json", "").await.1).unwrap()

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store, secret_file, write_lines};
 use candor_collect::demo;
+use candor_collect::store::Store;
 use candor_collect::survey::Survey;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
@@ -203,8 +204,14 @@ async fn status(at: &At) -> Result<(), CollectError> {
     for (day, responses) in store.days().await? {
         text.push_str(&format!("{day}  {responses}\n"));
     }
-    text.push_str(&format!("{} responses", store.responses().await?));
+    let waiting = store.waiting().await?;
+    let (responses, waits) = (store.responses().await?, waiting.responses.len() as u64);
+    text.push_str(&format!("{} responses", responses + waits));
+    if waits > 0 {
+        text.push_str(&format!(" ({waits} wait for their batch)"));
+    }
     if survey.wording.invitations {
+        let used = used + waiting.invitations.len() as u64;
         text.push_str(&format!("; {used} of {invited} invitations used"));
     }
     text.push_str(if store.is_closed().await? { "; closed\n" } else { "; open\n" });
@@ -217,18 +224,31 @@ async fn write_out(at: &At, output: &str, format: Option<FormatArg>) -> Result<(
     let target = Target::new(output);
     let by_name = if output == "-" || output.ends_with(".jsonl") { FormatArg::Jsonl } else { FormatArg::Csv };
     let format = match format.unwrap_or(by_name) {
-        FormatArg::Jsonl if output == "-" => return write_lines(&store, std::io::stdout().lock()).await.map(drop),
+        FormatArg::Jsonl if output == "-" => {
+            let written = write_lines(&store, std::io::stdout().lock()).await?;
+            return told(&store, written, "standard output").await;
+        }
         FormatArg::Jsonl => {
             let file = std::fs::File::create(output)
                 .map_err(|error| CollectError::Other(format!("cannot write {output}: {error}")))?;
             let written = write_lines(&store, std::io::BufWriter::new(file)).await?;
-            eprintln!("{written} responses in {output}");
-            return Ok(());
+            return told(&store, written, output).await;
         }
         FormatArg::Parquet => Format::Parquet,
         FormatArg::Csv => Format::of(&target),
     };
     let written = export(&survey, &store, target, format).await?;
+    told(&store, written, output).await
+}
+
+/// Reports how many responses were written, and how many were not because they still wait.
+async fn told(store: &Store, written: u64, output: &str) -> Result<(), CollectError> {
     eprintln!("{written} responses in {output}");
+    let waits = store.waiting().await?.responses.len();
+    if waits > 0 {
+        eprintln!(
+            "note: {waits} more wait for their batch, in whose random order they will be; closing the survey settles them"
+        );
+    }
     Ok(())
 }

@@ -1,0 +1,209 @@
+//! What is acknowledged and not settled yet, kept so that nothing tells its order.
+//!
+//! Everything here is a function of the *set* of what waits and of fresh randomness: ids and invitations are sorted, responses stand in the
+//! order of random places. In SQLite older versions of the set survive in the write-ahead log, and two versions tell what came between
+//! them. So each version is encrypted under a key of its own, and the keys share one place in a small file beside the database: to
+//! write the next key there is what commits the next version and destroys the last, in one step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use chacha20::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::random::fresh;
+
+/// Versions are padded to a power of two of bytes, at least this, so that their lengths tell nothing about responses.
+const LEAST_BYTES: usize = 1 << 14;
+
+/// The bytes before the encrypted text: a nonce, and a checksum under the key.
+const NONCE: usize = 8;
+const CHECK: usize = 16;
+
+/// What waits to be settled.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Hashes of the ids that are spent.
+    pub ids: BTreeSet<String>,
+    /// Hashes of the invitations that are used.
+    pub invitations: BTreeSet<String>,
+    /// Responses by their random places.
+    pub responses: BTreeMap<i64, String>,
+    /// The number of responses of each day.
+    pub days: BTreeMap<String, u64>,
+}
+
+impl Waiting {
+    /// The number of submissions that wait.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("text and numbers are JSON")
+    }
+
+    /// From JSON; `None` if it is not what [`to_json`](Waiting::to_json) writes.
+    pub fn from_json(text: &str) -> Option<Waiting> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// A key under which one version is encrypted.
+pub type Key = [u8; 32];
+
+/// Returns a fresh key.
+pub fn new_key() -> Key {
+    fresh()
+}
+
+/// The file with the one key that is valid, locked against others until it is dropped.
+#[derive(Debug)]
+pub struct KeyFile {
+    file: File,
+    place: PathBuf,
+    key: Key,
+}
+
+impl KeyFile {
+    /// The path of the key file of a SQLite database.
+    pub fn of(database: &Path) -> PathBuf {
+        let mut name = database.as_os_str().to_owned();
+        name.push("-waiting-key");
+        PathBuf::from(name)
+    }
+
+    /// Locks the key file of a SQLite database, and makes it if there is none.
+    ///
+    /// # Errors
+    /// Returns the error of the file system.
+    pub fn hold(database: &Path) -> io::Result<KeyFile> {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let place = KeyFile::of(database);
+        let mut file = options.open(&place)?;
+        file.lock()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        match Key::try_from(&bytes[..]) {
+            Ok(key) => Ok(KeyFile { file, place, key }),
+            Err(_) => {
+                let mut made = KeyFile { file, place, key: new_key() };
+                made.replace(new_key())?;
+                Ok(made)
+            }
+        }
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.place
+    }
+
+    /// The key that is valid.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Makes another key the valid one, on the disk; the last is gone.
+    ///
+    /// # Errors
+    /// Returns the error of the file system; then either key may be the valid one.
+    pub fn replace(&mut self, key: Key) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(&key)?;
+        self.file.set_len(key.len() as u64)?;
+        self.file.sync_data()?;
+        self.key = key;
+        Ok(())
+    }
+}
+
+/// Encrypts a text under a key.
+pub fn sealed(key: &Key, text: &str) -> Vec<u8> {
+    let nonce: [u8; NONCE] = fresh();
+    let length = (text.len() + 1).next_power_of_two().max(LEAST_BYTES);
+    let mut plain = text.as_bytes().to_vec();
+    // JSON may end in spaces.
+    plain.resize(length, b' ');
+    let check = checksum(key, &nonce, &plain);
+    crypt(key, nonce, &mut plain);
+    [&nonce[..], &check, &plain].concat()
+}
+
+/// Decrypts what was [`sealed`]; `None` under any other key.
+pub fn opened(key: &Key, sealed: &[u8]) -> Option<String> {
+    let (nonce, rest) = sealed.split_first_chunk::<NONCE>()?;
+    let (check, encrypted) = rest.split_first_chunk::<CHECK>()?;
+    let mut plain = encrypted.to_vec();
+    crypt(key, *nonce, &mut plain);
+    (checksum(key, nonce, &plain) == *check).then_some(())?;
+    String::from_utf8(plain).ok()
+}
+
+/// Adds the keystream of ChaCha12 under this key and nonce.
+fn crypt(key: &Key, nonce: [u8; NONCE], bytes: &mut [u8]) {
+    let mut stream = ChaCha12Rng::from_seed(*key);
+    stream.set_stream(u64::from_be_bytes(nonce));
+    let mut mask = vec![0; bytes.len()];
+    stream.fill_bytes(&mut mask);
+    bytes.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+}
+
+/// Tells whether a key is the right one. Without the key it tells nothing about the text.
+fn checksum(key: &Key, nonce: &[u8], plain: &[u8]) -> [u8; CHECK] {
+    let digest = Sha256::new().chain_update(key).chain_update(nonce).chain_update(plain).finalize();
+    std::array::from_fn(|at| digest[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_read_under_its_own_key_only_and_its_length_tells_nothing() {
+        let (one, other) = (new_key(), new_key());
+        let mut waiting = Waiting::default();
+        waiting.ids.insert("an id".to_owned());
+        waiting.responses.insert(7, "{\"answer\":\"é\"}".to_owned());
+        let made = sealed(&one, &waiting.to_json());
+        assert_eq!(opened(&one, &made).and_then(|text| Waiting::from_json(&text)), Some(waiting.clone()));
+        assert_eq!(opened(&other, &made), None);
+        assert_eq!(made.len(), sealed(&one, "{}").len());
+        assert_ne!(made, sealed(&one, &waiting.to_json()), "the nonce is fresh");
+        for length in [0, 7, 23, 24, made.len() - 1] {
+            assert_eq!(opened(&one, &made[..length]), None);
+        }
+        assert!(!made.windows(5).any(|bytes| bytes == b"an id"));
+    }
+
+    #[test]
+    fn the_key_file_holds_one_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("x.sqlite");
+        let mut held = KeyFile::hold(&database).unwrap();
+        let (first, next) = (*held.key(), new_key());
+        held.replace(next).unwrap();
+        drop(held);
+        assert_eq!(std::fs::read(KeyFile::of(&database)).unwrap(), next);
+        assert_eq!(KeyFile::hold(&database).unwrap().key(), &next);
+        assert_ne!(first, next);
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(KeyFile::of(&database)).unwrap());
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+}
