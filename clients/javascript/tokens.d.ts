@@ -19,3 +19,6 @@ export interface Token {
 
 export function drawToken(): DrawnToken;
 export function finishToken(drawn: DrawnToken, reply: Evaluation, key: string): Token;
+
+/** Which channel each block of a plan answers by, as the value of a token says; `drawTag` is that of candor.js. */
+export function tokenTags(plan: import('./candor.js').Plan, value: string, drawTag: typeof import('./candor.js').drawTag): Promise<number[]>;

@@ -21,3 +21,21 @@ export function finishToken({ token, blind, blinded }, { evaluated, proof }, key
   const value = voprf.finalize(bytesOf(token), bytesOf(blind), bytesOf(evaluated), bytesOf(blinded), bytesOf(key), bytesOf(proof));
   return { token, value: digits(value) };
 }
+
+/**
+ * Which channel each block answers by: it follows from the value of the token, which neither side can choose. `drawTag` is the client's.
+ * The bytes for block b are SHA-256 of "candor tag b 0 value", then of "candor tag b 1 value", and so on.
+ */
+export async function tokenTags(plan, value, drawTag) {
+  const encoder = new TextEncoder();
+  const bytes = async (block, counter) => new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(`candor tag ${block} ${counter} ${value}`)));
+  return Promise.all(plan.blocks.map(async (block, number) => {
+    if (block.lottery.length === 1) return 0;
+    const stream = (await Promise.all(Array.from({ length: 32 }, (_, counter) => bytes(number, counter)))).flatMap((part) => [...part]);
+    let used = 0;
+    return drawTag(block, (out) => {
+      if (used + out.length > stream.length) throw new Error('the token gives no channel');
+      out.set(stream.slice(used, (used += out.length)));
+    });
+  }));
+}

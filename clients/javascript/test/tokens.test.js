@@ -1,8 +1,10 @@
 // Tokens: against the vectors of RFC 9497 (ristretto255-SHA512, VOPRF mode), and what is refused.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ristretto255_oprf } from '../noble.js';
-import { drawToken, finishToken } from '../tokens.js';
+import { drawTag, readPlan } from '../candor.js';
+import { drawToken, finishToken, tokenTags } from '../tokens.js';
 
 const { voprf } = ristretto255_oprf;
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
@@ -32,4 +34,11 @@ test('a token is finished under the published key, and under no other', () => {
   assert.throws(() => finishToken(drawn, reply, hex(other.publicKey)), /proof/);
   assert.throws(() => finishToken(drawn, { ...reply, proof: reply.proof.replace(/^../, '00') }, hex(key.publicKey)));
   assert.throws(() => finishToken(drawn, { ...reply, evaluated: 'nothing' }, hex(key.publicKey)), /hexadecimal/);
+});
+
+test('the channels follow from the token as the server computes them', async () => {
+  const plan = await readPlan(readFileSync(new URL('../../../crates/candor/tests/plans/good/lotteries.json', import.meta.url), 'utf8'));
+  const all = await Promise.all(Array.from({ length: 20 }, (_, n) => tokenTags(plan, `value ${n}`, drawTag)));
+  // The same line as in crates/candor-collect/src/tokens.rs.
+  assert.equal(all.map((tags) => tags.join(',')).join(' '), '0,1 1,0 0,0 0,1 1,0 1,1 0,1 1,1 1,1 1,0 0,0 1,0 1,1 1,0 0,1 0,0 1,1 0,1 0,0 1,1');
 });

@@ -87,6 +87,8 @@ async function update() {
     if (!reply.ok) throw new Error(data.detail);
     const what = token ? `${number(data.responses)} responses${data.closed ? '; the survey is closed' : ''}` : `${number(data.responses)} responses in ${number(data.batches)} closed ${data.batches === 1 ? 'batch' : 'batches'}`;
     state.textContent = `${what}. This page updates by itself.`;
+    document.title = `Results: ${data.title}`;
+    document.getElementById('title').textContent = data.title;
     if (data.responses) draw(data);
     else results.replaceChildren(...data.privacy.map((sentence) => element('p', {}, sentence)));
   } catch (error) {

@@ -1,5 +1,5 @@
 // The survey page. True answers live in the controls and in one variable while chance works on them; only the response is sent.
-import { CandorError, answer, answerOnce, asked, hex, readPlan } from './client.js';
+import { CandorError, answer, asked, drawAnswers, drawTag, codes, hex, readPlan, written } from './client.js';
 
 const page = document.getElementById('page');
 const embedded = document.getElementById('candor-survey');
@@ -31,7 +31,7 @@ async function load() {
 
 const { survey, plan: planText, address } = await load();
 const known = [...navigator.languages].map((code) => code.split('-')[0]).find((code) => survey.languages.includes(code));
-const state = { language: known ?? survey.languages[0], made: null };
+const state = { language: known ?? survey.languages[0], id: null };
 const words = () => survey.words[state.language];
 const say = (name, values = {}) => put(words().texts[name], values);
 
@@ -42,6 +42,24 @@ const scope = invitation && !survey.tokens ? await digest(invitation) : '';
 const answering = !survey.tokens || new Date().toISOString().slice(0, 10) > survey.tokens.until;
 const tokenPlace = `candor:token:${survey.tokens?.key}`;
 const heldToken = () => JSON.parse(survey.tokens ? localStorage.getItem(tokenPlace) : null);
+
+/** The number under which a response can be sent again: the server draws it, before anything is answered. */
+const newId = async () => (await (await fetch(`${address}/id`, { cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(10000) })).json()).id;
+
+/** The part for tokens: a saved page has it, any other loads it, and only as it was when this script was made. */
+const tokenPart = () => globalThis.candorTokens ?? new Promise((resolve, reject) => {
+  const script = element('script', { src: 'tokens.js', integrity: '{tokens_integrity}', load: () => resolve(globalThis.candorTokens), error: reject });
+  document.head.append(script);
+});
+
+/** The first response is kept, and given again. */
+function once(key, make) {
+  const before = survey.shared_devices ? null : localStorage.getItem(key);
+  if (before) return JSON.parse(before);
+  const made = make();
+  if (!survey.shared_devices) localStorage.setItem(key, JSON.stringify(made));
+  return made;
+}
 
 function show(...children) {
   document.documentElement.lang = state.language;
@@ -103,7 +121,7 @@ function sheet(plan) {
     open.length ? element('p', { class: 'wrong' }, say('public', { names: open.join(', ') })) : '',
     survey.invitations ? element('p', {}, say(survey.tokens ? 'token_promise' : 'invitation_trust')) : '',
     element('p', {}, `${say('not_hidden')} ${say(survey.shared_devices ? 'forget' : 'kept')}`),
-    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${say('script', { hash: survey.client_sha256 })} ${survey.tokens ? say('token_key', survey.tokens) : ''}`));
+    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${say('script', { hash: survey.page_sha256 })} ${survey.tokens ? say('token_key', survey.tokens) : ''}`));
 }
 
 /** The first of two steps: a token for the invitation. What was drawn is kept until the reply is there, so that trying again asks for the same. */
@@ -114,7 +132,7 @@ function tokenStep(plan) {
     status.className = '';
     status.textContent = say('sending');
     try {
-      const { drawToken, finishToken } = await import('./tokens.js');
+      const { drawToken, finishToken } = await tokenPart();
       const before = heldToken();
       const drawn = before?.invitation === invitation ? before : { ...drawToken(), invitation };
       localStorage.setItem(tokenPlace, JSON.stringify(drawn));
@@ -171,6 +189,13 @@ function question({ name, edges, grid, categories, asked_if: condition }, number
   return { name, group, said, read };
 }
 
+/** The response by the channels that the token says. */
+function answerBy(plan, record, tags) {
+  const fresh = (bytes) => crypto.getRandomValues(bytes);
+  const truth = codes(plan, record);
+  return written(plan, truth, plan.blocks.map((block, at) => drawAnswers(block, tags[at], block.members.map((member) => truth[member]), fresh)));
+}
+
 async function ask() {
   let plan;
   try {
@@ -189,6 +214,7 @@ async function ask() {
     if (!held && invitation) return show(...heading, ...tokenStep(plan));
   }
   if (survey.invitations && !invitation && !heldToken()?.value) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('invitation_needed')));
+  if (!survey.tokens) state.id ??= await newId().catch(() => null);
   const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
   const questions = order.map(question);
   // Questions are hidden here and nowhere else: what is sent has the same form whether they were asked or not.
@@ -198,7 +224,7 @@ async function ask() {
   hide();
   const tick = consent ? element('input', { type: 'checkbox', autocomplete: 'off' }) : null;
   const missing = element('p', { class: 'wrong', hidden: true, role: 'alert' }, say('consent_needed'));
-  const go = () => {
+  const go = async () => {
     if (tick && !tick.checked) {
       missing.hidden = false;
       return tick.focus();
@@ -206,7 +232,9 @@ async function ask() {
     const record = {};
     for (const { name, read } of [...questions].reverse()) record[name] = shown(name) ? read() : '';
     if (Object.values(record).includes(undefined)) return undefined;
-    const made = survey.shared_devices ? { id: hex(crypto.getRandomValues(new Uint8Array(16))), response: answer(plan, record) } : answerOnce(plan, record, { scope });
+    const tags = survey.tokens ? await (await tokenPart()).tokenTags(plan, heldToken().value, drawTag) : null;
+    const made = once(key, () => ({ ...(!tags && { id: state.id }), response: tags ? answerBy(plan, record, tags) : answer(plan, record) }));
+    state.id = null;
     return review(plan, made, false);
   };
   return show(...heading, sheet(plan), element('h2', {}, say('questions')), ...questions.map(({ group }) => group),
@@ -225,20 +253,26 @@ function review(plan, made, again) {
     return element('tr', {}, element('th', { scope: 'row' }, title), element('td', {}, shown(own ? name : null, made.response[name])));
   });
   const status = element('p', { role: 'status' });
-  const button = element('button', { type: 'button', id: 'send', click: () => send(made, button, status) }, say('send'));
+  const button = element('button', { type: 'button', id: 'send', click: () => send(plan, made, button, status) }, say('send'));
   const head = element('tr', {}, element('th', { scope: 'col' }, say('question')), element('th', { scope: 'col' }, say('sent')));
   const heading = element('h1', { tabindex: '-1' }, say('review'));
   show(heading, element('p', {}, say(again ? 'review_again' : 'review_text')), element('div', { class: 'scroll' }, element('table', { id: 'response' }, head, ...rows)),
-    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })}`), button, status);
+    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${survey.tokens ? '' : made.id ? say('number_before', { id: made.id }) : say('number_later')}`), button, status);
   heading.focus();
   window.scrollTo(0, 0);
 }
 
-async function send(made, button, status) {
+async function send(plan, made, button, status) {
   button.disabled = true;
   status.className = '';
   status.textContent = say('sending');
   const held = heldToken();
+  if (!held && !made.id) {
+    // There was no connection when the page was opened: the number is drawn now, and kept before anything is sent.
+    made.id = await newId().catch(() => null);
+    const key = `candor:${plan.fingerprint}:${scope}`;
+    if (made.id && !survey.shared_devices) localStorage.setItem(key, JSON.stringify(made));
+  }
   const body = JSON.stringify(held ? { id: held.token, token: held.value, response: made.response } : { id: made.id, ...(invitation && { invitation }), response: made.response });
   const failed = (text) => {
     status.className = 'wrong';
@@ -246,6 +280,7 @@ async function send(made, button, status) {
     button.disabled = false;
     button.textContent = say('retry');
   };
+  if (!held && !made.id) return failed(say('offline'));
   try {
     const reply = await fetch(`${address}/responses`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, credentials: 'omit', signal: AbortSignal.timeout(30000) });
     if (!reply.ok) return failed(say('refused', { reason: (await reply.json().catch(() => ({}))).detail ?? reply.status }));

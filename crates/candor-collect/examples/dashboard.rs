@@ -4,6 +4,7 @@
 //! `cargo run --release -p candor-collect --example dashboard -- RESPONSES`
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use candor::randomize::Client;
@@ -73,6 +74,7 @@ async fn look(survey: &Survey) -> (Duration, Duration, usize) {
         database: None,
         behind_proxy: false,
         token: Some(TOKEN.to_owned()),
+        reload: Arc::default(),
     };
     let folder = survey.folder.clone();
     let begun = Instant::now();

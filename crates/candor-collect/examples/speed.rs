@@ -81,6 +81,7 @@ async fn main() {
         database: std::env::args().nth(1),
         behind_proxy: false,
         token: None,
+        reload: Arc::default(),
     };
     let place = folder.join("survey");
     let server = tokio::spawn(async move {

@@ -12,10 +12,11 @@ use candor_tables::output::Target;
 use candor_tables::responses::{Format, copy_to};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::http::{Access, Service, router};
+use crate::log::{Level, log};
 use crate::random::{hash, secret};
 use crate::server;
 use crate::store::{Store, StoreError, hold};
@@ -34,6 +35,8 @@ pub struct Serving {
     pub behind_proxy: bool,
     /// Who knows it sees the results.
     pub token: Option<String>,
+    /// Told when the words of the survey page are to be read again.
+    pub reload: Arc<Notify>,
 }
 
 /// Why a survey is not collected.
@@ -89,7 +92,7 @@ pub async fn collect(
     ready: impl FnOnce(SocketAddr, &Survey),
     stop: impl Future<Output = ()>,
 ) -> Result<(), CollectError> {
-    let Serving { address, database, behind_proxy, token } = serving;
+    let Serving { address, database, behind_proxy, token, reload } = serving;
     if !address.ip().is_loopback() && !behind_proxy {
         return Err(CollectError::NotSecure(address));
     }
@@ -99,15 +102,45 @@ pub async fn collect(
     let bound = listener.local_addr().map_err(|error| CollectError::Listen { address, error })?;
     let store = open_store(&survey, database.as_deref()).await?;
     let key = token_key(&survey, &store).await?;
-    let (desk, writing) = write(&survey, database).await?;
-    let access = Access { token, behind_proxy };
-    let router = router(Service::new(Arc::clone(&survey), desk, store.clone(), key, access));
+    let (desk, mut writing) = write(&survey, database).await?;
+    let found = survey.wording.address.as_ref().map(|address| address.trim_end_matches('/').to_owned());
+    let found = found.or_else(|| (!behind_proxy).then(|| format!("http://{bound}")));
+    let access = Access { token, behind_proxy, address: found };
+    let service = Arc::new(Service::new(Arc::clone(&survey), desk, store.clone(), key, access));
     ready(bound, &survey);
-    server::serve(listener, router, stop).await;
-    let written = writing.await.map_err(|error| CollectError::Other(error.to_string()));
+    log(Level::Info, &format!("collecting for the plan {}", survey.plan.fingerprint()));
+    let reloading = tokio::spawn(reload_when_told(Arc::clone(&service), reload));
+    let mut written = None;
+    let ended = async {
+        tokio::select! {
+            () = stop => {}
+            // Whoever can store nothing any more has nothing to serve.
+            early = &mut writing => written = Some(early),
+        }
+    };
+    server::serve(listener, router(service), ended).await;
+    reloading.abort();
+    let _ = reloading.await;
+    let written = match written {
+        Some(early) => early,
+        None => writing.await,
+    };
+    let written = written.map_err(|error| CollectError::Other(error.to_string()));
+    log(Level::Info, "no longer collecting");
     // The last connection that ends leaves one file, with everything in it.
     store.end().await;
     Ok(written??)
+}
+
+/// Reads the words of the survey page again, whenever it is told to.
+async fn reload_when_told(service: Arc<Service>, reload: Arc<Notify>) {
+    loop {
+        reload.notified().await;
+        match service.reload() {
+            Ok(()) => log(Level::Info, "the words of the survey page were read again"),
+            Err(error) => log(Level::Error, &format!("the words of the survey page stay as they were: {error}")),
+        }
+    }
 }
 
 /// Starts the writer on a thread of its own: a commit that many wait for does not wait for their requests to be read.

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use candor::plan::Plan;
 use candor::randomize::Client;
@@ -33,7 +34,8 @@ pub async fn run(address: SocketAddr, respondents: usize, once: bool, say: impl 
     let token = secret();
     let (ready, bound) = oneshot::channel();
     let (done, stop) = oneshot::channel::<()>();
-    let serving = Serving { address, database: None, behind_proxy: false, token: Some(token.clone()) };
+    let serving =
+        Serving { address, database: None, behind_proxy: false, token: Some(token.clone()), reload: Arc::default() };
     let place = folder.clone();
     let stop = async move {
         let _ = stop.await;
@@ -107,8 +109,16 @@ async fn answer_some(plan: Arc<Plan>, server: SocketAddr, count: usize) -> Resul
     };
     let mut accepted = 0;
     for line in lines {
-        let (status, _) = post(&mut stream, &body_of(&secret()[..32], None, &line)).await.map_err(failed)?;
-        accepted += usize::from(status == 201);
+        let body = body_of(&secret()[..32], None, &line);
+        loop {
+            let (status, _) = post(&mut stream, &body).await.map_err(failed)?;
+            accepted += usize::from(status == 201);
+            match status {
+                // All of them come from one address, which may send only so much.
+                429 => tokio::time::sleep(Duration::from_millis(200)).await,
+                _ => break,
+            }
+        }
     }
     Ok(accepted)
 }

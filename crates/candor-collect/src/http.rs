@@ -1,24 +1,28 @@
 //! What browsers see: pages, the plan, and the door for responses.
 
-use std::sync::{Arc, Mutex};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use candor_tables::responses::ResponseReader;
 use serde_json::{Value, json};
 
 use crate::admission::Outcome;
-use crate::pages;
+use crate::pages::{self, PAGES};
 use crate::problem::Problem;
-use crate::random::same_secret;
+use crate::random::{same_secret, secret};
 use crate::requests::{submission, token_request};
 use crate::results::{Said, public_results, report_page, results};
+use crate::senders::{Sender, Senders};
+use crate::server::Busy;
 use crate::store::Store;
 use crate::survey::Survey;
 use crate::tokens::{Evaluation, TokenKey};
@@ -46,8 +50,19 @@ pub struct Service {
     said_to_all: Said,
     /// The public results, and of how many batches.
     public: Mutex<Option<(u64, Arc<str>)>>,
-    /// When the current second began, and how many responses came in it.
-    rate: Mutex<(Instant, u32)>,
+    /// Who sent how much in the current second.
+    senders: Mutex<Senders>,
+    /// What the survey page says, which can be read again while the service runs.
+    shown: RwLock<Shown>,
+    /// How many requests were answered, by the first digit of the status.
+    answered: [AtomicU64; 6],
+}
+
+/// The words of the survey page, and as the page gets them.
+#[derive(Clone)]
+struct Shown {
+    survey: Arc<Survey>,
+    json: Arc<str>,
 }
 
 /// Who sees what, and how.
@@ -57,6 +72,8 @@ pub struct Access {
     pub token: Option<String>,
     /// Whether a proxy in front speaks TLS.
     pub behind_proxy: bool,
+    /// Where the survey is found, for pages that are saved; `None` behind a proxy, unless survey.toml specifies it.
+    pub address: Option<String>,
 }
 
 impl Service {
@@ -64,24 +81,45 @@ impl Service {
     pub fn new(survey: Arc<Survey>, desk: Desk, store: Store, key: Option<TokenKey>, access: Access) -> Service {
         let reader = ResponseReader::new(&survey.plan);
         let (said, said_to_all) = (Said::default(), Said::default());
-        let (public, rate) = (Mutex::new(None), Mutex::new((Instant::now(), 0)));
-        Service { survey, reader, desk, store, key, access, said, said_to_all, public, rate }
+        let senders = Mutex::new(Senders::new(survey.wording.per_second));
+        let shown = RwLock::new(Shown::new(Arc::clone(&survey), key.as_ref()));
+        let (public, answered) = (Mutex::new(None), Default::default());
+        Service { survey, reader, desk, store, key, access, said, said_to_all, public, senders, shown, answered }
     }
 
-    /// Counts a response against the limit of the second.
-    fn admit(&self) -> Result<(), Problem> {
-        let mut rate = self.rate.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if rate.0.elapsed() >= Duration::from_secs(1) {
-            *rate = (Instant::now(), 0);
+    /// Reads the words of the survey page again: languages, texts, questions, their order. Other settings stay until the next start.
+    ///
+    /// # Errors
+    /// Returns why the words stay as they are: survey.toml cannot be read, or the plan is another one.
+    pub fn reload(&self) -> Result<(), String> {
+        let read = Survey::read(&self.survey.folder).map_err(|error| error.to_string())?;
+        if read.plan.fingerprint() != self.survey.plan.fingerprint() {
+            return Err("plan.json is another plan than the one that is served".to_owned());
         }
-        rate.1 += 1;
-        match rate.1 > self.survey.wording.per_second {
-            true => Err(Problem::new(
+        let survey = Arc::new(self.survey.with_words_of(read.wording));
+        let shown = Shown::new(survey, self.key.as_ref());
+        *self.shown.write().unwrap_or_else(PoisonError::into_inner) = shown;
+        Ok(())
+    }
+
+    fn shown(&self) -> Shown {
+        self.shown.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Counts a request against the limit of the second. The sender is whom the proxy in front names last; without one everybody is on
+    /// this machine.
+    fn admit(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let named = headers.get("x-forwarded-for").and_then(|list| list.to_str().ok()?.rsplit(',').next());
+        let named = named.filter(|_| self.access.behind_proxy).and_then(|last| last.trim().parse::<IpAddr>().ok());
+        let sender = named.map(Sender::from);
+        let admitted = self.senders.lock().unwrap_or_else(PoisonError::into_inner).admit(sender, Instant::now());
+        match admitted {
+            false => Err(Problem::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "too-many",
-                "too many answers at once; please send it again",
+                "too many requests at once; please send it again in a second",
             )),
-            false => Ok(()),
+            true => Ok(()),
         }
     }
 
@@ -99,30 +137,37 @@ impl Service {
     }
 }
 
+impl Shown {
+    fn new(survey: Arc<Survey>, key: Option<&TokenKey>) -> Shown {
+        let json = Arc::from(pages::survey_json(&survey, key.map(TokenKey::public).as_deref()).to_string());
+        Shown { survey, json }
+    }
+}
+
 fn not_found() -> Problem {
     Problem::new(StatusCode::NOT_FOUND, "not-found", "there is no such page")
 }
 
 /// The routes of the service.
-pub fn router(service: Service) -> Router {
-    let typed = |kind: &'static str, text: String| {
-        let text = Arc::<str>::from(text);
-        get(move || async move { ([(header::CONTENT_TYPE, kind)], text.to_string()) })
-    };
-    let survey = &service.survey;
-    let key = service.key.as_ref().map(TokenKey::public);
+pub fn router(service: Arc<Service>) -> Router {
+    let typed =
+        |kind: &'static str, text: &'static str| get(move || async move { ([(header::CONTENT_TYPE, kind)], text) });
     let (html, script, data) = ("text/html; charset=utf-8", "text/javascript; charset=utf-8", "application/json");
+    let plan = Arc::<str>::from(service.survey.plan_text.as_str());
     Router::new()
-        .route("/", typed(html, pages::survey_page(survey)))
-        .route("/survey.json", typed(data, pages::survey_json(survey, key.as_deref()).to_string()))
-        .route("/plan.json", typed(data, survey.plan_text.clone()))
-        .route("/client.js", typed(script, pages::CLIENT.to_owned()))
-        .route("/tokens.js", typed(script, pages::TOKENS.to_owned()))
-        .route("/noble.js", typed(script, pages::NOBLE.to_owned()))
-        .route("/survey.js", typed(script, pages::SURVEY_SCRIPT.to_owned()))
-        .route("/results.js", typed(script, pages::RESULTS_SCRIPT.to_owned()))
-        .route("/style.css", typed("text/css; charset=utf-8", pages::STYLE.to_owned()))
+        .route("/", typed(html, &PAGES.survey))
+        .route("/survey.js", typed(script, &PAGES.script))
+        .route("/tokens.js", typed(script, &PAGES.tokens))
+        .route("/style.css", typed("text/css; charset=utf-8", PAGES.style))
+        .route("/results.js", typed(script, PAGES.results_script))
+        .route("/client.js", typed(script, pages::CLIENT))
+        .route("/plan.json", get(move || async move { ([(header::CONTENT_TYPE, data)], plan.to_string()) }))
+        .route(
+            "/survey.json",
+            get(async |State(service): State<Arc<Service>>| as_json(service.shown().json.to_string())),
+        )
         .route("/offline.html", get(offline))
+        .route("/id", get(new_id))
         .route("/responses", axum::routing::post(respond).options(preflight))
         .route("/tokens", axum::routing::post(give_token).options(preflight))
         .route("/results", get(results_page))
@@ -130,13 +175,62 @@ pub fn router(service: Service) -> Router {
         .route("/report.html", get(report))
         .route("/results.json", get(results_json))
         .route("/responses.jsonl", get(download))
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/version", get(version))
+        .route("/metrics", get(metrics))
         .fallback(|| async { not_found() })
-        .layer(from_fn(guard))
-        .with_state(Arc::new(service))
+        .method_not_allowed_fallback(|| async {
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this address is not used with this method")
+        })
+        .layer(from_fn_with_state(Arc::clone(&service), guard))
+        .with_state(service)
+}
+
+/// A number for a response that is to be sent, drawn before it is known. It is stored nowhere until it comes back.
+async fn new_id() -> Response {
+    ([FROM_ANYWHERE], as_json(json!({"id": &secret()[..32]}).to_string())).into_response()
+}
+
+/// Whether responses can be stored.
+async fn ready(State(service): State<Arc<Service>>) -> Result<&'static str, Problem> {
+    let failed = |detail: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", detail);
+    service.store.is_closed().await.map_err(|error| failed(error.to_string()))?;
+    match service.desk.is_writing() {
+        true => Ok("ready\n"),
+        false => Err(failed("responses are not stored any more; the server is ending".to_owned())),
+    }
+}
+
+async fn version(State(service): State<Arc<Service>>) -> Response {
+    let (fingerprint, page) = (service.survey.plan.fingerprint().as_str(), &PAGES.hash);
+    let shown = json!({"version": env!("CARGO_PKG_VERSION"), "fingerprint": fingerprint, "page_sha256": page});
+    as_json(shown.to_string())
+}
+
+/// Numbers for a monitor, as Prometheus reads them: for who has the token, because totals tell when somebody answers.
+async fn metrics(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
+    service.check_token(&headers)?;
+    let snapshot = service.desk.snapshot().await?;
+    let mut text = String::new();
+    let mut put = |name: &str, kind: &str, help: &str, rows: &[(String, u64)]| {
+        text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+        rows.iter().for_each(|(labels, value)| text.push_str(&format!("{name}{labels} {value}\n")));
+    };
+    let one = |value: u64| vec![(String::new(), value)];
+    put("candor_responses", "gauge", "Responses that are stored.", &one(snapshot.tallies.responses()));
+    put("candor_responses_waiting", "gauge", "Responses that wait for their batch.", &one(snapshot.waiting));
+    put("candor_survey_closed", "gauge", "1 once the survey is closed.", &one(snapshot.closed.into()));
+    let statuses: Vec<(String, u64)> = (2..6)
+        .map(|digit| (format!("{{status=\"{digit}xx\"}}"), service.answered[digit].load(Ordering::Relaxed)))
+        .collect();
+    put("candor_http_requests_total", "counter", "Requests that were answered, by status.", &statuses);
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
 /// What every answer says: nothing from elsewhere runs here, nothing is kept, nothing is told to others.
-async fn guard(request: axum::extract::Request, next: Next) -> Response {
+/// What is wrong is a page where a person asks for one.
+async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Request, next: Next) -> Response {
     const ALWAYS: [(HeaderName, &str); 6] = [
         (
             header::CONTENT_SECURITY_POLICY,
@@ -148,7 +242,17 @@ async fn guard(request: axum::extract::Request, next: Next) -> Response {
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
     ];
+    let accepts = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    let by_person = request.method() == Method::GET && accepts.is_some_and(|accept| accept.contains("text/html"));
     let mut response = next.run(request).await;
+    if let Some(problem) = response.extensions().get::<Problem>().filter(|_| by_person) {
+        let title = problem.status.canonical_reason().unwrap_or_default();
+        let page = pages::problem_page(title, &problem.detail);
+        let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+        response = (problem.status, kind, page).into_response();
+    }
+    let digit = usize::from(response.status().as_u16() / 100).min(5);
+    service.answered[digit].fetch_add(1, Ordering::Relaxed);
     for (name, value) in ALWAYS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -167,8 +271,13 @@ async fn preflight() -> Response {
     (StatusCode::NO_CONTENT, allowed).into_response()
 }
 
-async fn respond(State(service): State<Arc<Service>>, body: Body) -> Response {
-    let stored = accept(&service, body).await;
+async fn respond(
+    State(service): State<Arc<Service>>,
+    Extension(busy): Extension<Busy>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let stored = accept(&service, &busy, &headers, body).await;
     let answer = stored.map(|outcome| {
         let status = if outcome == Outcome::Stored { StatusCode::CREATED } else { StatusCode::OK };
         (status, [(header::CONTENT_TYPE, "application/json")], json!({"stored": true}).to_string()).into_response()
@@ -177,25 +286,37 @@ async fn respond(State(service): State<Arc<Service>>, body: Body) -> Response {
 }
 
 /// The body of a request, if it comes in time and is not too long.
-async fn read_body(service: &Service, body: Body) -> Result<axum::body::Bytes, Problem> {
-    service.admit()?;
+async fn read_body(
+    service: &Service,
+    busy: &Busy,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<axum::body::Bytes, Problem> {
+    service.admit(headers)?;
     let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "slow", "the request took too long; please send it again");
     let large = |_| {
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", format!("a request is at most {MOST_BYTES} bytes"))
     };
-    tokio::time::timeout(BODY_TIME, to_bytes(body, MOST_BYTES)).await.map_err(late)?.map_err(large)
+    let read = tokio::time::timeout(BODY_TIME, to_bytes(body, MOST_BYTES)).await.map_err(late)?.map_err(large)?;
+    busy.0.store(true, Ordering::Relaxed);
+    Ok(read)
 }
 
 /// Reads, checks and stores a response.
-async fn accept(service: &Service, body: Body) -> Result<Outcome, Problem> {
-    let bytes = read_body(service, body).await?;
+async fn accept(service: &Service, busy: &Busy, headers: &HeaderMap, body: Body) -> Result<Outcome, Problem> {
+    let bytes = read_body(service, busy, headers, body).await?;
     let submission = submission(&service.survey, &service.reader, service.key.as_ref(), &bytes)?;
     let outcome = service.desk.submit(submission).await?;
     Problem::of_outcome(outcome).map_or(Ok(outcome), Err)
 }
 
-async fn give_token(State(service): State<Arc<Service>>, body: Body) -> Response {
-    let answer = evaluate(&service, body).await.map(|Evaluation { evaluated, proof }| {
+async fn give_token(
+    State(service): State<Arc<Service>>,
+    Extension(busy): Extension<Busy>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let answer = evaluate(&service, &busy, &headers, body).await.map(|Evaluation { evaluated, proof }| {
         let text = json!({"evaluated": evaluated, "proof": proof}).to_string();
         ([(header::CONTENT_TYPE, "application/json")], text).into_response()
     });
@@ -203,9 +324,9 @@ async fn give_token(State(service): State<Arc<Service>>, body: Body) -> Response
 }
 
 /// Notes that the invitation is used, then seals the blinded token.
-async fn evaluate(service: &Service, body: Body) -> Result<Evaluation, Problem> {
+async fn evaluate(service: &Service, busy: &Busy, headers: &HeaderMap, body: Body) -> Result<Evaluation, Problem> {
     let key = service.key.as_ref().ok_or_else(not_found)?;
-    let (submission, blinded) = token_request(&read_body(service, body).await?)?;
+    let (submission, blinded) = token_request(&read_body(service, busy, headers, body).await?)?;
     let evaluation = key.evaluate(&blinded).ok_or_else(|| {
         Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -217,20 +338,22 @@ async fn evaluate(service: &Service, body: Body) -> Result<Evaluation, Problem> 
     Problem::of_outcome(outcome).map_or(Ok(evaluation), Err)
 }
 
-async fn offline(State(service): State<Arc<Service>>, headers: HeaderMap) -> Response {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-    let address = format!("{}://{host}", if service.access.behind_proxy { "https" } else { "http" });
+/// The survey as one file. It sends to the address of the settings: what a request names as its host can be anything.
+async fn offline(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
+    let missing = "there is no page to be saved: survey.toml does not specify the address of the survey (address = \"https://...\")";
+    let address = service.access.address.as_deref();
+    let address = address.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "no-address", missing))?;
     let kind = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=survey.html"),
     ];
-    (kind, pages::offline_page(&service.survey, service.key.as_ref().map(TokenKey::public).as_deref(), &address))
-        .into_response()
+    let key = service.key.as_ref().map(TokenKey::public);
+    Ok((kind, pages::offline_page(&service.shown().survey, key.as_deref(), address)).into_response())
 }
 
 async fn results_page(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     let seen = service.access.token.is_some() || service.survey.wording.public_results.is_some();
-    let page = pages::results_page(&service.survey);
+    let page = PAGES.results.as_str();
     seen.then(|| ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()).ok_or_else(not_found)
 }
 
@@ -259,7 +382,7 @@ async fn public_json(State(service): State<Arc<Service>>) -> Result<Response, Pr
     service.survey.wording.public_results.ok_or_else(not_found)?;
     let text = computed(move || {
         let published = service.desk.published();
-        let mut known = service.public.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut known = service.public.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, text)) = known.as_ref().filter(|(batches, _)| *batches == published.batches) {
             return Ok(Arc::clone(text));
         }

@@ -9,6 +9,7 @@
 
 pub mod random;
 pub mod day;
+pub mod log;
 pub mod survey;
 pub mod simulate;
 pub mod tokens;
@@ -18,11 +19,13 @@ pub mod batches;
 pub mod waiting;
 pub mod store;
 pub mod writer;
+pub mod pages;
 pub mod problem;
 pub mod requests;
 pub mod results;
-pub mod pages;
-pub mod http;
+pub mod senders;
+pub mod head;
 pub mod server;
+pub mod http;
 pub mod collector;
 pub mod demo;

@@ -1,24 +1,96 @@
-//! The pages, their script and their style.
+//! The pages, their scripts and their style.
+//!
+//! What runs in a browser is the same for every survey: a page that names its script and style with their hashes, and a script that
+//! names the part for tokens with its hash. So the hash of the page covers everything that runs; words and plan are data.
+
+use std::sync::LazyLock;
 
 use candor_study::explain::explain;
-use candor_study::texts::{Language, OwnTexts, sheet_texts};
+use candor_study::texts::{Language, OwnTexts, languages, sheet_texts, texts};
 use serde_json::{Value, json};
 
-use crate::random::hash;
+use crate::random::{hash, integrity};
 use crate::survey::{Survey, Words};
 
 /// The client, as it stands in the repository.
 pub const CLIENT: &str = include_str!("../../../clients/javascript/candor.js");
-/// The client's part for tokens, and what it uses.
-pub const TOKENS: &str = include_str!("../../../clients/javascript/tokens.js");
+/// The client's part for tokens, as it stands in the repository.
+const TOKENS: &str = include_str!("../../../clients/javascript/tokens.js");
 /// The cryptography of tokens.
-pub const NOBLE: &str = include_str!("../../../clients/javascript/noble.js");
+const NOBLE: &str = include_str!("../../../clients/javascript/noble.js");
 /// The script of the survey page.
-pub const SURVEY_SCRIPT: &str = include_str!("../assets/survey.js");
-/// The script of the dashboard.
-pub const RESULTS_SCRIPT: &str = include_str!("../assets/results.js");
-/// The style of all pages.
-pub const STYLE: &str = include_str!("../assets/style.css");
+const SURVEY_SCRIPT: &str = include_str!("../assets/survey.js");
+
+/// What browsers are given, the same for every survey.
+pub struct Pages {
+    /// The survey page.
+    pub survey: String,
+    /// Its script.
+    pub script: String,
+    /// The part of the script for tokens.
+    pub tokens: String,
+    /// The page of the results.
+    pub results: String,
+    /// Its script.
+    pub results_script: &'static str,
+    /// The style of all pages.
+    pub style: &'static str,
+    /// The SHA-256 of the survey page.
+    pub hash: String,
+    /// The SHA-256 of a saved page without the line that holds its data.
+    pub saved_hash: String,
+}
+
+/// The pages of this version.
+pub static PAGES: LazyLock<Pages> = LazyLock::new(|| {
+    let style = include_str!("../assets/style.css");
+    let results_script = include_str!("../assets/results.js");
+    let tokens = token_script();
+    let script = survey_script(&tokens);
+    let sheet = format!("<link rel=\"stylesheet\" href=\"/style.css\" integrity=\"{}\">", integrity(style));
+    let runs = |path: &str, text: &str| {
+        format!("<script type=\"module\" src=\"{path}\" integrity=\"{}\"></script>", integrity(text))
+    };
+    let survey = page(&sheet, &runs("/survey.js", &script));
+    let results = filled(
+        include_str!("../assets/results.html"),
+        &[("style", &sheet), ("script", &runs("/results.js", results_script))],
+    );
+    let saved = saved(&script, &tokens, style, "");
+    let (hash, saved_hash) = (hash(&survey), hash(&saved));
+    Pages { survey, script, tokens, results, results_script, style, hash, saved_hash }
+});
+
+impl Pages {
+    /// Files as they are served, by their names.
+    pub fn files(&self) -> [(&'static str, &str); 7] {
+        [
+            ("index.html", &self.survey),
+            ("survey.js", &self.script),
+            ("tokens.js", &self.tokens),
+            ("style.css", self.style),
+            ("results.html", &self.results),
+            ("results.js", self.results_script),
+            ("client.js", CLIENT),
+        ]
+    }
+}
+
+/// The client and the survey as one script, which loads no other part for tokens than this one.
+fn survey_script(tokens: &str) -> String {
+    let client = CLIENT.replace("\nexport ", "\n");
+    let (_, own) = SURVEY_SCRIPT.split_once("'./client.js';\n").unwrap_or_default();
+    format!("{client}\n{}", own.replace("{tokens_integrity}", &integrity(tokens)))
+}
+
+/// The modules for tokens as one script.
+fn token_script() -> String {
+    let noble = NOBLE.replace("\nexport {\n  ristretto255_oprf\n};", "");
+    let own = TOKENS.replace("import { ristretto255_oprf } from './noble.js';\n", "").replace("\nexport ", "\n");
+    format!(
+        "globalThis.candorTokens = (() => {{\n{noble}\n{own}\nreturn {{ drawToken, finishToken, tokenTags }};\n}})();\n"
+    )
+}
 
 /// Text within HTML.
 fn escaped(text: &str) -> String {
@@ -68,40 +140,26 @@ pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
         "order": order,
         "invitations": wording.invitations,
         "shared_devices": wording.shared_devices,
-        "client_sha256": hash(CLIENT),
+        "page_sha256": PAGES.hash,
         "tokens": key.map(|key| json!({"key": key, "until": wording.tokens_until})),
     })
 }
 
-fn page(survey: &Survey, style: &str, script: &str) -> String {
-    let languages = &survey.wording.languages;
-    let why = languages.iter().filter_map(|language| {
-        let (_, texts) = survey.words(language)?;
-        Some(format!(
-            "<noscript><p lang=\"{}\">{}</p></noscript>",
-            escaped(language),
-            escaped(texts.get("why_script")?)
-        ))
+/// The survey page, with why it needs a script in every language that candor comes with.
+fn page(style: &str, script: &str) -> String {
+    let why = languages().filter_map(|language| {
+        let text = texts(language)?.get("why_script")?;
+        Some(format!("<noscript><p lang=\"{}\">{}</p></noscript>\n", escaped(language), escaped(text)))
     });
-    filled(
-        include_str!("../assets/survey.html"),
-        &[
-            ("lang", &escaped(languages.first().map_or("en", String::as_str))),
-            ("title", &escaped(&survey.wording.first.title)),
-            ("style", style),
-            ("noscript", &why.collect::<String>()),
-            ("script", script),
-        ],
-    )
+    let values = [("style", style), ("noscript", &why.collect::<String>()), ("script", script)];
+    filled(include_str!("../assets/survey.html"), &values)
 }
 
-/// The survey page.
-pub fn survey_page(survey: &Survey) -> String {
-    page(
-        survey,
-        "<link rel=\"stylesheet\" href=\"/style.css\">",
-        "<script type=\"module\" src=\"/survey.js\"></script>",
-    )
+/// A page with everything in it; its data are one line, which ends with a line feed.
+fn saved(script: &str, tokens: &str, style: &str, data: &str) -> String {
+    let style = format!("<style>\n{style}</style>");
+    let script = format!("{data}<script>\n{tokens}</script>\n<script>\n(async () => {{\n{script}}})();\n</script>");
+    page(&style, &script)
 }
 
 /// The survey page as one file that works wherever it is opened, and sends to this address.
@@ -109,27 +167,22 @@ pub fn offline_page(survey: &Survey, key: Option<&str>, address: &str) -> String
     let data = json!({"survey": survey_json(survey, key), "plan": survey.plan_text, "address": address});
     // Within a script nothing may look like its end.
     let data = data.to_string().replace('<', "\\u003c");
-    let client = CLIENT.replace("\nexport ", "\n");
-    let (_, script) = SURVEY_SCRIPT.split_once("'./client.js';\n").unwrap_or_default();
-    let tokens = if key.is_some() { inlined_tokens() } else { String::new() };
-    let script = script.replace("await import('./tokens.js')", "candorTokens");
-    let style = format!("<style>\n{STYLE}</style>");
-    let script = format!(
-        "<script type=\"application/json\" id=\"candor-survey\">{data}</script>\n<script>\n(async () => {{\n{client}\n{tokens}\n{script}}})();\n</script>"
-    );
-    page(survey, &style, &script)
+    let data = format!("<script type=\"application/json\" id=\"candor-survey\">{data}</script>\n");
+    let Pages { script, tokens, style, .. } = &*PAGES;
+    saved(script, tokens, style, &data)
 }
 
-/// The modules for tokens as one value within a script.
-fn inlined_tokens() -> String {
-    let noble = NOBLE.replace("\nexport {\n  ristretto255_oprf\n};", "");
-    let own = TOKENS.replace("import { ristretto255_oprf } from './noble.js';\n", "").replace("\nexport ", "\n");
-    format!("const candorTokens = (() => {{\n{noble}\n{own}\nreturn {{ drawToken, finishToken }};\n}})();")
-}
-
-/// The dashboard.
-pub fn results_page(survey: &Survey) -> String {
-    filled(include_str!("../assets/results.html"), &[("title", &escaped(&survey.wording.first.title))])
+/// A page for people that says what is wrong.
+pub fn problem_page(title: &str, detail: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<link rel=\"stylesheet\" \
+         href=\"/style.css\" integrity=\"{2}\">\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p>{1}</p>\n<p><a \
+         href=\"/\">To the survey</a></p>\n</main>\n</body>\n</html>\n",
+        escaped(title),
+        escaped(detail),
+        integrity(PAGES.style)
+    )
 }
 
 #[cfg(test)]
@@ -156,8 +209,39 @@ mod tests {
     }
 
     #[test]
-    fn the_guide_states_the_hash_of_the_client() {
-        assert!(include_str!("../../../docs/guide/collect.md").contains(&hash(CLIENT)), "{}", hash(CLIENT));
+    fn the_guide_states_the_hashes_of_what_runs() {
+        let guide = include_str!("../../../docs/guide/collect.md");
+        for hash in [&PAGES.hash, &PAGES.saved_hash] {
+            assert!(guide.contains(hash.as_str()), "docs/guide/collect.md does not state {hash}");
+        }
+    }
+
+    /// The page names its script and style with their hashes, the script that of the part for tokens: nothing else runs.
+    #[test]
+    fn the_hash_of_the_page_covers_everything_that_runs() {
+        let Pages { survey, script, tokens, results, results_script, style, .. } = &*PAGES;
+        for page in [survey, results] {
+            assert_eq!(page.matches("<script").count(), 1, "{page}");
+            assert_eq!(page.matches("src=").count() + page.matches("href=").count(), 2, "{page}");
+            assert!(page.contains(&integrity(style)), "{page}");
+        }
+        assert!(survey.contains(&integrity(script)) && results.contains(&integrity(results_script)));
+        assert!(script.contains(&integrity(tokens)) && !script.contains("{tokens_integrity}"));
+        assert!([script, tokens].iter().all(|text| !text.contains("import(") && !text.contains("\nimport ")));
+    }
+
+    /// The guide's check of a saved page: all lines but the one with the data.
+    #[test]
+    fn a_saved_page_without_its_data_is_the_same_for_every_survey() {
+        let plan = include_str!("../../candor/tests/plans/good/public.json");
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("plan.json"), plan).unwrap();
+        let (survey, _) = Survey::create(&folder.path().join("survey"), &folder.path().join("plan.json")).unwrap();
+        for key in [None, Some("00")] {
+            let page = offline_page(&survey, key, "https://survey.example");
+            let lines = page.split_inclusive('\n').filter(|line| !line.contains("id=\"candor-survey\""));
+            assert_eq!(hash(&lines.collect::<String>()), PAGES.saved_hash);
+        }
     }
 
     /// In the saved copy both scripts are in one scope.
@@ -182,17 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn the_offline_page_has_no_module_left() {
-        let client = CLIENT.replace("\nexport ", "\n");
-        assert!(!client.contains("\nexport") && !client.contains("\nimport"));
-        let tokens = inlined_tokens();
-        assert!(!tokens.contains("\nexport") && !tokens.contains("\nimport") && !tokens.contains("</script"));
+    fn the_scripts_have_no_module_left() {
+        for script in [&PAGES.script, &PAGES.tokens] {
+            assert!(!script.contains("\nexport") && !script.contains("\nimport") && !script.contains("</script"));
+        }
         assert_eq!(SURVEY_SCRIPT.matches("import ").count(), 1);
-        assert_eq!(SURVEY_SCRIPT.matches("await import('./tokens.js')").count(), 1);
-        assert!(
-            SURVEY_SCRIPT.contains("'./client.js';\n")
-                && !CLIENT.contains("</script")
-                && !SURVEY_SCRIPT.contains("</script")
-        );
+        assert!(SURVEY_SCRIPT.contains("'./client.js';\n") && !PAGES.style.contains("</style"));
     }
 }

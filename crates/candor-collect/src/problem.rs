@@ -82,7 +82,7 @@ impl From<DeskError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Problem { status, kind, detail } = self;
+        let Problem { status, kind, detail } = self.clone();
         let title = status.canonical_reason().unwrap_or_default();
         let body = json!({"type": format!("urn:candor:problem:{kind}"), "title": title, "status": status.as_u16(), "detail": detail});
         let mut response = (status, [(header::CONTENT_TYPE, "application/problem+json")], Body::from(body.to_string()))
@@ -90,6 +90,8 @@ impl IntoResponse for Problem {
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
         }
+        // For people it becomes a page.
+        response.extensions_mut().insert(self);
         response
     }
 }

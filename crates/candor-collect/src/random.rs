@@ -44,6 +44,22 @@ pub fn hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
+/// The SHA-256 of a text as pages name it: `sha256-` and base64.
+pub fn integrity(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digest = Sha256::digest(text.as_bytes());
+    let mut written = "sha256-".to_owned();
+    for three in digest.chunks(3) {
+        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place)) as usize & 63];
+            written.push(if place <= three.len() { digit as char } else { '=' });
+        }
+    }
+    written
+}
+
 /// Whether two secrets are the same, in a time that does not tell where they differ.
 pub fn same_secret(one: &str, other: &str) -> bool {
     let (one, other) = (Sha256::digest(one.as_bytes()), Sha256::digest(other.as_bytes()));
@@ -61,6 +77,7 @@ mod tests {
         assert!(one != other && place() != place() && place() > 0);
         assert!(same_secret(&one, &one.clone()) && !same_secret(&one, &other) && !same_secret(&one, ""));
         assert_eq!((unhex("00ff7A"), unhex("0"), unhex("0g")), (Some(vec![0, 255, 122]), None, None));
+        assert_eq!(integrity("abc"), "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
         assert_eq!(hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

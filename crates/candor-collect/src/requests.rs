@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
+use candor::plan::Plan;
 use candor_tables::responses::{ResponseReader, response_line};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,7 +12,7 @@ use crate::admission::{Response, Submission};
 use crate::problem::Problem;
 use crate::random::hash;
 use crate::survey::Survey;
-use crate::tokens::TokenKey;
+use crate::tokens::{TokenKey, token_tags};
 
 /// How many hexadecimal digits an id has; where there are tokens, it is the token.
 const ID_DIGITS: usize = 32;
@@ -74,6 +75,12 @@ pub fn submission(
         (None, Some(_)) => return Err(bad("this survey has no tokens")),
         _ => {}
     }
+    if let (Some(_), Some(value)) = (key, &token)
+        && !follows(&survey.plan, value, &response)
+    {
+        let detail = "the channel of a response follows from its token, and this is another one";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "tag", detail));
+    }
     let label = |name: &String| Some((name.clone(), response.get(name)?.as_str()?.to_owned()));
     let groups: BTreeMap<String, String> = survey.wording.quotas.keys().filter_map(label).collect();
     let codes = reader.read(response).map_err(|error| Problem::of_response(&error))?;
@@ -81,6 +88,14 @@ pub fn submission(
     // With a token, an invitation that is sent all the same is not even looked at.
     let invitation = invitation.filter(|_| key.is_none()).map(|code| hash(&code));
     Ok(Submission { id: hash(&id), invitation, response, groups })
+}
+
+/// Whether the channels that a response names are those of its token.
+fn follows(plan: &Plan, value: &str, response: &Map<String, Value>) -> bool {
+    let tags = token_tags(plan, value);
+    let tags: Vec<u64> = tags.into_iter().flatten().map(u64::from).collect();
+    let name = |number: usize| if number == 0 { "candor_tag".to_owned() } else { format!("candor_tag_{}", number + 1) };
+    tags.iter().enumerate().all(|(number, tag)| response.get(&name(number)).and_then(Value::as_u64) == Some(*tag))
 }
 
 /// Reads a request for a token: what is to be noted, and the blinded token.

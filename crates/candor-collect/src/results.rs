@@ -33,7 +33,7 @@ const CONFIDENCE: f64 = 0.95;
 /// If the counts do not fit the plan.
 pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Value, StudyError> {
     let plan = &survey.plan;
-    let Snapshot { tallies, days, closed } = snapshot;
+    let Snapshot { tallies, days, closed, .. } = snapshot;
     let mut shown = found(survey, tallies)?;
     shown["days"] = json!(days);
     shown["closed"] = json!(closed);
@@ -87,6 +87,7 @@ pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Re
 fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
     let plan = &survey.plan;
     let mut shown = json!({
+        "title": survey.wording.first.title,
         "responses": tallies.responses(),
         "fingerprint": plan.fingerprint().as_str(),
         "epsilon": plan.guarantee().epsilon().value(),

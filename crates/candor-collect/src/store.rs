@@ -292,6 +292,14 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
+    /// Whether the server of this name is the one that collects.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub(crate) async fn is_served_by(&self, server: &str) -> Result<bool, StoreError> {
+        Ok(meta(&mut self.begin().await?, "server").await?.as_deref() == Some(server))
+    }
+
     /// Whether the survey is closed.
     ///
     /// # Errors

@@ -27,6 +27,9 @@ pub struct Wording {
     /// How many responses are accepted at most.
     #[serde(default)]
     pub quota: Option<u64>,
+    /// Where the survey is found, such as `https://survey.example`: for links and for pages that are saved.
+    #[serde(default)]
+    pub address: Option<String>,
     /// Whether only those answer who have an invitation.
     #[serde(default)]
     pub invitations: bool,
@@ -128,6 +131,10 @@ pub struct Survey {
     pub wording: Wording,
 }
 
+/// What invitations without tokens give up.
+const INVITATIONS_TRUST: &str = "with plain invitations the server sees which response came with which; respondents have to trust \
+    that it does not note it. Tokens (tokens_until, the last day before a second visit) make that impossible";
+
 /// A plan whose draws take longer than this many steps for a respondent is told about.
 const SLOW_CATEGORIES: usize = 10_000;
 
@@ -160,11 +167,25 @@ impl Survey {
     /// # Errors
     /// If the plan cannot be read, there is a survey already, or files cannot be written.
     pub fn create(folder: &Path, plan: &Path) -> Result<(Survey, Vec<String>), SurveyError> {
+        Survey::create_for(folder, plan, false, None)
+    }
+
+    /// The same for invited people; `tokens_until` is the last day on which they are given tokens, before they come again to answer.
+    ///
+    /// # Errors
+    /// As [`create`](Survey::create), and if the day is none.
+    pub fn create_for(
+        folder: &Path,
+        plan: &Path,
+        invitations: bool,
+        tokens_until: Option<String>,
+    ) -> Result<(Survey, Vec<String>), SurveyError> {
         let path = plan.to_owned();
         let text = std::fs::read_to_string(plan).map_err(|error| SurveyError::File { path, error })?;
         let read = Plan::from_json(&text)
             .map_err(|error| SurveyError::Plan { path: plan.to_owned(), message: error.to_string() })?;
-        let survey = Survey::new(folder, text, Wording::of(&read))?;
+        let wording = Wording { invitations, tokens_until, ..Wording::of(&read) };
+        let survey = Survey::new(folder, text, wording)?;
         if folder.join("survey.toml").exists() {
             return Err(SurveyError::Exists(folder.to_owned()));
         }
@@ -192,6 +213,12 @@ impl Survey {
         Ok(Survey { folder: folder.to_owned(), plan, plan_text, wording })
     }
 
+    /// The same survey with the words of another wording: languages, texts, questions and their order.
+    pub fn with_words_of(&self, Wording { languages, first, order, translations, .. }: Wording) -> Survey {
+        let wording = Wording { languages, first, order, translations, ..self.wording.clone() };
+        Survey { wording, ..self.clone() }
+    }
+
     /// What should be known before people are asked.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -199,6 +226,9 @@ impl Survey {
         let public: Vec<&str> = attributes.iter().filter(|a| a.is_public()).map(Attribute::name).collect();
         if !public.is_empty() {
             notes.push(format!("{} will be sent as it is given, and the page says so", public.join(", ")));
+        }
+        if self.wording.invitations && self.wording.tokens_until.is_none() {
+            notes.push(INVITATIONS_TRUST.to_owned());
         }
         if self.plan.guarantee().epsilon().value().is_none() {
             notes.push("this plan has no finite epsilon: answers can rule truths out, and the page says so".to_owned());
@@ -243,6 +273,7 @@ impl Wording {
             order: plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect(),
             closes: None,
             quota: None,
+            address: None,
             invitations: false,
             tokens_until: None,
             shared_devices: false,
@@ -284,6 +315,10 @@ impl Wording {
         }
         if !(self.margin > 0.0 && self.margin < 1.0) {
             return Err("margin: a share above 0 and below 1, such as 0.03".to_owned());
+        }
+        let is_address = |address: &String| address.starts_with("https://") || address.starts_with("http://");
+        if self.address.as_ref().is_some_and(|address| !is_address(address)) {
+            return Err("address: where the survey is found, such as \"https://survey.example\"".to_owned());
         }
         if !(1..=MOST_WAITING).contains(&self.batch) {
             return Err(format!("batch: how many responses are settled together, from 1 to {MOST_WAITING}"));
@@ -439,6 +474,7 @@ mod tests {
         assert!(with(|w| w.closes = Some("soon".into())).contains("closes"));
         assert!(with(|w| w.margin = 0.0).contains("margin"));
         assert!(with(|w| w.batch = 0).contains("batch"));
+        assert!(with(|w| w.address = Some("survey.example".into())).contains("address"));
         assert!(with(|w| w.languages.clear()).contains("at least one"));
     }
 

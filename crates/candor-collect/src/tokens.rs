@@ -4,6 +4,9 @@
 //! What was blinded is independent of the token, so that nobody, with the key and all that was sent, can tell which token an
 //! invitation became. Later the token and its value are sent with the response. Only who has the key can make such a value.
 
+use candor::plan::{Block, Plan};
+use candor::randomness::below_u64;
+use rand_core::{TryCryptoRng, TryRng};
 use rand_core_06::OsRng;
 use sha2::{Digest, Sha256};
 use voprf::{BlindedElement, Group, Ristretto255, VoprfServer};
@@ -52,6 +55,76 @@ impl TokenKey {
     }
 }
 
+/// How many times 32 bytes a token gives for the channel of a block: more than are ever needed.
+const TAG_PARTS: u32 = 32;
+
+/// Which channel each block of a plan answers by, as the value of a token says; `None` where the block has one channel only.
+///
+/// Neither side can choose the value of a token, so nobody can choose the channel. The bytes for block `b` are SHA-256 of
+/// `candor tag b 0 value`, then of `candor tag b 1 value`, and so on; a channel is drawn with them as with any others.
+pub fn token_tags(plan: &Plan, value: &str) -> Vec<Option<u16>> {
+    let tag = |(number, block): (usize, &Block)| {
+        let weights: Vec<u64> = block.channels().iter().map(|&(weight, _)| weight).collect();
+        if weights.len() == 1 {
+            return None;
+        }
+        let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
+        let mut ball = u128::from(below_u64(total, &mut TokenBytes::new(number, value)).unwrap_or(0));
+        let chosen = weights.iter().position(|&weight| match ball.checked_sub(u128::from(weight)) {
+            Some(rest) => {
+                ball = rest;
+                false
+            }
+            None => true,
+        });
+        chosen.map(|chosen| chosen as u16)
+    };
+    plan.blocks().iter().enumerate().map(tag).collect()
+}
+
+/// The bytes that a token gives for a block.
+struct TokenBytes {
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl TokenBytes {
+    fn new(block: usize, value: &str) -> TokenBytes {
+        let part = |counter| Sha256::digest(format!("candor tag {block} {counter} {value}").as_bytes()).to_vec();
+        TokenBytes { bytes: (0..TAG_PARTS).flat_map(part).collect(), used: 0 }
+    }
+}
+
+/// A token gave no channel, which never happens: a try fails less than half of the time, and there are at least 128.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the token gives no channel")]
+struct NoMoreBytes;
+
+impl TryRng for TokenBytes {
+    type Error = NoMoreBytes;
+
+    fn try_next_u32(&mut self) -> Result<u32, NoMoreBytes> {
+        let mut bytes = [0; 4];
+        self.try_fill_bytes(&mut bytes)?;
+        Ok(u32::from_be_bytes(bytes))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, NoMoreBytes> {
+        let mut bytes = [0; 8];
+        self.try_fill_bytes(&mut bytes)?;
+        Ok(u64::from_be_bytes(bytes))
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), NoMoreBytes> {
+        let end = self.used + out.len();
+        out.copy_from_slice(self.bytes.get(self.used..end).ok_or(NoMoreBytes)?);
+        self.used = end;
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for TokenBytes {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +148,31 @@ mod tests {
         assert!(finish(&other).is_err(), "the proof is for the published key");
         assert!(!other.is_value(&hex(&token), &value));
         assert_eq!(key.public(), TokenKey::new("a secret", "sha256:1").unwrap().public());
+    }
+
+    /// The same numbers as in clients/javascript/test/tokens.test.js, and in the proportions of the weights: chi-squared with one degree of
+    /// freedom above 24 has a probability of 1e-6.
+    #[test]
+    fn tags_follow_from_tokens_by_the_law_of_the_plan() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+        let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let written = |n: u32| -> String {
+            let tags = token_tags(&plan, &format!("value {n}"));
+            tags.into_iter().map(|tag| tag.unwrap_or(0).to_string()).collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(
+            (0..20).map(written).collect::<Vec<_>>().join(" "),
+            "0,1 1,0 0,0 0,1 1,0 1,1 0,1 1,1 1,1 1,0 0,0 1,0 1,1 1,0 0,1 0,0 1,1 0,1 0,0 1,1"
+        );
+        for (number, block) in plan.blocks().iter().enumerate().filter(|(_, block)| block.channels().len() > 1) {
+            let total: f64 = block.channels().iter().map(|&(weight, _)| weight as f64).sum();
+            let expected = block.channels()[0].0 as f64 / total;
+            let n = 4_000;
+            let zeros = (0..n).filter(|n| token_tags(&plan, &format!("value {n}"))[number] == Some(0)).count() as f64;
+            let n = f64::from(n);
+            let chi = (zeros - n * expected).powi(2) / (n * expected * (1.0 - expected));
+            assert!(chi < 24.0, "block {number}: {zeros} of {n}, expected {expected}");
+        }
     }
 
     #[test]

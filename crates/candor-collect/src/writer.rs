@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use crate::admission::{Admission, Outcome, Submission};
 use crate::batches::Published;
 use crate::day::today;
+use crate::log::{Level, log};
 use crate::random::place;
 use crate::store::{Kept, Store, StoreError, find, keep, meta, put_waiting, settle, settle_waiting, stay, waiting};
 use crate::survey::Survey;
@@ -36,6 +37,8 @@ pub struct Snapshot {
     pub days: Vec<(String, u64)>,
     /// Whether the survey is closed.
     pub closed: bool,
+    /// How many responses wait for their batch.
+    pub waiting: u64,
 }
 
 enum Message {
@@ -70,6 +73,11 @@ impl Desk {
         let (answer, outcome) = oneshot::channel();
         self.messages.try_send(Message::Submit(submission, answer)).map_err(|_| DeskError::Busy)?;
         outcome.await.map_err(|_| DeskError::Busy)?.map_err(DeskError::Failed)
+    }
+
+    /// Whether there is still somebody who writes.
+    pub fn is_writing(&self) -> bool {
+        !self.messages.is_closed()
     }
 
     /// What is public.
@@ -110,6 +118,8 @@ struct Chores {
     waiting: usize,
     log: bool,
     done: bool,
+    /// Another server has taken over: this one is to end.
+    deposed: bool,
 }
 
 impl Writer {
@@ -145,14 +155,20 @@ impl Writer {
                 Ok(None) => break,
                 Err(_) => {
                     self.tidy().await;
+                    if self.chores.deposed {
+                        return Err(StoreError::TakenOver);
+                    }
                     continue;
                 }
             };
             self.serve(first).await;
+            if self.chores.deposed {
+                return Err(StoreError::TakenOver);
+            }
             if self.chores.waiting >= self.survey.wording.batch
                 && let Err(error) = self.settle().await
             {
-                eprintln!("a batch is not settled yet: {error}");
+                log(Level::Warn, &format!("a batch is not settled yet: {error}"));
             }
             if self.kept.0.elapsed() > KEEP_EVERY {
                 self.tidy().await;
@@ -183,7 +199,7 @@ impl Writer {
                     answers.into_iter().zip(outcomes).for_each(|(answer, outcome)| drop(answer.send(Ok(outcome))))
                 }
                 Err(error) => {
-                    eprintln!("nothing stored of {} answers: {error}", answers.len());
+                    log(Level::Error, &format!("nothing stored of {} requests: {error}", answers.len()));
                     answers.into_iter().for_each(|answer| drop(answer.send(Err(error.to_string()))));
                 }
             }
@@ -198,7 +214,8 @@ impl Writer {
     async fn store_all(&mut self, submissions: &[Submission]) -> Result<Vec<Outcome>, StoreError> {
         let mut connection = self.store.connection().await?;
         let stored = self.store_with(&mut connection, submissions).await;
-        if stored.is_err() {
+        if let Err(error) = &stored {
+            self.chores.deposed |= matches!(error, StoreError::TakenOver);
             drop(connection.detach());
         }
         stored
@@ -257,7 +274,8 @@ impl Writer {
         self.count();
         let mut connection = self.store.connection().await?;
         let settled = self.keep_with(&mut connection, true).await;
-        if settled.is_err() {
+        if let Err(error) = &settled {
+            self.chores.deposed |= matches!(error, StoreError::TakenOver);
             drop(connection.detach());
         }
         settled
@@ -265,14 +283,20 @@ impl Writer {
 
     /// What is done now and then: counts are kept, SQLite's log is emptied, and of a closed survey the rest is settled.
     async fn tidy(&mut self) {
-        self.keep_if_due().await;
+        match self.store.is_served_by(&self.server).await {
+            Ok(false) => self.chores.deposed = true,
+            _ => self.keep_if_due().await,
+        }
+        if self.chores.deposed {
+            return;
+        }
         if let Err(error) = self.finish_if_closed().await {
-            eprintln!("not everything of the closed survey is settled yet: {error}");
+            log(Level::Warn, &format!("not everything of the closed survey is settled yet: {error}"));
         }
         if self.chores.log {
             match self.store.truncate_log().await {
                 Ok(()) => self.chores.log = false,
-                Err(error) => eprintln!("the log of the database is not emptied yet: {error}"),
+                Err(error) => log(Level::Warn, &format!("the log of the database is not emptied yet: {error}")),
             }
         }
     }
@@ -352,17 +376,19 @@ impl Writer {
         let over = self.survey.wording.closes.as_ref().is_some_and(|last| today() > *last);
         let closed = over || self.store.is_closed().await?;
         let mut days: BTreeMap<String, u64> = self.store.days().await?.into_iter().collect();
-        for (day, responses) in self.store.waiting().await?.days {
+        let waits = self.store.waiting().await?;
+        let waiting = waits.responses.len() as u64;
+        for (day, responses) in waits.days {
             *days.entry(day).or_default() += responses;
         }
-        Ok(Snapshot { tallies: self.tallies.clone(), days: days.into_iter().collect(), closed })
+        Ok(Snapshot { tallies: self.tallies.clone(), days: days.into_iter().collect(), closed, waiting })
     }
 
     async fn keep_if_due(&mut self) {
         if self.stored() != self.kept.1
             && let Err(error) = self.keep().await
         {
-            eprintln!("counts are not kept yet: {error}");
+            log(Level::Warn, &format!("counts are not kept yet: {error}"));
         }
         self.kept.0 = Instant::now();
     }
@@ -372,7 +398,8 @@ impl Writer {
         self.count();
         let mut connection = self.store.connection().await?;
         let kept = self.keep_with(&mut connection, false).await;
-        if kept.is_err() {
+        if let Err(error) = &kept {
+            self.chores.deposed |= matches!(error, StoreError::TakenOver);
             drop(connection.detach());
         }
         kept

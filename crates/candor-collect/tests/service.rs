@@ -3,6 +3,8 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use candor::plan::Plan;
 use candor::randomize::Client;
@@ -16,7 +18,7 @@ use candor_tables::output::Target;
 use candor_tables::responses::Format;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use voprf::{EvaluationElement, Group, Proof, Ristretto255, VoprfClient};
 
@@ -27,6 +29,7 @@ struct Running {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     server: JoinHandle<Result<(), CollectError>>,
+    reload: Arc<Notify>,
 }
 
 /// A folder with a survey, and the database it is collected in.
@@ -64,16 +67,18 @@ impl Place {
 }
 
 async fn start(folder: &Path, database: Option<String>) -> Result<Running, CollectError> {
+    let reload = Arc::new(Notify::new());
     let (ready, bound) = oneshot::channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let address = "127.0.0.1:0".parse().unwrap();
-    let serving = Serving { address, database, behind_proxy: false, token: Some(TOKEN.to_owned()) };
+    let serving =
+        Serving { address, database, behind_proxy: false, token: Some(TOKEN.to_owned()), reload: Arc::clone(&reload) };
     let folder = folder.to_owned();
     let server = tokio::spawn(async move {
         collect(&folder, serving, |bound, _| ready.send(bound).unwrap(), async { drop(stopped.await) }).await
     });
     match bound.await {
-        Ok(address) => Ok(Running { address, stop, server }),
+        Ok(address) => Ok(Running { address, stop, server, reload }),
         Err(_) => Err(server.await.unwrap().unwrap_err()),
     }
 }
@@ -332,16 +337,18 @@ async fn pages_are_guarded_and_results_need_the_token() {
         assert!(head.contains("referrer-policy: no-referrer") && !head.to_lowercase().contains("set-cookie"), "{path}");
     }
     assert_eq!(running.get("/plan.json", "").await.1, plan().0, "the plan as it is");
-    let client = running.get("/client.js", "").await.1;
     let words: serde_json::Value = serde_json::from_str(&running.get("/survey.json", "").await.1).unwrap();
-    assert_eq!(words["client_sha256"], candor_collect::random::hash(&client));
+    assert_eq!(words["page_sha256"], candor_collect::random::hash(&running.get("/", "").await.1));
+    let id: serde_json::Value = serde_json::from_str(&running.get("/id", "").await.1).unwrap();
+    assert_eq!(id["id"].as_str().unwrap().len(), 32);
     for path in ["/results.json", "/responses.jsonl"] {
         for token in ["", "guess", &TOKEN[1..]] {
             assert!(running.get(path, token).await.0.starts_with("HTTP/1.1 401"), "{path}");
         }
         assert!(running.get(path, TOKEN).await.0.starts_with("HTTP/1.1 200"), "{path}");
     }
-    assert!(running.get("/offline.html", "").await.1.contains("http://survey"), "it sends to where it came from");
+    let saved = running.get("/offline.html", "").await.1;
+    assert!(saved.contains(&format!("\"address\":\"http://{}\"", running.address)) && !saved.contains("//survey\""));
     running.stop().await;
 }
 
@@ -352,7 +359,8 @@ async fn what_cannot_be_served_says_why() {
     let said = |result: Result<Running, CollectError>| result.err().map(|error| error.to_string()).unwrap();
     assert!(said(place.start().await).contains("another server is collecting"));
     let other = Place::new(None, |_| {});
-    let serving = Serving { address: running.address, database: None, behind_proxy: false, token: None };
+    let serving =
+        Serving { address: running.address, database: None, behind_proxy: false, token: None, reload: Arc::default() };
     let taken = collect(&other.survey(), serving.clone(), |_, _| {}, std::future::pending()).await;
     assert!(taken.unwrap_err().to_string().contains("cannot listen"));
     let open = Serving { address: "0.0.0.0:0".parse().unwrap(), ..serving };
@@ -405,8 +413,9 @@ async fn two_servers_on_one_database_do_not_mix() {
         assert_eq!(second.send(&id(1), None, &good).await.0, 201);
         assert_eq!(second.results().await["responses"], 2);
         second.stop().await;
+        let ended = tokio::time::timeout(Duration::from_secs(30), first.server).await.expect("it ends by itself");
+        assert!(ended.unwrap().unwrap_err().to_string().contains("another server is collecting"));
         drop(first.stop);
-        assert!(first.server.await.unwrap().is_err());
     }
 }
 
@@ -573,4 +582,161 @@ async fn half_sent_requests_harm_nobody() {
     assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201);
     drop(idle);
     running.stop().await;
+}
+
+/// A thousand connections that send half a request, or nothing, or half a body: a good request waits for none of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_half_open_connections_delay_nobody() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    let parts = ["", "POST /resp", "POST /responses HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{\"id\""];
+    let mut idle = Vec::new();
+    // As many as this process may have open, with both ends in it.
+    for part in parts.iter().cycle().take(1_000) {
+        let Ok(mut stream) = TcpStream::connect(running.address).await else { break };
+        let _ = stream.write_all(part.as_bytes()).await;
+        idle.push(stream);
+    }
+    let begun = Instant::now();
+    assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201);
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?} with {} connections", begun.elapsed(), idle.len());
+    println!("{:?} with {} half-open connections", begun.elapsed(), idle.len());
+    drop(idle);
+    running.stop().await;
+}
+
+/// What a raw request is answered with.
+async fn raw(running: &Running, request: &str) -> String {
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    let _ = stream.read_to_string(&mut text).await;
+    text
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_that_end_with_a_bare_line_feed_are_refused() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    let good = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    assert!(raw(&running, good).await.starts_with("HTTP/1.1 200"));
+    for bad in [good.replace("\r\n", "\n"), good.replacen("\r\n", "\n", 1), good.replace("x\r\n", "x\n")] {
+        let said = raw(&running, &bad).await;
+        assert!(said.starts_with("HTTP/1.1 400") || said.is_empty(), "{said}");
+    }
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_a_page_for_people_and_a_problem_for_programs() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    for (method, path, status) in [("GET", "/nowhere", 404), ("GET", "/results.json", 401), ("GET", "/responses", 405)]
+    {
+        let ask = |accept: &str| {
+            format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\naccept: {accept}\r\n\r\n")
+        };
+        let page = raw(&running, &ask("text/html,*/*;q=0.8")).await;
+        assert!(page.starts_with(&format!("HTTP/1.1 {status}")) && page.contains("<h1>"), "{page}");
+        assert!(page.contains("content-security-policy"), "{page}");
+        let problem = raw(&running, &ask("*/*")).await;
+        assert!(problem.contains("application/problem+json") && problem.contains("urn:candor:problem:"), "{problem}");
+    }
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_version_and_metrics() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    assert_eq!(running.get("/healthz", "").await.1, "ok\n");
+    assert_eq!(running.get("/readyz", "").await.1, "ready\n");
+    let version: serde_json::Value = serde_json::from_str(&running.get("/version", "").await.1).unwrap();
+    assert_eq!(version["fingerprint"], plan().1.fingerprint().as_str());
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    for (number, line) in lines(3).iter().enumerate() {
+        assert_eq!(running.send(&id(number), None, line).await.0, 201);
+    }
+    assert_eq!(running.send("short", None, &lines(1)[0]).await.0, 400);
+    assert!(running.get("/metrics", "guess").await.0.starts_with("HTTP/1.1 401"), "totals tell when somebody answers");
+    let (head, text) = running.get("/metrics", TOKEN).await;
+    assert!(head.contains("text/plain; version=0.0.4"), "{head}");
+    for line in ["candor_responses 3", "candor_responses_waiting 3", "candor_http_requests_total{status=\"4xx\"} 2"] {
+        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+    }
+    // Every line is a comment, or a name with a number.
+    assert!(text.lines().all(|line| line.starts_with("# ") || line.rsplit_once(' ').unwrap().1.parse::<f64>().is_ok()));
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_are_read_again_and_the_plan_is_not() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    let toml = place.survey().join("survey.toml");
+    let text = std::fs::read_to_string(&toml).unwrap();
+    let title = async || {
+        let words: serde_json::Value = serde_json::from_str(&running.get("/survey.json", "").await.1).unwrap();
+        words["words"]["en"]["title"].as_str().unwrap().to_owned()
+    };
+    let wait = async |expected: &str| {
+        for _ in 0..200 {
+            if title().await == expected {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the title is {}", title().await);
+    };
+    std::fs::write(&toml, text.replace("\"A survey\"", "\"Another title\"")).unwrap();
+    running.reload.notify_one();
+    wait("Another title").await;
+    std::fs::write(&toml, "nonsense").unwrap();
+    running.reload.notify_one();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    wait("Another title").await;
+    assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201, "it still collects");
+    running.stop().await;
+}
+
+/// One sender who floods keeps nobody else from answering. Behind a proxy, who is told by the last address that it names.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_from_one_sender_locks_nobody_out() {
+    let place = Place::new(None, |wording| wording.per_second = 20);
+    let (ready, bound) = oneshot::channel();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = Serving {
+        address: "127.0.0.1:0".parse().unwrap(),
+        database: None,
+        behind_proxy: true,
+        token: None,
+        reload: Arc::default(),
+    };
+    let folder = place.survey();
+    let server = tokio::spawn(async move {
+        collect(&folder, serving, |bound, _| ready.send(bound).unwrap(), async { drop(stopped.await) }).await
+    });
+    let address = bound.await.unwrap();
+    let send = async |number: usize, from: &str| {
+        let body = body_of(&id(number), None, &lines(1)[0]);
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST /responses HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 10.0.0.1, {from}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        text.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    let mut refused = 0;
+    for number in 0..60 {
+        refused += usize::from(send(number, "192.0.2.1").await == 429);
+        if number % 20 == 10 {
+            assert_eq!(send(1_000 + number, &format!("192.0.2.{number}")).await, 201, "somebody else");
+        }
+    }
+    assert!(refused > 20, "{refused}");
+    drop(stop);
+    server.await.unwrap().unwrap();
 }

@@ -2,16 +2,20 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store, secret_file, write_lines};
 use candor_collect::demo;
+use candor_collect::pages::PAGES;
+use candor_collect::random::hash;
 use candor_collect::store::Store;
 use candor_collect::survey::Survey;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tokio::sync::Notify;
 
 #[derive(Parser)]
 #[command(
@@ -33,6 +37,13 @@ enum Verb {
         /// The plan (JSON)
         #[arg(long)]
         plan: PathBuf,
+        /// Only invited people answer
+        #[arg(long)]
+        invited: bool,
+        /// Last day on which the invited are given tokens that nobody can link to their invitations, such as 2026-11-30; they come
+        /// again to answer after it. Recommended for the invited
+        #[arg(long, requires = "invited")]
+        tokens_until: Option<String>,
     },
     /// Serve a survey over HTTP until it is stopped
     Serve(ServeArgs),
@@ -43,9 +54,14 @@ enum Verb {
         /// How many
         #[arg(long)]
         count: usize,
-        /// Where the survey is found, such as https://survey.example
-        #[arg(long, default_value = "http://localhost:8080")]
-        address: String,
+        /// Where the survey is found, such as https://survey.example [default: address of survey.toml, or http://localhost:8080]
+        #[arg(long)]
+        address: Option<String>,
+    },
+    /// Write the files that browsers are given, as they are served, and print their SHA-256
+    Pages {
+        /// Folder to write them to, which is made if it is missing
+        folder: PathBuf,
     },
     /// Say how many responses there are
     Status(At),
@@ -126,8 +142,8 @@ fn failed(message: &str) -> ExitCode {
 
 async fn run(verb: Verb) -> Result<(), CollectError> {
     match verb {
-        Verb::New { survey, plan } => {
-            let (made, notes) = Survey::create(&survey, &plan)?;
+        Verb::New { survey, plan, invited, tokens_until } => {
+            let (made, notes) = Survey::create_for(&survey, &plan, invited, tokens_until)?;
             notes.iter().for_each(|note| eprintln!("note: {note}"));
             say(&format!(
                 "Edit {}, then: candor-collect serve {}\n",
@@ -143,11 +159,14 @@ async fn run(verb: Verb) -> Result<(), CollectError> {
                     "survey.toml: invitations is not true, so the survey is open to everybody".to_owned(),
                 ));
             }
+            let own = survey.wording.address.as_deref();
+            let address = address.as_deref().or(own).unwrap_or("http://localhost:8080");
             let codes = invite(&open_store(&survey, at.database.as_deref()).await?, count).await?;
             let lines: String =
                 codes.iter().map(|code| format!("{}/#{code}\n", address.trim_end_matches('/'))).collect();
             say(&format!("link\n{lines}"))
         }
+        Verb::Pages { folder } => write_pages(&folder),
         Verb::Status(at) => status(&at).await,
         Verb::Close(at) => {
             let survey = Survey::read(&at.survey)?;
@@ -166,16 +185,42 @@ fn say(text: &str) -> Result<(), CollectError> {
     written.map_err(|error| CollectError::Other(format!("cannot write to standard output: {error}")))
 }
 
+fn write_pages(folder: &Path) -> Result<(), CollectError> {
+    let failed = |error: std::io::Error| CollectError::Other(format!("cannot write to {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for (name, text) in PAGES.files() {
+        std::fs::write(folder.join(name), text).map_err(failed)?;
+        say(&format!("{}  {name}\n", hash(text)))?;
+    }
+    say(&format!("{}  a saved page without the line that holds its data\n", PAGES.saved_hash))
+}
+
 async fn serve(args: ServeArgs) -> Result<(), CollectError> {
     let token = if args.results { Some(secret_file(&args.at.survey, "token")?) } else { None };
     let shown = token.clone();
-    let serving = Serving { address: args.listen, database: args.at.database, behind_proxy: args.behind_proxy, token };
+    let ServeArgs { at, listen: address, behind_proxy, .. } = args;
+    let serving = Serving { address, database: at.database, behind_proxy, token, reload: reloaded() };
     let ready = |bound: SocketAddr, survey: &Survey| {
         let results = shown.map_or(String::new(), |token| format!("Results: http://{bound}/results#{token}\n"));
         let _ = say(&format!("Survey:  http://{bound}/  (plan {})\n{results}", survey.plan.fingerprint()));
     };
-    collect(&args.at.survey, serving, ready, stopped()).await?;
+    collect(&at.survey, serving, ready, stopped()).await?;
     say("Stopped; everything is stored.\n")
+}
+
+/// Told whenever the program gets SIGHUP.
+fn reloaded() -> Arc<Notify> {
+    let told = Arc::new(Notify::new());
+    #[cfg(unix)]
+    if let Ok(mut hangup) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()) {
+        let told = Arc::clone(&told);
+        tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                told.notify_one();
+            }
+        });
+    }
+    told
 }
 
 /// When the program is told to stop.

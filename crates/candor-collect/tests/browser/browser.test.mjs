@@ -2,6 +2,7 @@
 // CANDOR_COLLECT: the binary; CHROMIUM: the browser; SCREENSHOTS: a folder for pictures, if wanted.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +73,7 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 3
     assert.equal(await page.locator('form').count(), 0, 'nothing can be submitted');
     await page.locator('#next').click();
     assert.equal(await page.getByText('Please tick the box').isVisible(), true);
+    const before_answers = [...requests];
     await fill(page);
     await page.locator('#next').click();
     await page.locator('#send').waitFor();
@@ -84,6 +86,12 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 3
     assert.equal(posts(requests).length, 1);
     const body = posts(requests)[0].postDataJSON();
     assert.deepEqual(Object.keys(body), ['id', 'response']);
+    // No free bits: the number is what the server gave out before anything was answered, and everything else is what was shown.
+    const numbers = requests.filter((request) => request.url() === `${address}/id`);
+    assert.equal(numbers.length, 1);
+    assert.equal((await (await numbers[0].response()).json()).id, body.id);
+    assert.ok(before_answers.includes(numbers[0]), 'before anything is answered');
+    assert.equal(posts(requests)[0].postData(), JSON.stringify({ id: body.id, response: body.response }));
     assert.deepEqual(Object.keys(body.response), ['candor_fingerprint', 'Region', 'Smokes', 'Drinks', 'Age']);
     assert.deepEqual(table, Object.values(body.response).slice(1).map((value) => WORDS[value] ?? value));
     assert.ok(requests.every((request) => request.url().startsWith(address) && !request.url().includes('41')), 'nothing from or to elsewhere');
@@ -194,7 +202,7 @@ test('in German, and without a script', async () => {
   await page.getByRole('heading', { name: 'What happens to your answers' }).waitFor();
   await context.close();
   const bare = await open({ javaScriptEnabled: false });
-  assert.match(await bare.page.locator('noscript').first().innerText(), /This page needs JavaScript/);
+  assert.match(await bare.page.locator('noscript').filter({ hasText: 'JavaScript' }).allInnerTexts().then((texts) => texts.join(' ')), /This page needs JavaScript/);
   assert.equal(await bare.page.locator('input, button').count(), 0);
   await picture(bare.page, 'no-script');
   await bare.context.close();
@@ -213,7 +221,7 @@ test('a saved copy of the page works from a file', async () => {
   await page.locator('#send').click();
   await page.getByText('Thank you.').waitFor();
   assert.equal(posts(requests).length, 1);
-  assert.ok(requests.every((request) => request.url().startsWith('file://') || request.url() === `${address}/responses`));
+  assert.ok(requests.every((request) => request.url().startsWith('file://') || [`${address}/id`, `${address}/responses`].includes(request.url())));
   assert.deepEqual(errors, []);
   assert.equal(await stored(), before + 1);
   await context.close();
@@ -423,6 +431,90 @@ test('tokens: a reply under another key is not kept', async () => {
   await page.getByText('was not sealed with the published key').waitFor();
   const kept = await page.evaluate(() => Object.values({ ...localStorage }).map((text) => JSON.parse(text).value));
   assert.deepEqual(kept, [undefined]);
+  await context.close();
+  await stop();
+});
+
+// ---- The guide's check, as it is written there
+
+const guide = readFileSync(new URL('docs/guide/collect.md', repository), 'utf8');
+const published = /The page:\s+`([0-9a-f]{64})`/.exec(guide)[1];
+const publishedSaved = /A saved page[^`]*`([0-9a-f]{64})`/.exec(guide)[1];
+const sha256 = (text) => createHash('sha256').update(text).digest('hex');
+
+/** Opens the survey with one of its files changed on the way; what the page was, and whether what was changed came to run or to be used. */
+async function tampered(at, path, change, hash = '') {
+  const context = await browser.newContext({ locale: 'en-US' });
+  const page = await context.newPage();
+  const errors = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  await page.route((url) => url.pathname === path, async (route) => {
+    const reply = await route.fetch();
+    await route.fulfill({ response: reply, body: change(await reply.text()) });
+  });
+  const got = await page.goto(`${at}/${hash}`);
+  return { context, page, errors, sha256: sha256(await got.body()) };
+}
+
+test('the check of the guide: an honest page passes', async () => {
+  const { page, context, sha256: found } = await tampered(address, '/nothing', (text) => text);
+  await page.locator('#next').waitFor();
+  assert.equal(found, published);
+  assert.ok((await page.locator('.sheet').innerText()).includes(published), 'the page states it, too');
+  await context.close();
+  const saved = await (await fetch(`${address}/offline.html`)).text();
+  const lines = saved.split(/(?<=\n)/).filter((line) => !line.includes('id="candor-survey"'));
+  assert.equal(sha256(lines.join('')), publishedSaved);
+});
+
+test('the check of the guide catches every changed file', async () => {
+  // The page itself: another hash.
+  const smuggle = '<script>window.smuggled = true</script>';
+  const first = await tampered(address, '/', (text) => text.replace('</body>', `${smuggle}</body>`));
+  assert.notEqual(first.sha256, published);
+  await first.context.close();
+  // A page without the hashes of what it loads: another hash, too.
+  const bare = await tampered(address, '/', (text) => text.replace(/ integrity="[^"]*"/g, ''));
+  assert.notEqual(bare.sha256, published);
+  await bare.context.close();
+  // What it loads: the page passes, and the browser runs nothing that was changed.
+  for (const path of ['/survey.js', '/style.css']) {
+    const { page, context, errors, sha256: found } = await tampered(address, path, (text) => `${text}\nglobalThis.smuggled = true;\n`);
+    assert.equal(found, published);
+    if (path === '/survey.js') {
+      await page.waitForTimeout(1500);
+      assert.equal(await page.locator('#next').count(), 0, 'nothing is asked');
+      assert.equal(await page.evaluate(() => globalThis.smuggled), undefined);
+    } else {
+      await page.locator('#next').waitFor();
+      assert.equal(await page.evaluate(() => [...document.styleSheets].filter((sheet) => sheet.href).length), 0);
+    }
+    assert.ok(errors.some((text) => text.includes('integrity')), `${path}: ${errors}`);
+    await context.close();
+  }
+  // The plan: its fingerprint is not that of its contents.
+  const plan = await tampered(address, '/plan.json', (text) => text.replace('daily', 'weekly'));
+  await plan.page.getByText(/rules|plan/i).first().waitFor();
+  assert.equal(await plan.page.locator('#next').count(), 0);
+  await plan.context.close();
+  // The words: they are shown, and nothing in them runs.
+  const words = await tampered(address, '/survey.json', (text) => text.replaceAll('Do you smoke?', "<img src=x onerror='globalThis.smuggled = true'>"));
+  await words.page.locator('#next').waitFor();
+  assert.equal(await words.page.evaluate(() => globalThis.smuggled), undefined);
+  assert.equal(await words.page.locator('img').count(), 0);
+  await words.context.close();
+});
+
+test('the check of the guide catches a changed part for tokens', async () => {
+  const { at, stop, collect, folder } = await survey('invitations = true\nshared_devices = false\ntokens_until = "2999-12-31"');
+  const code = collect('invite', folder, '--count', '1').trim().split('#')[1];
+  const { page, context, errors, sha256: found } = await tampered(at, '/tokens.js', (text) => `${text}\nglobalThis.smuggled = true;\n`, `#${code}`);
+  assert.equal(found, published);
+  await page.locator('#token').click();
+  await page.waitForTimeout(1000);
+  assert.equal(await page.evaluate(() => globalThis.smuggled), undefined);
+  assert.equal(await page.locator('#held').count(), 0, 'no token');
+  assert.ok(errors.some((text) => text.includes('integrity')), `${errors}`);
   await context.close();
   await stop();
 });
