@@ -3,6 +3,9 @@
 //! Running totals publish their differences: who sees a total today and again after five more responses sees a batch of five. So a
 //! batch is published once, when there are enough new responses in it; with public attributes, enough in each of their groups
 //! that is in it at all, because a person hides only among those with the same public values.
+//!
+//! A batch that closed with a certain response could be filled up by somebody but for one. So whether there are enough is looked at once a
+//! day, when the day (UTC) has ended, and at the end of the survey: nobody's response closes a batch.
 
 use candor::plan::Plan;
 

@@ -48,7 +48,7 @@ pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Valu
     privacy.extend(smallest.map(|smallest| {
         format!(
             "Once the survey is closed and all responses are published together, shuffled: {}",
-            said.of(plan, smallest)
+            said.of(plan, smallest, survey.wording.colluding.unwrap_or(0))
         )
     }));
     shown["privacy"] = json!(privacy);
@@ -68,8 +68,9 @@ pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Re
     let mut shown = found(survey, tallies)?;
     shown["batches"] = json!(batches);
     let mut privacy = vec![format!(
-        "Results are published in batches that are closed once there are at least {least} new responses{}. Responses that are not in a \
-         closed batch yet are not shown, so that no two looks differ by a few people.",
+        "Results are published in batches, at most one a day: a batch is closed when a day (UTC) or the survey has ended and there are at \
+         least {least} new responses{}. Responses that are not in a closed batch yet are not shown, so that no two looks differ by a few \
+         people and nobody's response closes a batch.",
         if tallies.groups(&survey.plan).len() > 1 {
             " of every group of the public questions that is in them"
         } else {
@@ -77,7 +78,10 @@ pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Re
         }
     )];
     if *batches > 0 {
-        privacy.push(format!("In the smallest batch and group: {}", said.of(&survey.plan, *smallest)));
+        privacy.push(format!(
+            "In the smallest batch and group: {}",
+            said.of(&survey.plan, *smallest, survey.wording.colluding.unwrap_or(0))
+        ));
     }
     shown["privacy"] = json!(privacy);
     Ok(shown)
@@ -149,14 +153,20 @@ fn local(plan: &Plan) -> String {
 pub struct Said(Mutex<Option<(u64, String)>>);
 
 impl Said {
-    /// The sentence. It is computed for a round number that is not larger, so that it changes rarely: fewer hide less well.
-    fn of(&self, plan: &Plan, respondents: u64) -> String {
-        let round = rounded_down(respondents);
+    /// The sentence, as `candor audit --respondents --colluding` prints it. It is computed for a round number of respondents that is not
+    /// larger, so that it changes rarely: fewer hide less well.
+    fn of(&self, plan: &Plan, respondents: u64, colluding: u64) -> String {
+        let round = rounded_down(respondents).max((colluding + 1).min(respondents));
+        if colluding >= respondents {
+            return format!(
+                "{colluding} colluding respondents know all of {respondents} responses, which hide nobody from them."
+            );
+        }
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, said)) = last.as_ref().filter(|(known, _)| *known == round) {
             return said.clone();
         }
-        let options = ShuffleOptions { respondents: round, ..ShuffleOptions::default() };
+        let options = ShuffleOptions { respondents: round, colluding, ..ShuffleOptions::default() };
         let said = shuffled(plan, &options).map_or_else(|error| error.to_string(), |found| found.sentence);
         *last = Some((round, said.clone()));
         said
@@ -172,6 +182,20 @@ fn rounded_down(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sentence_is_that_of_the_audit() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+        let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let audit = |respondents, colluding| {
+            let options = ShuffleOptions { respondents, colluding, ..ShuffleOptions::default() };
+            shuffled(&plan, &options).unwrap().sentence
+        };
+        let said = Said::default();
+        assert_eq!(said.of(&plan, 5_049, 4_000), audit(5_000, 4_000));
+        assert_ne!(audit(5_000, 4_000), audit(5_000, 0));
+        assert!(said.of(&plan, 10, 10).contains("hide nobody"));
+    }
 
     #[test]
     fn numbers_are_rounded_down() {

@@ -48,9 +48,12 @@ pub struct Wording {
     /// How many responses are stored together in random order, at least; until then they wait.
     #[serde(default = "batch")]
     pub batch: usize,
-    /// How many responses make a batch, at least, if results are public: only closed batches are.
+    /// How many responses make a batch, at least, if results are public: only batches that are closed at the end of a day are.
     #[serde(default)]
     pub public_results: Option<u64>,
+    /// How many responses of a public batch may come from one adversary, or be known to one: colluding respondents.
+    #[serde(default)]
+    pub colluding: Option<u64>,
     /// How many responses are accepted at most, by category of public attributes.
     #[serde(default)]
     pub quotas: BTreeMap<String, BTreeMap<String, u64>>,
@@ -281,6 +284,7 @@ impl Wording {
             per_second: per_second(),
             batch: batch(),
             public_results: None,
+            colluding: None,
             quotas: BTreeMap::new(),
             translations: BTreeMap::new(),
         }
@@ -362,6 +366,14 @@ impl Wording {
         let public = plan.schema().attributes().iter().filter(|attribute| attribute.is_public());
         let groups = public.map(|attribute| attribute.categories().len()).try_fold(1usize, usize::checked_mul);
         match self.public_results {
+            Some(_) if !self.invitations && self.colluding.is_none() => Err(
+                "public_results: anybody can send most of a batch of an open survey; specify colluding, the number of responses of \
+                 a batch that one adversary may have sent, or invitations = true"
+                    .to_owned(),
+            ),
+            Some(least) if self.colluding.is_some_and(|colluding| colluding >= least) => {
+                Err("colluding: less than public_results, because a batch hides nobody from all of its members".to_owned())
+            }
             Some(least) if least < LEAST_BATCH => {
                 Err(format!("public_results: the least number of responses in a batch, {LEAST_BATCH} or more"))
             }
@@ -502,8 +514,18 @@ mod tests {
         assert!(quota("region", "west").contains("no category \"west\""));
         assert!(quota("age", "old").contains("no such attribute"));
         assert!(quota("answer", "yes").contains("not a public attribute"));
-        assert!(with(|w| w.public_results = Some(3)).contains("public_results"));
-        assert_eq!(with(|w| w.public_results = Some(100)), "");
+        let public = |least: u64, colluding: Option<u64>, invitations: bool| {
+            with(|w| {
+                w.public_results = Some(least);
+                w.colluding = colluding;
+                w.invitations = invitations;
+            })
+        };
+        assert!(public(3, Some(1), false).contains("public_results"));
+        assert_eq!(public(100, Some(50), false), "");
+        assert_eq!(public(100, None, true), "");
+        assert!(public(100, None, false).contains("anybody can send most of a batch"));
+        assert!(public(100, Some(100), true).contains("less than public_results"));
     }
 
     #[test]

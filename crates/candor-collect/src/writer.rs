@@ -14,7 +14,9 @@ use crate::batches::Published;
 use crate::day::today;
 use crate::log::{Level, log};
 use crate::random::place;
-use crate::store::{Kept, Store, StoreError, find, keep, meta, put_waiting, settle, settle_waiting, stay, waiting};
+use crate::store::{
+    Kept, Store, StoreError, find, keep, meta, put_waiting, set_meta, settle, settle_waiting, stay, waiting,
+};
 use crate::survey::Survey;
 use crate::tallies::Tallies;
 use crate::waiting::Waiting;
@@ -27,6 +29,10 @@ const MOST_WAITING: usize = 4_000;
 
 /// How long counts in memory may be ahead of those in the database, and how often SQLite's log is emptied at most.
 const KEEP_EVERY: Duration = Duration::from_secs(2);
+
+/// Under which name the day is kept on which public batches were last looked at, and what stands there once the survey has ended.
+const LOOKED: &str = "public day";
+const ENDED: &str = "ended";
 
 /// The state of a survey.
 #[derive(Clone, Debug)]
@@ -109,6 +115,8 @@ pub struct Writer {
     /// Whether there are batches to settle and traces to remove: how many wait, whether SQLite's log is to be emptied, and whether the
     /// survey is closed and all is done.
     chores: Chores,
+    /// The day on which public batches were last looked at, as far as this server knows.
+    looked: Option<String>,
     /// When counts were last kept, and of how many responses.
     kept: (Instant, u64),
 }
@@ -140,7 +148,7 @@ impl Writer {
         let (published, shown) = watch::channel(Arc::new(published));
         let kept = (Instant::now(), 0);
         let (uncounted, chores) = (ResponseBatch::none(&survey.plan), Chores { waiting, ..Chores::default() });
-        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted, chores, kept };
+        let writer = Writer { survey, store, server, inbox, tallies, published, uncounted, chores, kept, looked: None };
         Ok((Desk { messages, published: shown }, writer))
     }
 
@@ -149,6 +157,7 @@ impl Writer {
     /// # Errors
     /// If the counts could not be kept; every response that was acknowledged is stored all the same.
     pub async fn run(mut self) -> Result<(), StoreError> {
+        self.tidy().await;
         loop {
             let first = match timeout(KEEP_EVERY, self.inbox.recv()).await {
                 Ok(Some(message)) => message,
@@ -290,6 +299,9 @@ impl Writer {
         if self.chores.deposed {
             return;
         }
+        if let Err(error) = self.publish(false).await {
+            log(Level::Warn, &format!("public results are not brought up to date yet: {error}"));
+        }
         if let Err(error) = self.finish_if_closed().await {
             log(Level::Warn, &format!("not everything of the closed survey is settled yet: {error}"));
         }
@@ -307,6 +319,7 @@ impl Writer {
             return Ok(());
         }
         self.settle().await?;
+        self.publish(true).await?;
         self.store.forget().await?;
         self.chores = Chores { done: true, ..Chores::default() };
         Ok(())
@@ -407,8 +420,6 @@ impl Writer {
 
     async fn keep_with(&mut self, connection: &mut AnyConnection, settling: bool) -> Result<(), StoreError> {
         let hold = self.store.hold()?;
-        let least = self.survey.wording.public_results;
-        let next = least.and_then(|least| self.published.borrow().next(&self.survey.plan, &self.tallies, least));
         let mut transaction = connection.begin().await?;
         stay(&mut transaction, &self.server).await?;
         if settling {
@@ -417,12 +428,33 @@ impl Writer {
             return Ok(transaction.rollback().await?);
         }
         keep(&mut transaction, Kept::All, &self.tallies.responses().to_string(), self.tallies.rows()).await?;
+        transaction.commit().await?;
+        self.kept = (Instant::now(), self.tallies.responses());
+        self.chores = Chores { waiting: 0, log: true, ..self.chores };
+        Ok(())
+    }
+
+    /// Closes a public batch if the day has changed since that was last looked at, or the survey has ended, and there are enough responses.
+    async fn publish(&mut self, ended: bool) -> Result<(), StoreError> {
+        let Some(least) = self.survey.wording.public_results else { return Ok(()) };
+        let day = if ended { ENDED.to_owned() } else { today() };
+        if self.looked.as_ref() == Some(&day) || self.looked.as_deref() == Some(ENDED) {
+            return Ok(());
+        }
+        self.count();
+        let next = self.published.borrow().next(&self.survey.plan, &self.tallies, least);
+        let mut transaction = self.store.begin().await?;
+        stay(&mut transaction, &self.server).await?;
+        // The first day is not over yet.
+        let before = meta(&mut transaction, LOOKED).await?;
+        let due = ended || before.as_ref().is_some_and(|before| *before != day);
+        let next = next.filter(|_| due && before.as_deref() != Some(ENDED));
+        set_meta(&mut transaction, LOOKED, &day).await?;
         if let Some(next) = &next {
             keep(&mut transaction, Kept::Public, &next.numbers(), next.tallies.rows()).await?;
         }
         transaction.commit().await?;
-        self.kept = (Instant::now(), self.tallies.responses());
-        self.chores = Chores { waiting: 0, log: true, ..self.chores };
+        self.looked = Some(day);
         // A batch is shown only once it is kept: it must never be drawn otherwise.
         if let Some(next) = next {
             self.published.send_replace(Arc::new(next));

@@ -520,7 +520,7 @@ test('the check of the guide catches a changed part for tokens', async () => {
 });
 
 test('everybody sees closed batches, and nothing more', async () => {
-  const { at, stop, again } = await survey('public_results = 20');
+  const { at, stop, collect, folder, again } = await survey('public_results = 20\ncolluding = 5');
   const { page, context, errors } = await open({}, '/', at);
   const send = (n) => page.evaluate(async (n) => {
     const { answer, hex, readPlan } = await import('/client.js');
@@ -534,16 +534,15 @@ test('everybody sees closed batches, and nothing more', async () => {
   await page.getByText('0 responses in 0 closed batches').waitFor();
   await page.goto(at);
   await send(60);
-  await again('public_results = 20');
+  assert.equal((await (await fetch(`${at}/public.json`)).json()).responses, 0, 'no response closes a batch');
+  collect('close', folder);
+  await again('public_results = 20\ncolluding = 5');
   await page.goto(`${at}/results`);
   await page.getByText('60 responses in 1 closed batch').waitFor();
   await page.getByText('the 30 responses as they are published').waitFor();
   await picture(page, 'public-results');
   assert.equal(await page.getByRole('button').count(), 0, 'the data are for who has the token');
   assert.equal(await page.getByText('Responses by day').count(), 0);
-  await page.goto(at);
-  await send(10);
-  assert.equal((await (await fetch(`${at}/public.json`)).json()).responses, 60);
   assert.deepEqual(errors, []);
   await context.close();
   await stop();
