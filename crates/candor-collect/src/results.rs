@@ -197,6 +197,26 @@ mod tests {
         assert!(said.of(&plan, 10, 10).contains("hide nobody"));
     }
 
+    /// Responses whose senders chose their channel: the dashboard warns, and does not otherwise.
+    #[test]
+    fn channels_that_were_chosen_are_told() {
+        use candor::randomize::Client;
+        use candor::randomness::Source;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+        let folder = tempfile::tempdir().unwrap();
+        let (survey, _) = Survey::create(&folder.path().join("survey"), std::path::Path::new(path)).unwrap();
+        let plan = &survey.plan;
+        let lines = crate::simulate::responses(plan, &Client::new(plan), &mut Source::from_seed(5).stream(0), 3_000);
+        let warned = |lines: &[String]| {
+            let mut tallies = Tallies::new(plan);
+            tallies.read(plan, lines).unwrap();
+            found(&survey, &tallies).unwrap()["cautions"].to_string().contains("may be invented")
+        };
+        assert!(!warned(&lines));
+        let chosen: Vec<String> = lines.iter().filter(|line| line.contains("\"candor_tag\":0")).cloned().collect();
+        assert!(chosen.len() > 1_000 && warned(&chosen));
+    }
+
     #[test]
     fn numbers_are_rounded_down() {
         assert_eq!([1, 9, 10, 99, 100, 1_999, 123_456].map(rounded_down), [1, 9, 10, 99, 100, 1_900, 120_000]);

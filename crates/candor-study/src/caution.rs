@@ -49,6 +49,12 @@ pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, langu
     unmarked
         .chain(simulation)
         .chain(implausible.then(|| language.report("implausible", &[])))
+        .chain(estimates.unlikely_channels.is_some().then(|| language.report("unlikely_channels", &[])))
+        .chain(
+            estimates
+                .people_per_response
+                .map(|people| language.report("people_per_response", &[("n", &language.whole(people.ceil() as u64))])),
+        )
         .chain(condition.map(|condition| language.report("ill_conditioned", &[("condition", &condition)])))
         .collect()
 }

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
 use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
+use crate::invented::{people_in_words, people_per_response};
 use crate::shares::Shares;
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
@@ -139,6 +140,10 @@ pub fn design_while(
         return Err(StudyError::Needs("`shares` are of attributes as the schema has them; leave `cross` out"));
     }
     let expected = expected(&designed.plan, &tables, options)?;
+    let people = people_per_response(&designed.plan, tables.lists());
+    designed.notes.extend(
+        people.map(|people| format!("{}: anybody may send one where the survey is open", people_in_words(people))),
+    );
     Ok(described(designed, expected, options.respondents))
 }
 

@@ -4,6 +4,7 @@ use candor::plan::Plan;
 use candor_analysis::among::{SharesAmong, shares_among};
 use candor_analysis::estimate::{
     Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
+    channel_law,
 };
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
@@ -15,6 +16,7 @@ use crate::comparison::{self, Comparison};
 use crate::comply::{ComplyOptions, Followed, followed};
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
+use crate::invented::{people_in_words, people_per_response};
 use crate::numbers::{self, NumberRow, NumbersAsked};
 
 /// How tables are to be estimated.
@@ -77,6 +79,9 @@ impl EstimateOptions {
     }
 }
 
+/// The chance of calling honest responses invented.
+const FALSE_ALARM: f64 = 1e-6;
+
 /// Estimated tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -105,6 +110,13 @@ pub struct Estimates {
     /// Whether people followed their cards: for each question that was asked for by itself and has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compliance: Vec<QuestionTest>,
+    /// The p-value of a test that channels come as often as the plan draws them, where it is below one in a million: some responses may
+    /// be invented.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlikely_channels: Option<f64>,
+    /// How many people one invented response can count for in one of these tables, from ten on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people_per_response: Option<f64>,
 }
 
 /// The test that everybody followed the cards of a question.
@@ -239,7 +251,16 @@ pub fn estimate_asked(
         comparisons,
         numbers,
         compliance: compliance.collect(),
+        unlikely_channels: unlikely_channels(plan, counts),
+        people_per_response: people_per_response(plan, &expected),
     })
+}
+
+/// The p-value of the test of the channels' law in all groups, where chance hardly explains it.
+fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
+    let p_values: Vec<f64> = counts.groups().values().filter_map(|tallies| channel_law(plan, tallies)).collect();
+    let least = p_values.iter().copied().reduce(f64::min)? * p_values.len() as f64;
+    (least < FALSE_ALARM).then_some(least)
 }
 
 /// A table of shares among those who.
@@ -376,6 +397,14 @@ impl Estimates {
                     .to_owned(),
             );
         }
+        if self.unlikely_channels.is_some() {
+            cautions.push(
+                "warning: the channels of these responses do not come as often as the plan draws them (chance below one in a \
+                 million): some responses may be invented"
+                    .to_owned(),
+            );
+        }
+        cautions.extend(self.people_per_response.map(|people| format!("note: {}", people_in_words(people))));
         let condition = self.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
         if condition > ILL_CONDITIONED {
             cautions.push(format!(

@@ -34,6 +34,7 @@ pub mod prior;
 
 pub mod shares;
 
+pub mod invented;
 pub mod design;
 
 pub mod compare;

@@ -256,7 +256,7 @@ impl TableEstimator<'_> {
     }
 
     /// For each cell of the matrices' attributes, the first slowest, the least and the largest product of entries of their inverses.
-    fn inverse_ranges(&self) -> Vec<(f64, f64)> {
+    pub(super) fn inverse_ranges(&self) -> Vec<(f64, f64)> {
         self.matrices.iter().fold(vec![(1.0, 1.0)], |ranges, axis| {
             let rows = axis.inverse_rows();
             let product = |(low, high): &(f64, f64), row: &[f64]| {

@@ -31,6 +31,7 @@ mod bootstrap;
 mod plausible;
 pub(crate) mod binomial;
 mod predict;
+mod invented;
 
 pub use analysis::{Analysis, Cell, Method, NoAnswer, Options, Uncertainty, analyse, analyse_all};
 pub use constrained::constrained;
@@ -38,6 +39,7 @@ pub(crate) use inclusion::MAX_DENSE;
 pub(crate) use independence::Deviations;
 pub use independence::{ChiSquareTest, Independence, OddsRatio, test_independence};
 pub use interval::Interval;
+pub use invented::channel_law;
 pub use iterative::Iterated;
 pub use linear::Linear;
 pub use structure::spread_of_components;

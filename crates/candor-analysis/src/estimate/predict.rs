@@ -140,7 +140,7 @@ impl TableEstimator<'_> {
     }
 
     /// What responses may draw, each with its probability.
-    fn draws(&self) -> Vec<(GroupLaw, f64)> {
+    pub(super) fn draws(&self) -> Vec<(GroupLaw, f64)> {
         let mut draws: BTreeMap<Vec<u16>, f64> = BTreeMap::from([(Vec::new(), 1.0)]);
         for &block in &self.layout.tagged {
             let channels = self.plan.blocks()[block].channels();

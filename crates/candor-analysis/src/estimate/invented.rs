@@ -1,0 +1,145 @@
+//! What responses that nobody gave can do, and how some of them show.
+//!
+//! Where a channel is drawn for each respondent, whoever invents a response also chooses its channel, and a rare channel counts for much.
+
+use std::collections::BTreeMap;
+
+use candor::plan::Plan;
+
+use super::binomial::bounds;
+use super::components::pattern_function;
+use super::independence::chi_square;
+use super::strips::extremes;
+use super::{EstimateError, GroupLaw, TableEstimator};
+use crate::tally::{ELSEWHERE, TableTally};
+
+/// Classes of channels expected less often than this are taken together: the approximation needs so many.
+const LEAST_EXPECTED: f64 = 20.0;
+
+/// The most channels, times components of the table, whose weights are worked out.
+const MOST_WEIGHTS: usize = 1 << 17;
+
+impl TableEstimator<'_> {
+    /// The largest number of people that one response can count for in a cell of the table, whatever its channel and answers: the largest
+    /// absolute weight. `None` where there are too many channels to work it out.
+    ///
+    /// # Errors
+    /// If the plan erases what the table asks for.
+    pub fn largest_weight(&self) -> Result<Option<f64>, EstimateError> {
+        let draws = self.draws();
+        let weights = self.component_weights(draws.iter().map(|(law, p)| (law, *p)))?;
+        if draws.len() << self.attributes.len() > MOST_WEIGHTS {
+            return Ok(None);
+        }
+        let (smallest, largest) = bounds(self.inverse_ranges().into_iter().flat_map(|(low, high)| [low, high]));
+        let matrices = smallest.abs().max(largest.abs());
+        let one = |((law, p), weights): (&(GroupLaw, f64), &Vec<f64>)| {
+            let contribution = self.estimate_coefficients(weights);
+            let (least, most) = match law.has_strips() {
+                true => extremes(law, &contribution),
+                false => bounds(pattern_function(&contribution, &law.shares)),
+            };
+            // The mean over a group of responses enters the estimate: one of them counts for the share that draws their channel.
+            least.abs().max(most.abs()) * matrices / p
+        };
+        Ok(Some(draws.iter().zip(&weights).map(one).fold(0.0, f64::max)))
+    }
+}
+
+/// The p-value of a test that the channels of responses come as often as the plan draws them: the least over tables and blocks, times their
+/// number. `None` where no channel is drawn, or responses have weights.
+pub fn channel_law(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
+    let p_values: Vec<f64> = tallies.iter().flat_map(|tally| of_table(plan, tally)).collect();
+    let least = p_values.iter().copied().reduce(f64::min)?;
+    Some((least * p_values.len() as f64).min(1.0))
+}
+
+/// The p-value for each block of a table whose channels are drawn.
+fn of_table(plan: &Plan, tally: &TableTally) -> Vec<f64> {
+    let layout = tally.layout();
+    if tally.groups().values().any(|group| group.total != group.squares) {
+        return Vec::new();
+    }
+    let one = |(place, &block): (usize, &usize)| {
+        let channels = plan.blocks()[block].channels();
+        let all: f64 = channels.iter().map(|&(weight, _)| weight as f64).sum();
+        let mut classes: BTreeMap<u16, (f64, f64)> = BTreeMap::new();
+        for (tag, (weight, _)) in (0..).zip(channels) {
+            let class = if layout.asks(plan, block, tag) { tag } else { ELSEWHERE };
+            classes.entry(class).or_default().0 += tally.total() * *weight as f64 / all;
+        }
+        for (key, group) in tally.groups() {
+            classes.entry(key[place]).or_default().1 += group.total;
+        }
+        p_value(classes.into_values())
+    };
+    layout.tagged.iter().enumerate().filter_map(one).collect()
+}
+
+/// The p-value of a chi-squared test of expected against observed counts; `None` if fewer than two are expected often enough.
+fn p_value(classes: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (mut statistic, mut kept, mut rare) = (0.0, 0usize, (0.0, 0.0));
+    let add = |statistic: &mut f64, kept: &mut usize, (expected, observed): (f64, f64)| {
+        *statistic += (observed - expected).powi(2) / expected;
+        *kept += 1;
+    };
+    for (expected, observed) in classes {
+        match expected < LEAST_EXPECTED {
+            true => rare = (rare.0 + expected, rare.1 + observed),
+            false => add(&mut statistic, &mut kept, (expected, observed)),
+        }
+    }
+    if rare.0 >= LEAST_EXPECTED {
+        add(&mut statistic, &mut kept, rare);
+    }
+    (kept > 1).then(|| chi_square(statistic, kept - 1).p_value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::{CountLayout, Group};
+    use candor::channel::{Axis, Pattern};
+    use candor::plan::Block;
+    use candor::schema::Schema;
+
+    /// The weights of the answers of one question with two categories, kept with probability p: p / (2p - 1) and (p - 1) / (2p - 1).
+    #[test]
+    fn weights_of_a_binary_question() {
+        let keep = |p: f64| {
+            let channel = Pattern::k_ary(vec![Axis::single(2)], (p / (1.0 - p)).ln()).unwrap();
+            let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
+            TableEstimator::new(&plan, &[0]).unwrap().largest_weight().unwrap().unwrap()
+        };
+        for p in [0.75, 0.6, 0.9] {
+            assert!((keep(p) / (p / (2.0 * p - 1.0)) - 1.0).abs() < 1e-6, "{p}: {}", keep(p));
+        }
+    }
+
+    /// A channel that few draw counts for as many more, if it is the only one that tells anything.
+    #[test]
+    fn a_rare_channel_counts_for_many() {
+        let channel = |epsilon| Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap().into();
+        let block = Block::lottery(vec![0], vec![(1, channel(3.0_f64.ln())), (99, channel(0.0001))]);
+        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![block]).unwrap();
+        let weight = TableEstimator::new(&plan, &[0]).unwrap().largest_weight().unwrap().unwrap();
+        assert!((weight / 100.0 - 1.0).abs() < 0.05, "{weight}: 100 times 1/2 from the mean, and 1/2");
+    }
+
+    #[test]
+    fn channels_that_come_too_often_show() {
+        let channel = |epsilon| Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap().into();
+        let block = Block::lottery(vec![0], vec![(1, channel(1.0)), (3, channel(2.0))]);
+        let plan = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![block]).unwrap();
+        let p_value = |first: f64, second: f64| {
+            let group = |n: f64| Group { total: n, squares: n, counts: vec![n / 2.0; 2], square_counts: Vec::new() };
+            let groups = BTreeMap::from([(vec![0], group(first)), (vec![1], group(second))]);
+            let tally = TableTally::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
+            channel_law(&plan, &[tally]).unwrap()
+        };
+        // (260 - 250)^2 / 250 + 10^2 / 750 = 0.533, of which chi-squared with one degree of freedom has 0.465 above.
+        assert!((p_value(260.0, 740.0) - 0.4652).abs() < 1e-3);
+        assert!(p_value(1_500.0, 0.0) < 1e-300 || p_value(1_500.0, 0.0) == 0.0);
+        assert!(p_value(450.0, 750.0) < 1e-6, "200 beside 1,000");
+    }
+}
