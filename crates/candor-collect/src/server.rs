@@ -32,12 +32,15 @@ const LAST_REQUESTS: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, Default)]
 pub struct Busy(pub Arc<AtomicBool>);
 
+/// For each connection, by its number, whether a whole request is under way, and how it is told to end.
+type Connections = BTreeMap<u64, (Arc<AtomicBool>, Arc<Notify>)>;
+
 /// The connections that are open, the oldest first.
 #[derive(Clone, Default)]
-struct Open(Arc<Mutex<BTreeMap<u64, (Arc<AtomicBool>, Arc<Notify>)>>>);
+struct Open(Arc<Mutex<Connections>>);
 
 impl Open {
-    fn with<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, (Arc<AtomicBool>, Arc<Notify>)>) -> T) -> T {
+    fn with<T>(&self, change: impl FnOnce(&mut Connections) -> T) -> T {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

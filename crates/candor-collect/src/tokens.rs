@@ -47,11 +47,15 @@ impl TokenKey {
         Some(Evaluation { evaluated: hex(&made.message.serialize()), proof: hex(&made.proof.serialize()) })
     }
 
+    /// The value of a token under this key, in hexadecimal digits; `None` if it is no token.
+    pub fn value(&self, token: &str) -> Option<String> {
+        let token = unhex(token).filter(|token| token.len() == TOKEN_BYTES)?;
+        self.0.evaluate(&token).ok().map(|value| hex(&value))
+    }
+
     /// Whether this is the value of a token under this key.
     pub fn is_value(&self, token: &str, value: &str) -> bool {
-        let token = unhex(token).filter(|token| token.len() == TOKEN_BYTES);
-        let own = token.and_then(|token| self.0.evaluate(&token).ok());
-        own.is_some_and(|own| same_secret(&hex(&own), value))
+        self.value(token).is_some_and(|own| same_secret(&own, value))
     }
 }
 

@@ -102,3 +102,26 @@ fn bodies_of_requests() {
         run.unwrap();
     }
 }
+
+/// In a survey with tokens whoever sends cannot choose the channel: of all that a plan has, one is accepted.
+#[test]
+fn the_channel_follows_from_the_token() {
+    let Target { survey, reader, key } = Target::new("lotteries", true);
+    let (plan, key) = (&survey.plan, key.unwrap());
+    let lines = responses(plan, &Client::new(plan), &mut Source::from_seed(8).stream(0), 200);
+    let mut kinds = std::collections::BTreeMap::<String, usize>::new();
+    for number in 0..20 {
+        let token = format!("{number:064x}");
+        let value = key.value(&token).unwrap();
+        for line in &lines {
+            let body = format!("{{\"id\":\"{token}\",\"token\":\"{value}\",\"response\":{line}}}");
+            let found = submission(&survey, &reader, Some(&key), body.as_bytes());
+            *kinds
+                .entry(found.map_or_else(|problem| problem.kind.to_owned(), |_| "accepted".to_owned()))
+                .or_default() += 1;
+        }
+    }
+    // Two blocks with two channels each: each response is accepted with one token of four, on average.
+    assert_eq!(kinds.keys().collect::<Vec<_>>(), ["accepted", "tag"]);
+    assert!((400..1_800).contains(&kinds["accepted"]), "{kinds:?}");
+}
