@@ -18,8 +18,23 @@ pub struct Exhibit {
     pub name: &'static str,
     /// What it shows.
     pub caption: &'static str,
+    /// The authors' set-up in their words and symbols, a sentence per line.
+    pub setup: &'static str,
+    /// Whether a test compares it with the page on every run, or only the release recipe does.
+    pub pace: Pace,
     /// Computes it.
     pub make: fn(&Settings) -> Outcome,
+}
+
+/// How long an exhibit takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Less than five seconds, with the same result on every run.
+    Quick,
+    /// Longer, with the same result on every run.
+    Slow,
+    /// It measures time, so no two runs agree.
+    Timing,
 }
 
 /// How an experiment is run.
@@ -38,7 +53,7 @@ pub struct Outcome {
     pub tables: Vec<Table>,
     /// Figures.
     pub plots: Vec<Plot>,
-    /// What agrees with the paper, what does not, and why.
+    /// What agrees with the paper, what does not, and why, a sentence per line.
     pub verdict: String,
 }
 

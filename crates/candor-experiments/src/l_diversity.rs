@@ -5,18 +5,56 @@
 use candor_design::{l_diversity, minimax, rappor};
 use candor_study::plot::{Plot, Scale, Series};
 
-use crate::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
+use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
 
 /// The paper and what can be regenerated of it.
 pub const PAPER: Paper = Paper {
     name: "l-diversity",
     title: "A local l-diversity mechanism for privacy protected categorical data collection (Nayak and Zhai, 2019)",
     exhibits: &[
-        Exhibit { name: "table-1", caption: "Added variance of the minimax method", make: table_1 },
-        Exhibit { name: "table-2", caption: "Best minimax designs at l-diversity's added variance", make: table_2 },
-        Exhibit { name: "rappor", caption: "Basic RAPPOR against the minimax method (section 5)", make: rappor_ratios },
-        Exhibit { name: "section-3-2", caption: "What parity bounds cost: the worked percentages", make: section_3_2 },
-        Exhibit { name: "section-4-3", caption: "Guessing probabilities at equal added variance", make: section_4_3 },
+        Exhibit {
+            name: "table-1",
+            caption: "Added variance of the minimax method",
+            setup: "Values of V_R(gamma, k), the added variance of the minimax procedure in C_gamma, for selected k \
+            and gamma.\n\
+                    q is the largest integer not above k/(1 + gamma) or the next, whichever has the smaller risk.",
+            pace: Pace::Quick,
+            make: table_1,
+        },
+        Exhibit {
+            name: "table-2",
+            caption: "Best minimax designs at l-diversity's added variance",
+            setup: "For selected k and l, the gamma at which the minimax method has the same added variance as the \
+            l-diversity mechanism, (k - 1)(l - 1)/(k - l) (Equation (4.4)); q is given in parentheses; NA where l is \
+            not below k.",
+            pace: Pace::Quick,
+            make: table_2,
+        },
+        Exhibit {
+            name: "rappor",
+            caption: "Basic RAPPOR against the minimax method (section 5)",
+            setup: "The concluding section says, without numbers, that basic RAPPOR is substantially inefficient.\n\
+                    Both methods at the same parity gamma, with k categories; each bit of RAPPOR is flipped with \
+                    probability 1/(1 + sqrt(gamma)).",
+            pace: Pace::Quick,
+            make: rappor_ratios,
+        },
+        Exhibit {
+            name: "section-3-2",
+            caption: "What parity bounds cost: the worked percentages",
+            setup: "k = 5 and pi = (.4, .2, .2, .1, .1), gamma = 20 and 10; then k = 20 and k = 100 at gamma = 20.",
+            pace: Pace::Quick,
+            make: section_3_2,
+        },
+        Exhibit {
+            name: "section-4-3",
+            caption: "Guessing probabilities at equal added variance",
+            setup: "k = 20, l = 5 and k = 50, l = 10: the l-diversity mechanism and the minimax method of equal \
+            added variance, compared by epsilon and by the probability of guessing the true category from the \
+            response.",
+            pace: Pace::Quick,
+            make: section_4_3,
+        },
     ],
 };
 
@@ -179,7 +217,7 @@ fn table_2(_: &Settings) -> Outcome {
     let tied = if ties.is_empty() {
         String::new()
     } else {
-        format!(" Answer sizes that are equally good: {}.", ties.join("; "))
+        format!("\nAnswer sizes that are equally good: {}.", ties.join("; "))
     };
     Outcome {
         tables: vec![Table {
@@ -189,7 +227,7 @@ fn table_2(_: &Settings) -> Outcome {
         }],
         plots: Vec::new(),
         verdict: format!(
-            "{}{tied} Where l is not below k there is no such design, {absent} cells, as printed.",
+            "{}{tied}\nWhere l is not below k there is no such design, {absent} cells, as printed.",
             tally(&cells)
         ),
     }
@@ -205,14 +243,25 @@ fn rappor_ratios(_: &Settings) -> Outcome {
         std::iter::once(k.to_string()).chain(parities.iter().map(cell)).collect()
     };
     let columns = std::iter::once("k".to_owned()).chain(parities.iter().map(|g| format!("parity {g}"))).collect();
-    let rows = [2usize, 5, 10, 50, 200].iter().map(row).collect();
+    let categories = [2usize, 5, 10, 50, 200];
+    let pairs = categories.iter().flat_map(|&k| parities.iter().map(move |&g| (k, g)));
+    let ratio = |&(k, g): &(usize, f64)| rappor::added_variance(k, g) / best(k, g).0;
+    let mut sorted: Vec<(usize, f64)> = pairs.collect();
+    sorted.sort_by(|x, y| ratio(x).total_cmp(&ratio(y)));
+    let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     Outcome {
-        tables: vec![Table { name: "ratios".to_owned(), columns, rows }],
+        tables: vec![Table { name: "ratios".to_owned(), columns, rows: categories.iter().map(row).collect() }],
         plots: Vec::new(),
-        verdict: "The paper says, without numbers, that basic RAPPOR is substantially inefficient. At equal parity it adds 1.02 to \
-                  6.7 times the variance of the minimax method, least for many categories and little privacy loss. Part \
-                  of the gap is its estimator, which looks at one bit at a time."
-            .to_owned(),
+        verdict: format!(
+            "At equal parity basic RAPPOR adds {:.2} (k = {}, parity {}) to {:.1} (k = {}, parity {}) times the \
+             variance of the minimax method.",
+            ratio(&least),
+            least.0,
+            least.1,
+            ratio(&most),
+            most.0,
+            most.1
+        ),
     }
 }
 
@@ -257,8 +306,8 @@ fn section_4_3(_: &Settings) -> Outcome {
     ];
     let mut outcome = compared("examples", &checks);
     outcome.verdict += &format!(
-        " Everything but the parities follows from them as printed, to two decimals; from the exact ones, {exact20:.6} and \
-         {exact50:.6}, the epsilons are {:.4} and {:.4}.",
+        "\nEverything but the parities follows from them as printed, to two decimals; from the exact ones, \
+         {exact20:.6} and {exact50:.6}, the epsilons are {:.4} and {:.4}.",
         exact20.ln(),
         exact50.ln()
     );

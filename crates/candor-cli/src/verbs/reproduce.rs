@@ -98,6 +98,8 @@ fn listing() -> String {
 
 fn shown(exhibit: &Exhibit, outcome: &Outcome) -> String {
     let mut text = format!("{}: {}\n\n", exhibit.name, exhibit.caption);
+    text += &paragraph(&exhibit.setup.replace('\n', " "));
+    text.push('\n');
     for Table { columns, rows, name } in &outcome.tables {
         if outcome.tables.len() > 1 {
             let _ = writeln!(text, "  {name}");
@@ -106,7 +108,7 @@ fn shown(exhibit: &Exhibit, outcome: &Outcome) -> String {
         text += &table(&header, rows);
         text.push('\n');
     }
-    text += &paragraph(&outcome.verdict);
+    text += &paragraph(&outcome.verdict.replace('\n', " "));
     text.push('\n');
     text
 }
@@ -115,7 +117,7 @@ fn shown(exhibit: &Exhibit, outcome: &Outcome) -> String {
 fn keep(folder: &Path, paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> Result<String, Failure> {
     let mut written = Vec::new();
     let mut write = |name: &str, ending: &str, bytes: &[u8]| -> Result<(), Failure> {
-        let path = folder.join(format!("{}-{}-{name}.{ending}", paper.name, exhibit.name));
+        let path = folder.join(format!("{}-{}-{}.{ending}", paper.name, exhibit.name, in_a_name(name)));
         output::write(&Target::new(&path.to_string_lossy()), bytes)?;
         written.push(path.display().to_string());
         Ok(())
@@ -127,6 +129,11 @@ fn keep(folder: &Path, paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> R
         write(&plot.name, "svg", plot.svg().as_bytes())?;
     }
     Ok(format!("  written: {}\n\n", written.join(", ")))
+}
+
+/// A table's name as part of a file name.
+fn in_a_name(name: &str) -> String {
+    name.replace(" = ", "-").replace(", ", "-").replace(' ', "-")
 }
 
 fn csv(table: &Table) -> String {

@@ -11,9 +11,14 @@ const MAX_ROWS: usize = 60;
 pub const INTRODUCTION: &str = "\
 # Reproduction
 
-What the papers print, regenerated: ours beside theirs, and in words what agrees, what does not, and why. This page is made by `candor reproduce --markdown docs/reproduction.md`
-(release build; some exhibits take minutes, and seconds in it are those of one machine). Each exhibit can be run by itself, for instance `candor reproduce l-diversity table-1`; `-o FOLDER` also
-writes its numbers as CSV and its figures as SVG.
+What the papers print, regenerated: for each exhibit the authors' set-up, what agrees and what differs, and the \
+numbers, ours beside theirs.
+This page is made by `candor reproduce --markdown docs/reproduction.md` (release build, minutes; the seconds in it \
+are those of one machine).
+Every sentence that depends on numbers is derived from them by the program.
+Each exhibit can be run by itself, for instance `candor reproduce l-diversity table-1`; `-o FOLDER` also writes its \
+numbers as CSV and its figures as SVG.
+Slips of the papers themselves are listed in [errata](errata.md).
 ";
 
 /// The heading of a paper.
@@ -23,8 +28,14 @@ pub fn heading(paper: &Paper) -> String {
 
 /// The section of one exhibit.
 pub fn section(paper: &Paper, exhibit: &Exhibit, settings: &Settings, outcome: &Outcome) -> String {
-    let mut text =
-        format!("\n### {} {}: {}\n\n{}\n", paper.name, exhibit.name, exhibit.caption, escaped(&outcome.verdict));
+    let mut text = format!(
+        "\n### {} {}: {}\n\n**Set-up.** {}\n\n**Found.** {}\n",
+        paper.name,
+        exhibit.name,
+        exhibit.caption,
+        escaped(exhibit.setup),
+        escaped(&outcome.verdict)
+    );
     if let Some(repeats) = settings.repeats {
         let _ = write!(text, "\nMade with `--repeats {repeats}` instead of its own number.\n");
     }
@@ -46,7 +57,7 @@ pub fn section(paper: &Paper, exhibit: &Exhibit, settings: &Settings, outcome: &
 
 fn markdown(table: &Table) -> String {
     let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(cell).replace('\n', " ")).collect();
         format!("| {} |\n", cells.join(" | "))
     };
     let rule = format!("|{}\n", "---|".repeat(table.columns.len()));
@@ -55,5 +66,5 @@ fn markdown(table: &Table) -> String {
 
 /// Text in which nothing is taken for a table, a tag or emphasis.
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*").replace('\n', " ")
+    text.replace('|', "\\|").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
 }

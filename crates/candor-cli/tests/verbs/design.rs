@@ -282,9 +282,12 @@ fn papers_are_listed_and_reproduced() {
     let said = sandbox.run("reproduce").fine();
     assert!(said.out.contains("optimized-rr") && said.out.contains("figure-5"), "{}", said.out);
     let said = sandbox.run("reproduce optimized-rr figure-1 --repeats 1 -o figures").fine();
-    assert!(said.out.contains("optimum / sum") && said.out.contains("optimized-rr-figure-1-k10.svg"), "{}", said.out);
-    assert!(sandbox.read("figures/optimized-rr-figure-1-k100.svg").contains("</svg>"));
-    assert!(sandbox.read("figures/optimized-rr-figure-1-summary.csv").starts_with("attributes,instances"));
+    assert!(said.out.contains("optimum / sum") && said.out.contains("figure-1-k10-from-2.svg"), "{}", said.out);
+    assert!(sandbox.read("figures/optimized-rr-figure-1-k3-from-1.svg").contains("</svg>"));
+    assert!(sandbox.read("figures/optimized-rr-figure-1-summary.csv").starts_with("k,drawn,instances"));
+    sandbox.run("reproduce multidimensional figure-3 --repeats 1 -o figures").fine();
+    let file = "figures/multidimensional-figure-3-p-0.5-p-on-the-diagonal.csv";
+    assert!(sandbox.read(file).starts_with("sigma,RR-Independent,RR-Clusters"));
     sandbox.run("reproduce nothing").refused(2, &["there is no paper \"nothing\"", "optimized-rr"]);
     sandbox.run("reproduce optimized-rr figure-9").refused(2, &["no \"figure-9\"", "figure-1"]);
 }

@@ -1,57 +1,89 @@
-//! Simulated surveys: answers under a plan, and the errors of count queries on them.
+//! Simulated surveys: answers under a matrix or a plan, and the errors of count queries on them.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use candor::plan::{Block, Plan};
+use candor::plan::Plan;
 use candor::randomize::Randomizer;
 use candor::randomness::Source;
-use candor::schema::Schema;
 use candor::shape::Shape;
 use candor_analysis::adjust::{DistinctRecords, Margin, Options, rake};
 use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
+use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
 use rand_core::Rng;
 
-/// How a query is answered from responses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+use super::matrix::Block;
+use crate::adult::Adult;
+
+/// How records are randomized and a query is answered from them.
+#[derive(Clone, Copy)]
+pub enum Way<'a> {
     /// By counting the answers as if they were the truth.
-    Answers,
+    Answers(&'a [Block]),
     /// By the estimated tables of the blocks, cut off and rescaled, as if blocks were independent.
-    Product,
+    Product(&'a [Block]),
     /// By the weights of adjusted records.
-    Adjusted,
-    /// By the unbiased estimate of the table of the attributes asked about.
-    Unbiased,
+    Adjusted(&'a [Block]),
+    /// By the unbiased estimate of the table of the attributes asked about, under a plan.
+    Unbiased(&'a Plan),
 }
 
-/// Two attributes and a set of their combinations.
+/// How the set of a query is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// Two different attributes, and the coverage's share of their combinations, rounded, at least one.
+    Rounded,
+    /// The same, rounded up.
+    RoundedUp,
+    /// Two different attributes, and each combination by chance.
+    EachByChance,
+    /// Two different attributes, and all combinations of random categories of either, the root of the coverage each.
+    Rectangle,
+    /// Attributes drawn with replacement: the same one twice is one attribute, else as `Rounded`.
+    WithReplacement,
+}
+
+/// Attributes and a set of their combinations.
 pub struct Question {
-    attributes: [usize; 2],
+    attributes: Vec<usize>,
     holds: Vec<bool>,
 }
 
 impl Question {
-    /// Two random attributes and a random set with this share of their combinations, at least one.
-    fn random(rng: &mut impl Rng, sizes: &[usize], coverage: f64) -> Question {
+    fn random(rng: &mut impl Rng, sizes: &[usize], coverage: f64, draw: Draw) -> Question {
         let mut below = |n: usize| ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize;
         let first = below(sizes.len());
-        let second = (first + 1 + below(sizes.len() - 1)) % sizes.len();
-        let attributes = [first.min(second), first.max(second)];
-        let cells = sizes[attributes[0]] * sizes[attributes[1]];
-        let wanted = ((coverage * cells as f64).round() as usize).max(1);
-        let mut order: Vec<usize> = (0..cells).collect();
-        for i in 0..wanted {
-            order.swap(i, i + below(cells - i));
-        }
-        let mut holds = vec![false; cells];
-        order[..wanted].iter().for_each(|&cell| holds[cell] = true);
+        let second = match draw {
+            Draw::WithReplacement => below(sizes.len()),
+            _ => (first + 1 + below(sizes.len() - 1)) % sizes.len(),
+        };
+        let mut attributes = vec![first.min(second), first.max(second)];
+        attributes.dedup();
+        let cells = attributes.iter().map(|&attribute| sizes[attribute]).product();
+        let mut some = |n: usize, share: f64, up: bool| {
+            let exact = share * n as f64;
+            let wanted = (if up { (exact - 1e-9).ceil() } else { exact.round() } as usize).clamp(1, n);
+            let mut order: Vec<usize> = (0..n).collect();
+            (0..wanted).for_each(|i| order.swap(i, i + below(n - i)));
+            let mut holds = vec![false; n];
+            order[..wanted].iter().for_each(|&cell| holds[cell] = true);
+            holds
+        };
+        let holds = match draw {
+            Draw::Rounded | Draw::WithReplacement => some(cells, coverage, false),
+            Draw::RoundedUp => some(cells, coverage, true),
+            Draw::Rectangle => {
+                let of = [0, 1].map(|i| some(sizes[attributes[i]], coverage.sqrt(), false));
+                of[0].iter().flat_map(|a| of[1].iter().map(move |b| *a && *b)).collect()
+            }
+            Draw::EachByChance => {
+                (0..cells).map(|_| (below(1 << 30) as f64) < coverage * (1u64 << 30) as f64).collect()
+            }
+        };
         Question { attributes, holds }
     }
 
-    /// The sum of a two-way table over the set.
+    /// The sum of its table over the set.
     fn sum(&self, table: &[f64]) -> f64 {
         table.iter().zip(&self.holds).filter(|(_, holds)| **holds).map(|(share, _)| share).sum()
     }
@@ -66,194 +98,234 @@ pub struct Errors {
     pub relative: f64,
 }
 
-/// For each way and coverage the median errors over runs, each with new answers and new questions, which all ways share. Questions
-/// that hold for nobody are drawn again. Runs are shared out over all cores; the result depends on the seed only.
-pub fn medians(
-    schema: &Schema,
-    columns: &[Vec<u16>],
-    ways: &[(&Plan, Way)],
-    coverages: &[f64],
-    runs: usize,
-    seed: u64,
-) -> Vec<Vec<Errors>> {
-    let next = AtomicUsize::new(0);
-    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let one = || {
-        let mut done = Vec::new();
-        loop {
-            let run = next.fetch_add(1, Ordering::Relaxed);
-            if run >= runs {
-                return done;
-            }
-            done.push(run_once(
-                schema,
-                columns,
-                ways,
-                coverages,
-                seed.wrapping_mul(1_000_003).wrapping_add(run as u64),
-            ));
-        }
-    };
-    let all: Vec<Vec<Vec<[f64; 2]>>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..workers).map(|_| scope.spawn(one)).collect();
-        handles.into_iter().flat_map(|handle| handle.join().expect("a run does not panic")).collect()
-    });
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        match values.len() {
-            0 => f64::NAN,
-            n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
-        }
-    };
-    let errors = |way: usize, coverage: usize| {
-        let of = |which: usize| median(all.iter().map(|run| run[way][coverage][which]).collect());
-        Errors { absolute: of(0), relative: of(1) }
-    };
-    (0..ways.len()).map(|way| (0..coverages.len()).map(|coverage| errors(way, coverage)).collect()).collect()
+/// Which runs are made.
+#[derive(Clone, Copy)]
+pub struct Survey<'a> {
+    /// The true records.
+    pub adult: &'a Adult,
+    pub coverages: &'a [f64],
+    pub draw: Draw,
+    pub runs: usize,
+    pub seed: u64,
 }
 
-/// Absolute and relative error of each way for one question of each coverage.
-fn run_once(
-    schema: &Schema,
-    columns: &[Vec<u16>],
-    ways: &[(&Plan, Way)],
-    coverages: &[f64],
-    seed: u64,
-) -> Vec<Vec<[f64; 2]>> {
-    let source = Source::from_seed(seed);
-    let sizes = schema.sizes();
-    let slices: Vec<&[u16]> = columns.iter().map(Vec::as_slice).collect();
-    let mut rng = source.stream(0);
-    let mut questions = Vec::with_capacity(coverages.len());
-    for &coverage in coverages {
-        loop {
-            let question = Question::random(&mut rng, &sizes, coverage);
-            let counts = count_categories(&sizes, &slices, &[question.attributes.to_vec()]);
-            let truth = question.sum(&counts[0].iter().map(|&count| count as f64).collect::<Vec<_>>());
-            if truth > 0.0 {
-                questions.push((question, truth));
-                break;
+impl Survey<'_> {
+    /// For each way and coverage the median errors over runs, each with new answers and new questions, which all ways
+    /// share. Questions that hold for nobody are drawn again. Runs are shared out over all cores; the result depends
+    /// on the seed only.
+    pub fn medians(&self, ways: &[Way]) -> Vec<Vec<Errors>> {
+        let next = AtomicUsize::new(0);
+        let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let one = || {
+            let mut done = Vec::new();
+            loop {
+                let run = next.fetch_add(1, Ordering::Relaxed);
+                if run >= self.runs {
+                    return done;
+                }
+                done.push(self.run(ways, self.seed.wrapping_mul(1_000_003).wrapping_add(run as u64)));
             }
-        }
+        };
+        let all: Vec<Vec<Vec<[f64; 2]>>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..workers).map(|_| scope.spawn(one)).collect();
+            handles.into_iter().flat_map(|handle| handle.join().expect("a run does not panic")).collect()
+        });
+        let errors = |way: usize, coverage: usize| {
+            let of = |which: usize| median(all.iter().map(|run| run[way][coverage][which]).collect());
+            Errors { absolute: of(0), relative: of(1) }
+        };
+        let coverages = 0..self.coverages.len();
+        (0..ways.len()).map(|way| coverages.clone().map(|coverage| errors(way, coverage)).collect()).collect()
     }
-    let people = columns[0].len() as f64;
-    let mut found: BTreeMap<usize, Vec<[f64; 2]>> = BTreeMap::new();
-    for (plan, same) in by_plan(ways) {
-        let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
-        let codes = answer_codes(plan, &answers, columns);
-        for (at, way) in same {
-            let shares = estimates(plan, way, &codes, &questions);
+
+    /// One question of each coverage, with the true count.
+    fn questions(&self, rng: &mut impl Rng) -> Vec<(Question, f64)> {
+        let sizes = self.adult.schema.sizes();
+        let slices: Vec<&[u16]> = self.adult.columns.iter().map(Vec::as_slice).collect();
+        let mut question = |&coverage: &f64| {
+            loop {
+                let question = Question::random(rng, &sizes, coverage, self.draw);
+                let counts = count_categories(&sizes, &slices, std::slice::from_ref(&question.attributes));
+                let truth = question.sum(&counts[0].iter().map(|&count| count as f64).collect::<Vec<_>>());
+                if truth > 0.0 {
+                    return (question, truth);
+                }
+            }
+        };
+        self.coverages.iter().map(&mut question).collect()
+    }
+
+    /// Absolute and relative error of each way for one question of each coverage.
+    fn run(&self, ways: &[Way], seed: u64) -> Vec<Vec<[f64; 2]>> {
+        let source = Source::from_seed(seed);
+        let questions = self.questions(&mut source.stream(0));
+        let people = self.adult.columns[0].len() as f64;
+        let mut found = Vec::with_capacity(ways.len());
+        for way in ways {
+            // The same stream for every way: those with the same blocks see the same answers.
+            let shares = self.shares(way, &questions, &source);
             let errors = questions.iter().zip(shares).map(|((_, truth), share)| {
                 let absolute = (people * share - truth).abs();
                 [absolute, absolute / truth]
             });
-            found.insert(at, errors.collect());
+            found.push(errors.collect());
+        }
+        found
+    }
+
+    /// The estimated share of each question's set.
+    fn shares(&self, way: &Way, questions: &[(Question, f64)], source: &Source) -> Vec<f64> {
+        match way {
+            Way::Answers(blocks) => {
+                let answered = self.columns(blocks, &self.answered(blocks, |_| true, source));
+                let slices: Vec<&[u16]> = answered.iter().map(Vec::as_slice).collect();
+                let asked: Vec<Vec<usize>> =
+                    questions.iter().map(|(question, _)| question.attributes.clone()).collect();
+                let counted = count_categories(&self.adult.schema.sizes(), &slices, &asked);
+                let people = slices[0].len() as f64;
+                let share = |((question, _), counts): (&(Question, f64), &Vec<u64>)| {
+                    question.sum(&counts.iter().map(|&count| count as f64 / people).collect::<Vec<_>>())
+                };
+                questions.iter().zip(&counted).map(share).collect()
+            }
+            Way::Product(blocks) => {
+                let asked = |block: &Block| {
+                    questions.iter().any(|(q, _)| q.attributes.iter().any(|asked| block.attributes.contains(asked)))
+                };
+                let answered = self.answered(blocks, asked, source);
+                self.by_products(blocks, &tables(blocks, &answered), questions)
+            }
+            Way::Adjusted(blocks) => {
+                let answered = self.answered(blocks, |_| true, source);
+                self.by_weights(blocks, &answered, questions)
+            }
+            Way::Unbiased(plan) => self.under_a_plan(plan, questions, source),
         }
     }
-    found.into_values().collect()
-}
 
-/// The ways that use the same plan, with their positions: they share its answers.
-fn by_plan<'a>(ways: &[(&'a Plan, Way)]) -> Vec<(&'a Plan, Vec<(usize, Way)>)> {
-    let mut grouped: Vec<(&Plan, Vec<(usize, Way)>)> = Vec::new();
-    for (at, &(plan, way)) in ways.iter().enumerate() {
-        match grouped.iter_mut().find(|(other, _)| std::ptr::eq(*other, plan)) {
-            Some((_, same)) => same.push((at, way)),
-            None => grouped.push((plan, vec![(at, way)])),
-        }
-    }
-    grouped
-}
-
-/// The estimated share of each question's set.
-fn estimates(plan: &Plan, way: Way, codes: &[Codes<'_>], questions: &[(Question, f64)]) -> Vec<f64> {
-    let asked: Vec<Vec<usize>> = questions.iter().map(|(question, _)| question.attributes.to_vec()).collect();
-    match way {
-        Way::Answers => {
-            let answered = answered(codes);
-            let counted = count_categories(&plan.schema().sizes(), &answered, &asked);
-            let people = answered[0].len() as f64;
-            let share = |((question, _), counts): (&(Question, f64), &Vec<u64>)| {
-                question.sum(&counts.iter().map(|&count| count as f64 / people).collect::<Vec<_>>())
+    /// The randomized combination of every record in each block wanted, none in the others; each block has its own
+    /// stream.
+    fn answered(&self, blocks: &[Block], wanted: impl Fn(&Block) -> bool, source: &Source) -> Vec<Vec<u32>> {
+        let sizes = self.adult.schema.sizes();
+        let randomized = |(number, block): (usize, &Block)| {
+            if !wanted(block) {
+                return Vec::new();
+            }
+            let mut rng = source.stream(2 + number as u64);
+            let kept = (block.diagonal * 2f64.powi(64)) as u64;
+            let others = (block.cells - 1) as u128;
+            let columns: Vec<&[u16]> = block.attributes.iter().map(|&a| self.adult.columns[a].as_slice()).collect();
+            let sizes: Vec<u32> = block.attributes.iter().map(|&a| sizes[a] as u32).collect();
+            let cell = |record: usize| {
+                columns.iter().zip(&sizes).fold(0, |cell, (column, size)| cell * size + u32::from(column[record]))
             };
-            questions.iter().zip(&counted).map(share).collect()
+            let answer = |record: usize| {
+                let truth = cell(record);
+                if rng.next_u64() < kept {
+                    return truth;
+                }
+                let other = ((u128::from(rng.next_u64()) * others) >> 64) as u32;
+                other + u32::from(other >= truth)
+            };
+            (0..columns[0].len()).map(answer).collect()
+        };
+        blocks.iter().enumerate().map(randomized).collect()
+    }
+
+    /// A column of codes for each attribute.
+    fn columns(&self, blocks: &[Block], answered: &[Vec<u32>]) -> Vec<Vec<u16>> {
+        let sizes = self.adult.schema.sizes();
+        let mut columns = vec![Vec::new(); sizes.len()];
+        for (block, cells) in blocks.iter().zip(answered) {
+            let mut stride = 1;
+            for &attribute in block.attributes.iter().rev() {
+                let size = sizes[attribute] as u32;
+                columns[attribute] = cells.iter().map(|&cell| (cell / stride % size) as u16).collect();
+                stride *= size;
+            }
         }
-        Way::Unbiased => {
-            let estimated = estimated(plan, codes, &asked);
-            questions.iter().zip(&estimated).map(|((question, _), table)| question.sum(table)).collect()
-        }
-        Way::Product => by_products(plan, &block_tables(plan, codes), questions),
-        Way::Adjusted => by_weights(plan, codes, questions),
+        columns
+    }
+
+    /// As if attributes of different blocks were independent.
+    fn by_products(&self, blocks: &[Block], tables: &[Vec<f64>], questions: &[(Question, f64)]) -> Vec<f64> {
+        let sizes = self.adult.schema.sizes();
+        let block_of = |a: usize| blocks.iter().position(|b| b.attributes.contains(&a)).expect("in a block");
+        let margin = |of: &[usize]| {
+            let block = block_of(of[0]);
+            summed(&tables[block], &blocks[block].attributes, &sizes, of)
+        };
+        let share = |(question, _): &(Question, f64)| match question.attributes[..] {
+            [a, b] if block_of(a) != block_of(b) => {
+                let (first, second) = (margin(&[a]), margin(&[b]));
+                let product = first.iter().flat_map(|x| second.iter().map(move |y| x * y));
+                question.sum(&product.collect::<Vec<_>>())
+            }
+            _ => question.sum(&margin(&question.attributes)),
+        };
+        questions.iter().map(share).collect()
+    }
+
+    /// From answers weighted to agree with the tables of the blocks.
+    fn by_weights(&self, blocks: &[Block], answered: &[Vec<u32>], questions: &[(Question, f64)]) -> Vec<f64> {
+        let sizes = self.adult.schema.sizes();
+        let answers = self.columns(blocks, answered);
+        let mut records = DistinctRecords::new(sizes.len());
+        records.add_rows(&answers.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let columns = records.columns();
+        let margin = |(block, shares): (&Block, Vec<f64>)| {
+            let cell = |record: usize| {
+                let code = |cell: u32, &a: &usize| cell * sizes[a] as u32 + u32::from(columns[a][record]);
+                block.attributes.iter().fold(0, code)
+            };
+            Margin { cells: (0..records.len()).map(cell).collect(), shares }
+        };
+        let margins: Vec<Margin> = blocks.iter().zip(tables(blocks, answered)).map(margin).collect();
+        let options = Options { tolerance: 1e-5, max_iterations: 200 };
+        let weights = rake(records.counts(), &margins, &options).expect("margins of these records").weights;
+        let share = |(Question { attributes, holds }, _): &(Question, f64)| {
+            let inside =
+                |record: &[u16]| holds[attributes.iter().fold(0, |cell, &a| cell * sizes[a] + usize::from(record[a]))];
+            (0..records.len()).filter(|&i| inside(records.record(i))).map(|i| weights[i]).sum()
+        };
+        questions.iter().map(share).collect()
+    }
+
+    /// Tables estimated for the very records from answers under a plan.
+    fn under_a_plan(&self, plan: &Plan, questions: &[(Question, f64)], source: &Source) -> Vec<f64> {
+        let columns = &self.adult.columns;
+        let answers = Randomizer::new(plan).batch(columns, &mut source.stream(1)).expect("codes in range");
+        let codes = answer_codes(plan, &answers, columns);
+        let layouts: Vec<CountLayout> = questions.iter().map(|(q, _)| CountLayout::new(plan, &q.attributes)).collect();
+        let tallies = count_tables(plan, &layouts, &codes, Rows::Single);
+        let share = |((question, _), tally): (&(Question, f64), &TableTally)| {
+            let estimator = TableEstimator::new(plan, &question.attributes).expect("identifiable");
+            question.sum(&estimator.estimate(tally, Target::Table).expect("responses").shares)
+        };
+        questions.iter().zip(&tallies).map(share).collect()
     }
 }
 
-/// Tables estimated for the very records.
-fn estimated(plan: &Plan, codes: &[Codes<'_>], tables: &[Vec<usize>]) -> Vec<Vec<f64>> {
-    let layouts: Vec<CountLayout> = tables.iter().map(|table| CountLayout::new(plan, table)).collect();
-    let tallies = count_tables(plan, &layouts, codes, Rows::Single);
-    let estimate = |(table, tally): (&Vec<usize>, &TableTally)| {
-        let estimator = TableEstimator::new(plan, table).expect("identifiable");
-        estimator.estimate(tally, Target::Table).expect("responses").shares
-    };
-    tables.iter().zip(&tallies).map(estimate).collect()
+/// The middle one, or the mean of the two in the middle.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n => (values[(n - 1) / 2] + values[n / 2]) / 2.0,
+    }
 }
 
-/// The tables of the blocks, cut off and rescaled as in the paper.
-fn block_tables(plan: &Plan, codes: &[Codes<'_>]) -> Vec<Vec<f64>> {
-    let tables: Vec<Vec<usize>> = plan.blocks().iter().map(|block| block.attributes().to_vec()).collect();
-    estimated(plan, codes, &tables).iter().map(|shares| clip(shares)).collect()
-}
-
-/// The answers, which are categories.
-fn answered<'a>(codes: &[Codes<'a>]) -> Vec<&'a [u16]> {
-    let one = |column: &Codes<'a>| match column {
-        Codes::One(codes) => *codes,
-        Codes::Set(_) => unreachable!("single answers"),
-    };
-    codes.iter().map(one).collect()
-}
-
-/// As if attributes of different blocks were independent.
-fn by_products(plan: &Plan, tables: &[Vec<f64>], questions: &[(Question, f64)]) -> Vec<f64> {
-    let sizes = plan.schema().sizes();
-    let block_of = |a: usize| plan.blocks().iter().position(|b| b.attributes().contains(&a)).expect("randomized");
-    let margin = |of: &[usize]| {
-        let block = block_of(of[0]);
-        summed(&tables[block], plan.blocks()[block].attributes(), &sizes, of)
-    };
-    let share = |(question, _): &(Question, f64)| {
-        let [a, b] = question.attributes;
-        if block_of(a) == block_of(b) {
-            return question.sum(&margin(&[a, b]));
+/// The tables of the blocks, cut off and rescaled as in section 6.4; empty for blocks without answers.
+fn tables(blocks: &[Block], answered: &[Vec<u32>]) -> Vec<Vec<f64>> {
+    let table = |(block, answers): (&Block, &Vec<u32>)| {
+        if answers.is_empty() {
+            return Vec::new();
         }
-        let (first, second) = (margin(&[a]), margin(&[b]));
-        let product = first.iter().flat_map(|x| second.iter().map(move |y| x * y));
-        question.sum(&product.collect::<Vec<_>>())
+        let mut shares = vec![0.0; block.cells];
+        answers.iter().for_each(|&cell| shares[cell as usize] += 1.0 / answers.len() as f64);
+        clip(&block.estimate(&shares))
     };
-    questions.iter().map(share).collect()
-}
-
-/// From answers weighted to agree with the tables of the blocks.
-fn by_weights(plan: &Plan, codes: &[Codes<'_>], questions: &[(Question, f64)]) -> Vec<f64> {
-    let sizes = plan.schema().sizes();
-    let mut records = DistinctRecords::new(sizes.len());
-    records.add_rows(&answered(codes));
-    let columns = records.columns();
-    let margin = |(block, shares): (&Block, Vec<f64>)| {
-        let cell = |record: usize| {
-            let code = |cell: u32, &a: &usize| cell * sizes[a] as u32 + u32::from(columns[a][record]);
-            block.attributes().iter().fold(0, code)
-        };
-        Margin { cells: (0..records.len()).map(cell).collect(), shares }
-    };
-    let margins: Vec<Margin> = plan.blocks().iter().zip(block_tables(plan, codes)).map(margin).collect();
-    let options = Options { tolerance: 1e-5, max_iterations: 200 };
-    let weights = rake(records.counts(), &margins, &options).expect("margins of these records").weights;
-    let share = |(Question { attributes: [a, b], holds }, _): &(Question, f64)| {
-        let inside = |record: &[u16]| holds[usize::from(record[*a]) * sizes[*b] + usize::from(record[*b])];
-        (0..records.len()).filter(|&i| inside(records.record(i))).map(|i| weights[i]).sum()
-    };
-    questions.iter().map(share).collect()
+    blocks.iter().zip(answered).map(table).collect()
 }
 
 /// A table of `attributes` summed to those in `of`.
@@ -264,4 +336,27 @@ fn summed(table: &[f64], attributes: &[usize], sizes: &[usize], of: &[usize]) ->
     let mut sums = vec![0.0; shape.of(&places).cells()];
     shape.cells_of(&places).zip(table).for_each(|(cell, share)| sums[cell] += share);
     sums
+}
+
+/// What assuming independence costs without noise: for so many questions the attributes of each, and the relative
+/// error of the product of the true one-way shares.
+pub fn without_noise(adult: &Adult, draw: Draw, questions: usize, seed: u64) -> Vec<(Vec<usize>, f64)> {
+    let survey = Survey { adult, coverages: &[0.1], draw, runs: questions, seed };
+    let sizes = adult.schema.sizes();
+    let people = adult.columns[0].len() as f64;
+    let shares = |of: &[usize]| -> Vec<f64> {
+        let slices: Vec<&[u16]> = adult.columns.iter().map(Vec::as_slice).collect();
+        count_categories(&sizes, &slices, &[of.to_vec()])[0].iter().map(|&count| count as f64 / people).collect()
+    };
+    let one: Vec<Vec<f64>> = (0..sizes.len()).map(|a| shares(&[a])).collect();
+    let mut rng = Source::from_seed(seed).stream(0);
+    let error = |_| {
+        let (question, truth) = survey.questions(&mut rng).remove(0);
+        let product = match question.attributes[..] {
+            [a, b] => question.sum(&one[a].iter().flat_map(|x| one[b].iter().map(move |y| x * y)).collect::<Vec<_>>()),
+            _ => truth / people,
+        };
+        (question.attributes, (product * people / truth - 1.0).abs())
+    };
+    (0..questions).map(error).collect()
 }
