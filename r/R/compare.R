@@ -8,8 +8,8 @@
 #' @param respondents How many people will answer.
 #' @param ... Further options of the command.
 #' @return A data frame of class `candor_compare`, one row per method, the least error first: `method`, `epsilon`, `error` (root mean
-#'   square standard error of `tables`), `one_way`, `two_way`, `times_the_bound` (squared error over the least that any locally
-#'   private method can have), `conditional_epsilon` (of the attribute that is protected least), `bits` (of a response), `told`
+#'   square standard error of `tables`), `one_way`, `two_way`, `times_the_bound` (squared error over the lower bound for
+#'   unbiased estimates at this epsilon), `conditional_epsilon` (of the attribute that is protected least), `bits` (of a response), `told`
 #'   (what respondents are told), `reason` (why a method was left out). `attr(x, "recommended")` names a method.
 #' @examples
 #' candor_compare(candor_schema(warpbreaks[c("wool", "tension")]), epsilon = 2, respondents = 5000)

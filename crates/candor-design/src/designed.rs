@@ -90,7 +90,8 @@ pub struct OtherMethod {
 pub struct Judgement {
     /// The number of respondents times the squared standard errors of all cells of all tables, by their weights.
     pub error: Option<f64>,
-    /// No locally private method whose epsilon is not above the plan's has a smaller error.
+    /// No method with unbiased estimates and an epsilon (delta 0) not above the plan's has a smaller error, for a uniform
+    /// population or in its worst case.
     pub bound: Option<f64>,
     /// Whom the bound is about.
     pub bound_over: &'static str,
@@ -117,7 +118,7 @@ impl Designed {
         Some(Judgement {
             error: self.standing.map(|standing| standing.error),
             bound: self.standing.map(|standing| standing.bound),
-            bound_over: "all local mechanisms",
+            bound_over: "all local mechanisms with unbiased estimates",
             times_the_bound: self.standing.map(|standing| standing.times()),
             of_its_kind: of_its_kind.map(|(least, _)| least),
             others: self.workload.iter().flat_map(|choice| choice.others.clone()).collect(),

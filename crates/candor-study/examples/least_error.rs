@@ -1,4 +1,4 @@
-//! How far each method is from the least error that any locally private method can have: the picture of the README.
+//! How far each method is from the lower bound for unbiased estimates: the picture of the README.
 //!
 //! `cargo run --release -p candor-study --example least_error > docs/images/least-error.svg`
 
@@ -32,9 +32,9 @@ pub fn picture(categories: &[usize], epsilons: &[f64]) -> Result<Plot, Box<dyn s
     series.retain(|series| 2 * series.points.len() > epsilons.len());
     Ok(Plot {
         name: "least-error".to_owned(),
-        title: "Squared error of all pairs, over the least that any locally private method can have".to_owned(),
+        title: "Squared error of all pairs, over the lower bound for unbiased estimates".to_owned(),
         x: Scale::linear("epsilon of the record"),
-        y: Scale::logarithmic("times the least possible"),
+        y: Scale::logarithmic("times the lower bound"),
         series,
     })
 }

@@ -77,7 +77,7 @@ fn check_bound(text: &str, said: &Value, words: &str) {
 
 /// What no method can do better, none of those in the table does.
 fn check_standing(text: &str, said: &Value, words: &str) {
-    let Some(percent) = number(text, "smaller than this plan's by more than ", " %") else { return };
+    let Some(percent) = number(text, "smaller than this plan's by more than ", "%") else { return };
     let workload = &said["workload"];
     let gap = 1.0 - 1.0 / workload["times_the_bound"].as_f64().unwrap();
     assert!(gap <= percent / 100.0 + ROUNDING, "{words}: {gap}, {text}");
@@ -87,7 +87,7 @@ fn check_standing(text: &str, said: &Value, words: &str) {
     for (other, own) in errors.zip(std::iter::repeat(own).map_while(|own| own)) {
         assert!((other / own).powi(2) >= 1.0 - percent / 100.0 - 1e-6, "{words}: {other} {own}, {text}");
     }
-    if let Some(among) = number(text, "none can by more than ", " %") {
+    if let Some(among) = number(text, "none is better by more than ", "%") {
         let (kind, error) = (workload["of_its_kind"].as_f64().unwrap(), workload["error"].as_f64().unwrap());
         assert!(1.0 - kind / error <= among / 100.0 + ROUNDING && among < percent, "{words}: {text}");
     }

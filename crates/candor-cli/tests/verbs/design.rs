@@ -126,7 +126,7 @@ fn workload_plans_say_what_they_buy() {
         "workload of 3 attributes: record epsilon 2.0000",
         "sampling one table per respondent",
         "independent",
-        "No locally private method whatever can have a squared error smaller than this plan's by more than",
+        "No method of this epsilon (delta 0) with unbiased estimates has a squared error smaller than this plan's",
         "Among plans of its kind",
         "a1,a2",
         "from 20,000 respondents",
@@ -137,7 +137,10 @@ fn workload_plans_say_what_they_buy() {
     let value = json(&sandbox, "design --categories 4,5,3 --method workload --single --epsilon 2 --json");
     let number = |field: &str| value["workload"][field].as_f64().unwrap();
     assert!(number("of_its_kind") <= number("error") && number("of_its_kind") > number("error") * (1.0 - 1e-4));
-    assert!(number("bound") <= number("of_its_kind") && value["workload"]["bound_over"] == "all local mechanisms");
+    assert!(
+        number("bound") <= number("of_its_kind")
+            && value["workload"]["bound_over"] == "all local mechanisms with unbiased estimates"
+    );
     assert!(value["pairs"]["identifiable"].as_bool().unwrap());
     // Tags travel with the responses and estimates use them.
     sandbox.write("r.csv", "a1,a2,a3\n".to_owned() + &"0,1,2\n3,4,0\n".repeat(300));
@@ -196,19 +199,18 @@ fn design_compare_and_size_agree() {
 #[test]
 fn nothing_better_is_recommended_than_there_can_be() {
     let sandbox = Sandbox::new();
-    let bound =
-        "No locally private method whatever can have a squared error smaller than this plan's by more than 0.01 %";
+    let bound = "has a squared error smaller than this plan's by more than 0.01%, for a uniform population or in its worst case";
     let joint = "design --categories 5,2,2 --method joint --epsilon";
     let said = unwrapped(&sandbox.run(&format!("{joint} 8 --tables joint")).fine().out);
     assert!(said.contains(bound) && !said.contains("--method workload usually"), "{said}");
     let said = unwrapped(&sandbox.run(&format!("{joint} 1 --tables marginals")).fine().out);
     assert!(!said.contains(bound) && said.contains("--method workload usually"), "{said}");
     let said = unwrapped(&sandbox.run(&format!("{joint} 1")).fine().out);
-    assert!(!said.contains("No locally private"), "only where tables are named: {said}");
+    assert!(!said.contains("with unbiased estimates has"), "only where tables are named: {said}");
     for method in ["independent --epsilon 1", "minimax --attribute-epsilon 0.5", "sampling --epsilon 1"] {
         let said =
             unwrapped(&sandbox.run(&format!("design --categories 4,3 --method {method} --tables pairs")).fine().out);
-        assert!(said.contains("No locally private method whatever"), "{said}");
+        assert!(said.contains("No method of this epsilon (delta 0) with unbiased estimates"), "{said}");
     }
     let none = json(&sandbox, "design --categories 4,3 --method l-diversity --l 2 --tables pairs --json");
     assert!(none["workload"].is_null(), "it has no epsilon");

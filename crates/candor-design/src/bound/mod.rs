@@ -1,7 +1,7 @@
-//! The least error that any locally private method whatever can have for given tables, as a proven lower bound.
+//! Lower bounds on the squared error of all locally private methods with unbiased estimates, for given tables.
 //!
-//! The bound is over all channels of an epsilon: any answers, another channel for each respondent, interactive or not, and
-//! any unbiased estimator; the error is the squared error at the uniform truth, so also that at the worst truth
+//! A bound is over all channels of an epsilon (delta 0): any answers, another channel for each respondent, interactive or not,
+//! and any unbiased estimator; the error is the squared error for a uniform population, so it bounds the worst case, too
 //! (docs/mathematics/workload.md has the theorems and their proofs). Up to ten attributes, or few kinds of them, it comes from a
 //! convex program; else from a closed form. The program is solved in floats, but what is said is what an independent check
 //! of its solution in exact numbers gives, rounded down.
@@ -21,7 +21,7 @@ pub use standing::{Standing, squared_error};
 use grid::Grid;
 use kinds::Kind;
 
-/// A proof that no method has a smaller error for given tables.
+/// A proof that no method with unbiased estimates has a smaller error for given tables.
 #[derive(Clone, Debug)]
 pub struct Bound {
     costs: Costs,

@@ -25,7 +25,8 @@ pub fn squared_error(plan: &Plan, tables: &TableList, weights: &[f64]) -> Result
 pub struct Standing {
     /// Its [`squared_error`].
     pub error: f64,
-    /// No locally private method whose epsilon is not above the plan's has a smaller one.
+    /// No method with unbiased estimates and an epsilon (delta 0) not above the plan's has a smaller one, for a uniform
+    /// population or in its worst case.
     pub bound: f64,
 }
 

@@ -49,8 +49,8 @@ pub struct Made {
     pub two_way: Option<f64>,
     /// The same for the tables asked for.
     pub asked: Option<f64>,
-    /// The squared error of the tables asked for, over the least that any locally private method whatever can have at the
-    /// plan's epsilon ([`crate::bound`]); `None` where a table is not identifiable, or there is no epsilon.
+    /// The squared error of the tables asked for, over the lower bound for unbiased estimates at the plan's epsilon
+    /// ([`crate::bound`]); `None` where a table is not identifiable, or there is no epsilon.
     pub times_the_bound: Option<f64>,
     /// What a respondent sends.
     pub answer: Answer,

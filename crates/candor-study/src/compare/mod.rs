@@ -124,7 +124,8 @@ pub struct ComparedMethod {
     pub anticipated_error: Option<f64>,
     /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked out.
     pub worst_error: Option<f64>,
-    /// The squared error of the tables asked for, over the least that any locally private method can have at this epsilon.
+    /// The squared error of the tables asked for, over a lower bound for all methods of this epsilon (delta 0) with unbiased
+    /// estimates, for a uniform population or in their worst case.
     pub times_the_bound: Option<f64>,
     /// Whether the tables asked for can be estimated; `None` if it was left out.
     pub identifiable: Option<bool>,

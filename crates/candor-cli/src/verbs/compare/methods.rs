@@ -90,8 +90,9 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     text += &table(&header, &rows);
     text += &paragraph(
         "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if the truth is \
-         uniform or, where it says so, as anticipated; of any truth, the largest of any cell of the tables asked for. The squared error of the tables asked for is at most so many times the least that any locally private method whatever can \
-         have (proven, for unbiased estimates and a uniform truth). A respondent sends so many columns, that name so many categories and are \
+         uniform or, where it says so, as anticipated; of any truth, the largest of any cell of the tables asked for. Times the least: the squared error of these tables over a proven lower \
+         bound, below which no method of this epsilon (delta 0) with unbiased estimates gets, for a uniform population or in its worst case. \
+         A respondent sends so many columns, that name so many categories and are \
          worth so many bits. What is received is at most so many times as likely under one answer to a question as under \
          another, even for a reader who knows all the other answers.",
     );

@@ -66,18 +66,18 @@ pub fn recommendation(designed: &Design) -> String {
     "\n".to_owned() + &paragraph(sentence)
 }
 
-/// What no method whatever can do better.
+/// Describes the lower bound on the error of all methods of this epsilon with unbiased estimates.
 fn describe_standing(designed: &Design) -> String {
     let Some(standing) = designed.standing else { return String::new() };
     let percent = standing.percent();
     let mut text = paragraph(&format!(
-        "No locally private method whatever can have a squared error smaller than this plan's by more than {percent:.2} % (proven: for \
-         the tables named, unbiased estimates and a uniform truth)."
+        "No method of this epsilon (delta 0) with unbiased estimates has a squared error smaller than this plan's by more than \
+         {percent:.2}%, for a uniform population or in its worst case (proven, for the tables named)."
     ));
     if let Some((least, kind)) = designed.choice.as_ref().and_then(|choice| choice.of_its_kind) {
         let among = Standing { bound: least, ..standing }.percent();
         if among < percent {
-            text += &paragraph(&format!("Among plans of its kind, {kind}, none can by more than {among:.2} %."));
+            text += &paragraph(&format!("Among plans of its kind, {kind}, none is better by more than {among:.2}%."));
         }
     }
     text
