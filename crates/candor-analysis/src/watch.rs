@@ -99,6 +99,11 @@ impl<'a> Clock<'a> {
         Clock { began: Instant::now(), limit, watch }
     }
 
+    /// Returns how many seconds the search may take in all; infinite if there is no limit.
+    pub fn seconds(&self) -> f64 {
+        if self.limit == Duration::MAX { f64::INFINITY } else { self.limit.as_secs_f64() }
+    }
+
     /// Tells how many of the seconds are over, and how good the best so far is if that is known; says whether the search must end, and why.
     pub fn stops(&self, best: Option<(&'static str, f64)>) -> Option<Stopped> {
         let total = (self.limit != Duration::MAX).then_some(self.limit.as_secs());

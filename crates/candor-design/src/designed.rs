@@ -2,7 +2,7 @@
 
 use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::Stopped;
+use candor_analysis::watch::{Clock, Stopped};
 use serde::Serialize;
 
 use crate::bound::Standing;
@@ -105,8 +105,10 @@ pub struct Judgement {
 
 impl Designed {
     /// Finds out how the plan stands to the least possible error of these tables.
-    pub fn judge(&mut self, tables: &TableList, weights: &[f64]) {
-        self.standing = Standing::of(&self.plan, tables, weights);
+    ///
+    /// The clock ends the search for a bound with the best found until then.
+    pub fn judge(&mut self, tables: &TableList, weights: &[f64], clock: &Clock<'_>) {
+        self.standing = Standing::within(&self.plan, tables, weights, clock);
     }
 
     /// How good the plan is for tables; `None` if it was neither made nor judged for any.

@@ -3,7 +3,7 @@
 use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Stopped, Watch};
+use candor_analysis::watch::{Clock, Stopped, Watch};
 use candor_design::bound::Standing;
 use candor_design::designed::{Altered, Alternative, Choice, Judgement};
 use candor_design::expectation::{Expectation, OtherTruths, expectations};
@@ -134,7 +134,8 @@ pub fn design_while(
     refuse_what_protects_nobody(&designed.plan, request, options)?;
     let (tables, weights) = told_tables(designed.plan.schema(), request, options)?;
     if options.tables.is_some() || is_for_tables(request) {
-        designed.judge(&tables, &weights);
+        let limit = if let Request::Workload(request) = request { request.time_limit } else { None };
+        designed.judge(&tables, &weights, &Clock::starts(limit, watch));
     }
     if options.shares.is_some() && designed.plan.schema() != schema {
         return Err(StudyError::Needs("`shares` are of attributes as the schema has them; leave `cross` out"));

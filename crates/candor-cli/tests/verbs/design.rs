@@ -126,7 +126,7 @@ fn workload_plans_say_what_they_buy() {
         "workload of 3 attributes: record epsilon 2.0000",
         "sampling one table per respondent",
         "independent",
-        "No method of this epsilon (delta 0) with unbiased estimates has a squared error smaller than this plan's",
+        "No method of this epsilon (delta 0) with unbiased estimates has a squared error",
         "Among plans of its kind",
         "a1,a2",
         "from 20,000 respondents",

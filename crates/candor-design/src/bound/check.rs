@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 
 use num_bigint::{BigInt, BigUint, Sign};
+use num_rational::BigRational;
 
 use super::kinds::{Kind, type_of};
+use super::three::Checked;
 use super::{Costs, Prices};
 
 /// Beyond this epsilon nothing is claimed.
@@ -44,6 +46,25 @@ pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f
     }
     let half = below(below(2.0 * root) / excess);
     Some(below(below(half * half) * above))
+}
+
+/// The bound that a checked certificate of theorem 4 gives with its prices `h_U`, by type: `( sum of sqrt(C_U h_U) )^2` over the largest
+/// `sum of h_U I_U(A)` of any set. `None` if the kinds are not those of the attributes.
+pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checked, epsilon: f64) -> Option<f64> {
+    if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) || !covers(costs, kinds) {
+        return None;
+    }
+    let one = BigInt::from(1) << FRACTION;
+    let excess = BigRational::new(BigInt::from(exponential(epsilon).1) - &one, one);
+    let largest = proven.largest(&excess);
+    // Above by more than the quotient is below.
+    let above = quotient_below(largest.numer(), largest.denom())? * (1.0 + 1e-14);
+    let mut root = 0.0f64;
+    for (component, cost) in costs.components.iter().zip(&costs.costs) {
+        let price = prices.get(type_of(kinds, component)).filter(|price| **price >= 0.0)?;
+        root = below(root + below(below(cost * price).sqrt()));
+    }
+    Some(below(below(root * root) / above))
 }
 
 /// What is left without any randomization: answers tell no more than the truth, so `I_U <= 1`, and the error is at least the

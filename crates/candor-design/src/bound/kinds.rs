@@ -1,5 +1,7 @@
 //! Attributes that are treated alike: what a proof distinguishes.
 
+use std::collections::BTreeMap;
+
 use super::Costs;
 
 /// Attributes of the same size, of which only the number counts.
@@ -42,6 +44,44 @@ pub fn kinds(costs: &Costs) -> Option<Vec<Kind>> {
     let types = kinds.iter().fold(1usize, |types, kind| types.saturating_mul(kind.members.len() + 1));
     let small = types <= MAX_TYPES && kinds.iter().all(|kind| kind.members.len() <= MAX_ALIKE);
     small.then_some(kinds)
+}
+
+/// The attributes that the tables hold, as kinds of equal size and equal costs: exchanging two of a kind changes no cost. `None` if
+/// there are too many types.
+pub fn exchangeable(costs: &Costs) -> Option<Vec<Kind>> {
+    let mut held: Vec<usize> = costs.components.iter().flatten().copied().collect();
+    held.sort_unstable();
+    held.dedup();
+    let cost: BTreeMap<&Vec<usize>, f64> = costs.components.iter().zip(costs.costs.iter().copied()).collect();
+    let exchanged = |component: &Vec<usize>, a: usize, b: usize| {
+        let swap = |&i: &usize| {
+            if i == a {
+                b
+            } else if i == b {
+                a
+            } else {
+                i
+            }
+        };
+        let mut swapped: Vec<usize> = component.iter().map(swap).collect();
+        swapped.sort_unstable();
+        swapped
+    };
+    let alike = |a: usize, b: usize| {
+        let same = |(component, own): (&&Vec<usize>, &f64)| {
+            cost.get(&exchanged(component, a, b)).is_some_and(|other| (own / other - 1.0).abs() < 1e-12)
+        };
+        costs.sizes[a] == costs.sizes[b] && cost.iter().all(same)
+    };
+    let mut kinds: Vec<Kind> = Vec::new();
+    for i in held {
+        match kinds.iter_mut().find(|kind| alike(kind.members[0], i)) {
+            Some(kind) => kind.members.push(i),
+            None => kinds.push(Kind { size: costs.sizes[i], members: vec![i] }),
+        }
+    }
+    let types = kinds.iter().fold(1usize, |types, kind| types.saturating_mul(kind.members.len() + 1));
+    (types <= MAX_TYPES && kinds.iter().all(|kind| kind.members.len() <= MAX_ALIKE)).then_some(kinds)
 }
 
 /// The number of the type of a set of attributes: how many of each kind it has, the first kind fastest.

@@ -4,6 +4,7 @@ use candor::plan::Plan;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
+use candor_analysis::watch::{Clock, Watch};
 
 use super::{Bound, Costs};
 
@@ -34,6 +35,11 @@ impl Standing {
     /// How a plan stands; `None` if it has no epsilon, erases a table, no table is about a randomized attribute, some cells cannot
     /// be, or the weights are beyond the range of numbers.
     pub fn of(plan: &Plan, tables: &TableList, weights: &[f64]) -> Option<Standing> {
+        Standing::within(plan, tables, weights, &Clock::starts(None, Watch::nobody()))
+    }
+
+    /// The same with a clock for the search for a bound: when it stops, the best bound found until then is taken.
+    pub fn within(plan: &Plan, tables: &TableList, weights: &[f64], clock: &Clock<'_>) -> Option<Standing> {
         let epsilon = plan.guarantee().epsilon().value()?;
         // Of methods that know that some cells cannot be, nothing is proven.
         if !all_possible(plan.schema(), tables.lists()) {
@@ -41,7 +47,7 @@ impl Standing {
         }
         let error = squared_error(plan, tables, weights).ok()?;
         let costs = Costs::of_tables(plan.schema(), tables, weights).ok()?;
-        let standing = Standing { error, bound: Bound::new(costs, epsilon).at(epsilon) };
+        let standing = Standing { error, bound: Bound::within(costs, epsilon, clock).at(epsilon) };
         (standing.error.is_finite() && standing.bound > 0.0).then_some(standing)
     }
 

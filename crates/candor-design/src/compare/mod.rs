@@ -17,7 +17,7 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Step, Stopped, Watch};
+use candor_analysis::watch::{Clock, Step, Stopped, Watch};
 
 use crate::bound::{Bound, Costs};
 pub use crate::method::{Goal, Skipped};
@@ -79,8 +79,9 @@ pub fn compare_watched(schema: &Schema, goal: &Goal<'_>, watch: Watch<'_>) -> Re
     private(schema)?;
     let tables = TableList::parse(goal.tables, schema)?;
     let costs = Costs::of_tables(schema, &tables, &vec![1.0; tables.lists().len()]);
-    let bound =
-        costs.ok().filter(|_| all_possible(schema, tables.lists())).map(|costs| Bound::new(costs, goal.epsilon));
+    let clock = Clock::starts(goal.time_limit.map(|limit| limit.as_secs_f64()), watch);
+    let proven = costs.ok().filter(|_| all_possible(schema, tables.lists()));
+    let bound = proven.map(|costs| Bound::within(costs, goal.epsilon, &clock));
     let mut candidates = Vec::new();
     for (done, &method) in (0..).zip(Method::ALL) {
         watch.tell(Step::of("methods", done, Some(Method::ALL.len() as u64)))?;

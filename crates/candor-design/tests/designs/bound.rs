@@ -58,7 +58,7 @@ fn compare_with_golden(costs: Costs, case: &serde_json::Value) {
     // Without randomization there would be the sampling error left.
     let sampling: f64 = costs.costs.iter().sum();
     near(Bound::closed_form(costs.clone()).at(epsilon), number("closed_form").max(sampling), 1e-12, "closed form");
-    near(Bound::new(costs, epsilon).at(epsilon), number("bound"), 1e-5, &case.to_string());
+    near(Bound::by_pairs(costs, epsilon).at(epsilon), number("bound"), 1e-5, &case.to_string());
 }
 
 /// `|P_U 1_A|^2` of a set of cells for each component, means over the domain.
@@ -295,9 +295,9 @@ proptest! {
     fn bounds_are_in_order(sizes in prop::collection::vec(2usize..9, 2..5), epsilon in 0.1f64..8.0, weight in 0.01f64..100.0) {
         let schema = Schema::of_sizes(&sizes).unwrap();
         let costs = costs(&schema, &format!("pairs:{weight};a1"));
-        let bound = Bound::new(costs.clone(), epsilon);
+        let bound = Bound::by_pairs(costs.clone(), epsilon);
         prop_assert!(bound.at(epsilon) >= Bound::closed_form(costs.clone()).at(epsilon));
-        prop_assert!(Bound::new(costs.clone(), epsilon * 1.1).at(epsilon * 1.1) < bound.at(epsilon));
+        prop_assert!(Bound::by_pairs(costs.clone(), epsilon * 1.1).at(epsilon * 1.1) < bound.at(epsilon));
         // Where no theorem applies there is the sampling error.
         let sampling: f64 = costs.costs.iter().sum();
         for epsilon in [0.0, f64::NAN, 1e9] {

@@ -46,7 +46,7 @@ impl Case {
 
     /// The error of the plan, over what no method can beat.
     fn ratio(&self, epsilon: f64) -> f64 {
-        by_components(&self.plan(epsilon), &self.costs()) / Bound::new(self.costs(), epsilon).at(epsilon)
+        by_components(&self.plan(epsilon), &self.costs()) / Bound::by_pairs(self.costs(), epsilon).at(epsilon)
     }
 
     fn is_within(&self, name: &str, limits: [f64; 5]) {
@@ -131,7 +131,7 @@ fn a_hundred_attributes() {
     let case = Case::new(&sizes, "pairs");
     let plan = case.plan(1.0);
     assert!((4_950..=5_050).contains(&plan.blocks()[0].channels().len()));
-    let ratio = by_components(&plan, &case.costs()) / Bound::new(case.costs(), 1.0).at(1.0);
+    let ratio = by_components(&plan, &case.costs()) / Bound::by_pairs(case.costs(), 1.0).at(1.0);
     assert!(ratio < 1.01, "{ratio} times the bound");
 }
 

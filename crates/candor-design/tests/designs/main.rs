@@ -11,4 +11,5 @@ mod lottery_error;
 mod optimal;
 mod request;
 mod structure;
+mod three_records;
 mod workload;

@@ -1,0 +1,216 @@
+//! Theorem 4: what moments of three records prove, for at most six attributes or few kinds of them.
+//!
+//! The search works in floats and is trusted with nothing: its numbers are rounded to a [`Certificate`] of integers, and the
+//! bound is what the check of that certificate gives.
+
+mod verify;
+mod moments;
+mod cone;
+mod interval;
+mod master;
+mod search;
+
+pub use verify::{BITS, Certificate, Checked, Proof};
+
+use candor_analysis::watch::Clock;
+use nalgebra::DMatrix;
+use num_bigint::BigInt;
+
+use super::kinds::Kind;
+use interval::Piece;
+use moments::Moments;
+use search::Limit;
+
+/// More moments than this are too many for a solver.
+const MAX_MOMENTS: f64 = 1500.0;
+
+/// Most sets of records: sizes are exact in floats.
+const MAX_RECORDS: f64 = 1e15;
+
+/// How many operations all steps of a search take at most, in about: ten seconds or less.
+const WORK: f64 = 2e10;
+
+/// Steps of one solution, about.
+const STEPS: f64 = 15.0;
+
+/// How many programs are solved at least, if there is time, and at most.
+const SOLVES: (f64, f64) = (150.0, 800.0);
+
+/// Operations in a second, about: a search that would not end in time is not begun.
+const SPEED: f64 = 1e9;
+
+/// The best certificate found; `None` if there are too many moments or there is no time. `costs` are sums by type, `excess` is `exp(epsilon) - 1`.
+pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, clock: &Clock<'_>) -> Option<Certificate> {
+    let records: f64 = kinds.iter().map(|kind| (kind.size as f64).powi(kind.members.len() as i32)).product();
+    if moments::estimate(kinds) > MAX_MOMENTS || !(2.0..MAX_RECORDS).contains(&records) {
+        return None;
+    }
+    let moments = Moments::new(kinds);
+    let work = STEPS * moments.work();
+    if SOLVES.0 * work / SPEED > clock.seconds() {
+        return None;
+    }
+    let solves = (WORK / work).clamp(SOLVES.0, SOLVES.1) as usize;
+    let limit = Limit { solves, stop: &|| clock.stops(None).is_some() };
+    let found = search::search(&moments, costs, excess, limit)?;
+    let mut proofs: Vec<Proof> = found.pieces.iter().map(rounded).collect();
+    proofs.sort_by_key(|proof| proof.first);
+    Some(Certificate { kinds: kinds.to_vec(), prices: found.prices, proofs })
+}
+
+/// A proof in integers.
+fn rounded(piece: &Piece) -> Proof {
+    let scale = 2f64.powi(BITS as i32);
+    let integer = |value: f64| BigInt::from((value * scale).round() as i128);
+    let factor = |matrix: &DMatrix<f64>| {
+        let parts = matrix.clone().symmetric_eigen();
+        let entry =
+            |row: usize, column: usize| parts.eigenvectors[(row, column)] * parts.eigenvalues[column].max(0.0).sqrt();
+        let size = matrix.nrows();
+        (0..size).map(|row| (0..size).map(|column| integer(entry(row, column))).collect()).collect()
+    };
+    Proof {
+        first: piece.first,
+        last: piece.last,
+        multipliers: piece.multipliers.iter().map(|&value| integer(value)).collect(),
+        factors: piece.matrices.iter().map(factor).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_analysis::watch::Watch;
+    use num_rational::BigRational;
+    use serde_json::Value;
+
+    fn binary(n: usize) -> Vec<Kind> {
+        vec![Kind { size: 2, members: (0..n).collect() }]
+    }
+
+    /// Sums of costs of all pairs, by type.
+    fn pairs(n: usize) -> Vec<f64> {
+        let n = n as f64;
+        let mut costs = vec![0.0; n as usize + 1];
+        (costs[1], costs[2]) = (n * (n - 1.0) / 4.0, n * (n - 1.0) / 8.0);
+        costs
+    }
+
+    /// The bound that a certificate for all pairs of binary attributes gives at epsilon 2.
+    fn bound(certificate: &Certificate) -> Option<f64> {
+        let n = certificate.kinds[0].members.len();
+        let largest = certificate.checked()?.largest(&BigRational::from_float(2f64.exp_m1())?);
+        let bits = 80u64;
+        let scaled: f64 = ((largest.numer() << bits) / largest.denom()).to_string().parse().ok()?;
+        let sets = [0.0, n as f64, (n * (n - 1)) as f64 / 2.0];
+        let root = |u: usize| (pairs(n)[u] * certificate.prices[u] * sets[u]).sqrt();
+        Some((root(1) + root(2)).powi(2) / (scaled / 2f64.powi(bits as i32)))
+    }
+
+    fn found(n: usize) -> Certificate {
+        find(&binary(n), &pairs(n), 2f64.exp_m1(), &Clock::starts(None, Watch::nobody())).unwrap()
+    }
+
+    /// A fraction as a float.
+    fn fraction(value: &Value) -> f64 {
+        let text = value.as_str().unwrap();
+        let (a, b) = text.split_once('/').unwrap_or((text, "1"));
+        a.parse::<f64>().unwrap() / b.parse::<f64>().unwrap()
+    }
+
+    /// Certificates made and checked by other code, with matrices that hold means where ours hold sums over `C(d, v)` places: the same
+    /// multiplier has `1/C(d, v)` times the factor. All is times 60 squared, so that it stays in integers.
+    fn golden(text: &str, n: usize) -> Certificate {
+        let value: Value = serde_json::from_str(text).unwrap();
+        let integer = |value: &Value, by: u64| -> BigInt { value.to_string().parse::<BigInt>().unwrap() * by };
+        let choose = |d: usize, v: usize| (0..v).fold(1u64, |product, i| product * (d - i) as u64 / (i as u64 + 1));
+        let factor = |rows: &Value| {
+            let rows = rows.as_array().unwrap();
+            let row = |(v, row): (usize, &Value)| {
+                row.as_array().unwrap().iter().map(|x| integer(x, 60 / choose(rows.len() - 1, v))).collect()
+            };
+            rows.iter().enumerate().map(row).collect()
+        };
+        let proof = |piece: &Value| Proof {
+            first: (fraction(&piece[0]) * 2f64.powi(n as i32)).round() as u64,
+            last: (fraction(&piece[1]) * 2f64.powi(n as i32)).round() as u64,
+            multipliers: piece[2].as_array().unwrap().iter().map(|x| integer(x, 3600)).collect(),
+            factors: piece[3].as_array().unwrap().iter().map(factor).collect(),
+        };
+        let mut proofs: Vec<Proof> = value["intervals"].as_array().unwrap().iter().map(proof).collect();
+        proofs.sort_by_key(|proof| proof.first);
+        // s_U squared over C_U of a single component.
+        let price = |(u, s): (usize, &Value)| match u {
+            1 => 3600.0 * fraction(s).powi(2) / ((n as f64 - 1.0) / 4.0),
+            2 => 3600.0 * fraction(s).powi(2) / 0.25,
+            _ => 0.0,
+        };
+        let prices = value["s"].as_array().unwrap().iter().enumerate().map(price).collect();
+        Certificate { kinds: binary(n), prices, proofs }
+    }
+
+    #[test]
+    fn golden_certificates_are_accepted() {
+        let four = golden(include_str!("../../../tests/golden/certificate_2_4.json"), 4);
+        let five = golden(include_str!("../../../tests/golden/certificate_2_5.json"), 5);
+        for (certificate, claim) in [(four, 35.502_927_784_066_29), (five, 84.535_662_049_591_35)] {
+            let bound = bound(&certificate).unwrap();
+            assert!((bound / claim - 1.0).abs() < 1e-11, "{bound} for {claim}");
+        }
+    }
+
+    #[test]
+    fn own_certificates_reach_the_optimum() {
+        for (n, optimum) in [(4, 35.502_927_8), (5, 84.535_662_05)] {
+            let bound = bound(&found(n)).unwrap();
+            assert!((bound / optimum - 1.0).abs() < 1e-8, "{bound} for {optimum}");
+        }
+    }
+
+    /// A certificate that lacks something is none; one with other numbers proves less, and never more than the optimum.
+    #[test]
+    fn mutated_certificates_are_rejected_or_prove_less() {
+        let good = found(4);
+        let best = bound(&good).unwrap();
+        for at in 0..good.proofs.len() {
+            let mut lacks = good.clone();
+            lacks.proofs.remove(at);
+            assert!(lacks.checked().is_none(), "sizes of proof {at} are missing");
+            for (first, last) in [(0, good.proofs[at].last), (good.proofs[at].last + 1, good.proofs[at].last)] {
+                let mut wrong = good.clone();
+                (wrong.proofs[at].first, wrong.proofs[at].last) = (first, last);
+                assert!(wrong.checked().is_none());
+            }
+            let mut short = good.clone();
+            short.proofs[at].multipliers.pop();
+            assert!(short.checked().is_none());
+            let mut short = good.clone();
+            short.proofs[at].factors.pop();
+            assert!(short.checked().is_none());
+            let mut ragged = good.clone();
+            ragged.proofs[at].factors[0][1].pop();
+            assert!(ragged.checked().is_none());
+        }
+        for price in [-1.0, f64::NAN, f64::INFINITY] {
+            let mut wrong = good.clone();
+            wrong.prices[1] = price;
+            assert!(wrong.checked().is_none());
+        }
+        let mut changed = 0;
+        for at in 0..good.proofs.len() {
+            for s in 0..5 {
+                for by in [-1i64, 1] {
+                    let mut other = good.clone();
+                    other.proofs[at].multipliers[s] += by << 34;
+                    let bound = bound(&other).unwrap();
+                    assert!(bound <= 35.502_927_8 * (1.0 + 1e-9), "{at} {s}: {bound}");
+                    changed += usize::from(bound < best * (1.0 - 1e-6));
+                }
+            }
+            let mut other = good.clone();
+            other.proofs[at].factors[0].iter_mut().flatten().for_each(|entry| *entry *= 2);
+            assert!(bound(&other).unwrap() <= 35.502_927_8 * (1.0 + 1e-9));
+        }
+        assert!(changed > 20, "only {changed} changes matter");
+    }
+}

@@ -1,0 +1,357 @@
+//! The judge of a proof by moments of three records: integers only. It shares nothing with the search that found the proof.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+
+use super::super::kinds::Kind;
+
+/// A proof that no set of records has a larger `sum of h_U I_U(A)` than some number.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    /// Which attributes are treated alike.
+    pub kinds: Vec<Kind>,
+    /// The prices `h_U`, by type.
+    pub prices: Vec<f64>,
+    /// One proof for each range of sizes of sets, in order.
+    pub proofs: Vec<Proof>,
+}
+
+/// A proof for all sets of `first..=last` records. All numbers are integers over `2^BITS`.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The least number of records.
+    pub first: u64,
+    /// The largest.
+    pub last: u64,
+    /// The multipliers of the means over the third record, by type of the set where the first two differ.
+    pub multipliers: Vec<BigInt>,
+    /// For each matrix of moments the rows of a matrix `L`: its multiplier is `L L'`, which is positive semidefinite.
+    pub factors: Vec<Vec<Vec<BigInt>>>,
+}
+
+/// Numbers of a proof are integers over two to this power.
+pub const BITS: u64 = 40;
+
+/// A moment by the counts of its types in each kind, as the smallest under the orders of the three records.
+type Key = Vec<[u8; 5]>;
+
+/// A polynomial in the moments of single attributes, for each kind.
+type Terms = BTreeMap<Key, BigInt>;
+
+/// What the moments of every set satisfy, in integers.
+struct Conditions {
+    records: BigInt,
+    /// `prod (a - 1)^n`.
+    others: BigInt,
+    /// By type, the moment of two records.
+    pairs: Vec<Key>,
+    /// By type, `records` times the mean over the third record.
+    means: Vec<Terms>,
+    /// The matrices, times `others`: row, column, terms.
+    blocks: Vec<(usize, Vec<(usize, usize, Terms)>)>,
+}
+
+/// What a certificate was found to prove, for any epsilon.
+#[derive(Clone, Debug)]
+pub struct Checked(Vec<[(BigRational, BigRational); 2]>);
+
+impl Checked {
+    /// An upper bound of `sum of h_U I_U(A)` over all sets `A` of records, if `exp(epsilon) - 1` is not above `excess`.
+    pub fn largest(&self, excess: &BigRational) -> BigRational {
+        self.0.iter().map(|[low, high]| largest(low, high, excess)).fold(zero(), BigRational::max)
+    }
+}
+
+impl Certificate {
+    /// What the certificate proves; `None` if its numbers prove nothing for some size of sets.
+    pub fn checked(&self) -> Option<Checked> {
+        let conditions = Conditions::new(&self.kinds);
+        let half: BigInt = &conditions.records / 2;
+        let objective = self.objective(&conditions)?;
+        let (mut next, mut values) = (BigInt::from(1), Vec::new());
+        for proof in &self.proofs {
+            if BigInt::from(proof.first) > next || proof.last < proof.first || proof.first == 0 {
+                return None;
+            }
+            next = next.max(BigInt::from(proof.last) + 1);
+            values.push(conditions.proven(proof, &objective)?);
+        }
+        (next > half).then_some(Checked(values))
+    }
+
+    /// By type of `S`, the coefficient of its pair moment in `sum over U of h_U m_U / d_U`.
+    fn objective(&self, conditions: &Conditions) -> Option<Vec<BigRational>> {
+        let digits = all_digits(&self.kinds);
+        if self.prices.len() != digits.len() {
+            return None;
+        }
+        let mut sums = vec![zero(); digits.len()];
+        for (u, price) in digits.iter().zip(&self.prices).skip(1) {
+            if !(*price >= 0.0) {
+                return None;
+            }
+            let price = BigRational::from_float(*price)?;
+            for (s, sum) in digits.iter().zip(&mut sums) {
+                let weight = |(kind, (&u, &s)): (&Kind, (&usize, &usize))| pair_weight(kind, u, s);
+                let weight: BigInt = self.kinds.iter().zip(u.iter().zip(s)).map(weight).product();
+                let sets: BigInt = self.kinds.iter().zip(u).map(|(kind, &u)| choose(kind.members.len(), u)).product();
+                let dimension: BigInt = self.kinds.iter().zip(u).map(|(kind, &u)| power(kind.size - 1, u)).product();
+                *sum += &price * BigRational::new(weight * sets, dimension * &conditions.records);
+            }
+        }
+        Some(sums)
+    }
+}
+
+impl Conditions {
+    fn new(kinds: &[Kind]) -> Conditions {
+        let records = kinds.iter().map(|kind| power(kind.size, kind.members.len())).product();
+        let others = kinds.iter().map(|kind| power(kind.size - 1, kind.members.len())).product();
+        let digits = all_digits(kinds);
+        let single = |kind: &Kind, s: usize| {
+            let n = kind.members.len();
+            Terms::from([(vec![[(n - s) as u8, s as u8, 0, 0, 0]], BigInt::from(1))])
+        };
+        let mean = |kind: &Kind, s: usize| {
+            let a = kind.size as i64;
+            let (same, other) = (linear([1, a - 1, 0, 0, 0]), linear([0, 0, 1, 1, a - 2]));
+            product(&raised(&same, kind.members.len() - s), &raised(&other, s))
+        };
+        let each = |of: &dyn Fn(&Kind, usize) -> Terms, s: &Vec<usize>| {
+            tensor(&kinds.iter().zip(s).map(|(kind, &s)| of(kind, s)).collect::<Vec<_>>())
+        };
+        let first = |terms: Terms| terms.into_keys().next().unwrap_or_default();
+        let pairs = digits.iter().map(|s| first(each(&single, s))).collect();
+        let means = digits.iter().map(|s| each(&mean, s)).collect();
+        let mut blocks = vec![(1, vec![(0, 0, Terms::from([(Vec::new(), BigInt::from(1))]))])];
+        for kind in kinds.iter().rev() {
+            let own = matrices(kind);
+            blocks = blocks.iter().flat_map(|rest| own.iter().map(move |of| outer(of, rest))).collect();
+        }
+        let merged = |(row, column, terms): (usize, usize, Terms)| (row, column, smallest(terms));
+        let blocks =
+            blocks.into_iter().map(|(size, entries)| (size, entries.into_iter().map(merged).collect())).collect();
+        Conditions { records, others, pairs, means, blocks }
+    }
+
+    /// The least and the largest density of a proof, with its value there: between them the value is below the line through both.
+    fn proven(&self, proof: &Proof, objective: &[BigRational]) -> Option<[(BigRational, BigRational); 2]> {
+        let (constant, sums) = self.sums(proof, objective)?;
+        let value = |size: u64| {
+            let density = BigRational::new(size.into(), self.records.clone());
+            let mut value = constant.clone() - &density * fixed(&proof.multipliers[0], BITS);
+            for (key, sum) in &sums {
+                let (distinct, pair) = (all_different(key), self.pairs.iter().position(|pair| pair == key));
+                // A set of one record has no two, a set of two no three: the moment is zero.
+                if proof.last == 1 || proof.last == 2 && distinct {
+                    continue;
+                }
+                let by = pair.map_or_else(zero, |s| &density * fixed(&proof.multipliers[s], BITS));
+                let row = sum - by;
+                // Moments are between 0 and 1.
+                if row > zero() {
+                    value += row;
+                }
+            }
+            value
+        };
+        let place = |size: u64| BigRational::new(size.into(), self.records.clone());
+        Some([proof.first, proof.last].map(|size| (place(size), value(size))))
+    }
+
+    /// The coefficient of every moment in objective and multipliers together, but for the densities: first that of equal records.
+    fn sums(&self, proof: &Proof, objective: &[BigRational]) -> Option<(BigRational, BTreeMap<Key, BigRational>)> {
+        if proof.multipliers.len() != self.means.len() || proof.factors.len() != self.blocks.len() {
+            return None;
+        }
+        let mut semidefinite: BTreeMap<&Key, BigInt> = BTreeMap::new();
+        for (factor, (size, entries)) in proof.factors.iter().zip(&self.blocks) {
+            if factor.len() != *size || factor.iter().any(|row| row.len() != factor[0].len()) {
+                return None;
+            }
+            let product =
+                |row: usize, column: usize| factor[row].iter().zip(&factor[column]).map(|(a, b)| a * b).sum::<BigInt>();
+            for (row, column, terms) in entries {
+                let by = product(*row, *column);
+                for (key, value) in terms {
+                    *semidefinite.entry(key).or_default() += value * &by;
+                }
+            }
+        }
+        let mut sums: BTreeMap<Key, BigRational> = BTreeMap::new();
+        for (key, sum) in semidefinite {
+            sums.insert(key.clone(), fixed(&sum, 2 * BITS) / BigRational::from(self.others.clone()));
+        }
+        let mut means: BTreeMap<Key, BigInt> = BTreeMap::new();
+        for (terms, by) in self.means.iter().zip(&proof.multipliers) {
+            for (key, value) in smallest(terms.clone()) {
+                *means.entry(key).or_default() += value * by;
+            }
+        }
+        for (key, sum) in means {
+            *sums.entry(key).or_insert_with(zero) += fixed(&sum, BITS) / BigRational::from(self.records.clone());
+        }
+        for (pair, weight) in self.pairs.iter().zip(objective) {
+            *sums.entry(pair.clone()).or_insert_with(zero) += weight;
+        }
+        let constant = sums.remove(&self.pairs[0])?;
+        Some((constant, sums))
+    }
+}
+
+/// The largest `kappa(p) (alpha + beta p)` between two densities, with the values there: in `z = F p / (1 + F p)` it is the quadratic
+/// `F alpha z (1 - z) + beta z^2`.
+fn largest(
+    (p, low): &(BigRational, BigRational),
+    (q, high): &(BigRational, BigRational),
+    f: &BigRational,
+) -> BigRational {
+    let one = BigRational::from(BigInt::from(1));
+    let place = |p: &BigRational| f * p / (&one + f * p);
+    let (from, to) = (place(p), place(q));
+    let slope = if q > p { (high - low) / (q - p) } else { zero() };
+    let linear = f * (low - &slope * p);
+    let square = slope - &linear;
+    let value = |z: &BigRational| z * (&linear + &square * z);
+    let mut most = value(&from).max(value(&to));
+    if square < zero() {
+        let top = -&linear / (&square + &square);
+        if top > from && top < to {
+            most = most.max(value(&top));
+        }
+    }
+    most
+}
+
+fn zero() -> BigRational {
+    BigRational::from(BigInt::from(0))
+}
+
+/// An integer over a power of two.
+fn fixed(integer: &BigInt, bits: u64) -> BigRational {
+    BigRational::new(integer.clone(), BigInt::from(1) << bits)
+}
+
+fn power(base: usize, exponent: usize) -> BigInt {
+    BigInt::from(base).pow(exponent as u32)
+}
+
+fn choose(n: usize, k: usize) -> BigInt {
+    (0..k).fold(BigInt::from(1), |product, i| product * (n - i) / (i + 1))
+}
+
+/// Numbers of members of each kind, the first kind fastest.
+fn all_digits(kinds: &[Kind]) -> Vec<Vec<usize>> {
+    let extend = |all: Vec<Vec<usize>>, kind: &Kind| {
+        (0..=kind.members.len())
+            .flat_map(|digit| all.iter().map(move |digits| [&digits[..], &[digit]].concat()))
+            .collect()
+    };
+    kinds.iter().fold(vec![Vec::new()], extend)
+}
+
+/// `a^n` times the weight, in `m_U` for `u` members in `U`, of the moment of two records that differ in `s` members: all `S` together.
+fn pair_weight(kind: &Kind, u: usize, s: usize) -> BigInt {
+    let n = kind.members.len();
+    let both = |h: usize| {
+        let ways = choose(u, h) * choose(n - u, s - h) * power(kind.size - 1, u - h + s);
+        if h % 2 == 0 { ways } else { -ways }
+    };
+    ((u + s).saturating_sub(n)..=u.min(s)).map(both).sum()
+}
+
+fn linear(coefficients: [i64; 5]) -> Terms {
+    let term = |t: usize| (vec![std::array::from_fn(|at| u8::from(at == t))], BigInt::from(coefficients[t]));
+    (0..5).filter(|&t| coefficients[t] != 0).map(term).collect()
+}
+
+/// The product of polynomials of one kind.
+fn product(a: &Terms, b: &Terms) -> Terms {
+    let mut result = Terms::new();
+    for (one, x) in a {
+        for (other, y) in b {
+            *result.entry(vec![std::array::from_fn(|t| one[0][t] + other[0][t])]).or_default() += x * y;
+        }
+    }
+    result
+}
+
+fn raised(base: &Terms, exponent: usize) -> Terms {
+    (0..exponent).fold(Terms::from([(vec![[0; 5]], BigInt::from(1))]), |result, _| product(&result, base))
+}
+
+/// The product of polynomials of different kinds.
+fn tensor(factors: &[Terms]) -> Terms {
+    let join = |all: Terms, factor: &Terms| {
+        let mut result = Terms::new();
+        for (key, x) in &all {
+            factor.iter().for_each(|(own, y)| *result.entry([&key[..], &own[..]].concat()).or_default() += x * y);
+        }
+        result
+    };
+    factors.iter().fold(Terms::from([(Vec::new(), BigInt::from(1))]), join)
+}
+
+/// Terms by the smallest of the moments that differ in the order of the three records only.
+fn smallest(terms: Terms) -> Terms {
+    let mut result = Terms::new();
+    for (key, value) in terms {
+        let orders = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]];
+        let ordered = |[a, b, c]: [usize; 3]| key.iter().map(|t| [t[0], t[a], t[b], t[c], t[4]]).collect::<Key>();
+        // The largest: pairs, which have type 1 only, are their own.
+        let own = orders.into_iter().map(ordered).max().unwrap_or_default();
+        *result.entry(own).or_default() += value;
+    }
+    result
+}
+
+fn all_different(key: &Key) -> bool {
+    let differing: u32 = key.iter().flat_map(|t| &t[1..]).map(|&count| u32::from(count)).sum();
+    (1..4).all(|t| key.iter().map(|counts| u32::from(counts[t])).sum::<u32>() < differing)
+}
+
+/// The matrices of one kind, times `(a - 1)^n`: `(c3 - c4)^j det(g)^r Sym^(n-j-2r)(g)`.
+fn matrices(kind: &Kind) -> Vec<Vec<Vec<Terms>>> {
+    let (n, a) = (kind.members.len(), kind.size as i64);
+    let both = linear([0, 0, 0, 1, a - 2]);
+    let mut determinant = product(&linear([1, 0, 0, 0, 0]), &both);
+    *determinant.entry(vec![[0, 1, 1, 0, 0]]).or_default() -= a - 1;
+    let mut all = Vec::new();
+    for j in 0..=if kind.size > 2 { n } else { 0 } {
+        for r in 0..=(n - j) / 2 {
+            let factor = product(&raised(&linear([0, 0, 0, 1, -1]), j), &raised(&determinant, r));
+            let d = n - j - 2 * r;
+            let entry = |v: usize, w: usize| {
+                let mut sum = Terms::new();
+                for t in (v + w).saturating_sub(d)..=v.min(w) {
+                    // The places of both, of the row only, of the column only.
+                    let ways =
+                        choose(d, t) * choose(d - t, v - t) * choose(d - v, w - t) * power(kind.size - 1, n - r - t);
+                    let head = Terms::from([(vec![[(d + t - v - w) as u8, (w - t) as u8, (v - t) as u8, 0, 0]], ways)]);
+                    for (key, value) in product(&product(&head, &raised(&both, t)), &factor) {
+                        *sum.entry(key).or_default() += value;
+                    }
+                }
+                sum
+            };
+            all.push((0..=d).map(|v| (0..=d).map(|w| entry(v, w)).collect()).collect());
+        }
+    }
+    all
+}
+
+/// The tensor product of a matrix of one kind with one of the kinds after it, its rows fastest.
+fn outer(own: &[Vec<Terms>], rest: &(usize, Vec<(usize, usize, Terms)>)) -> (usize, Vec<(usize, usize, Terms)>) {
+    let size = own.len();
+    let mut entries = Vec::new();
+    for (row, column, terms) in &rest.1 {
+        for (v, line) in own.iter().enumerate() {
+            for (w, of) in line.iter().enumerate() {
+                entries.push((v + size * row, w + size * column, tensor(&[of.clone(), terms.clone()])));
+            }
+        }
+    }
+    (size * rest.0, entries)
+}
