@@ -212,3 +212,14 @@ fn never_worse_than_sampling() {
         }
     }
 }
+
+/// Cells of four attributes and pairs of opposite cells: values found by a prototype with these sets.
+#[test]
+fn cells_of_four_binary_attributes() {
+    for (attributes, epsilon, found) in [(6, 4.0, 34.7768), (6, 2.0, 170.655), (8, 4.0, 102.293)] {
+        let schema = Schema::of_sizes(&vec![2; attributes]).unwrap();
+        let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
+        let error = lottery(&schema, epsilon, &tables, &weights, EFFORT).unwrap().error;
+        assert!(error < found * 1.0006, "{attributes} at {epsilon}: {error} for {found}");
+    }
+}

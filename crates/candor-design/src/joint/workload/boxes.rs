@@ -1,4 +1,4 @@
-//! Boxes of tables: all combinations of a few categories of each of two or three attributes, found by their price.
+//! Boxes of tables: all combinations of a few categories of each of two to four attributes, found by their price.
 //!
 //! A strip tells about one table. A box tells about all tables inside its own at once, less about each: between the epsilons at which
 //! strips and whole records are best, tables of few categories are best answered with boxes (docs/mathematics/workload.md).
@@ -13,6 +13,9 @@ const MAX_BOXES: usize = 200_000;
 
 /// The most cells that an answer names.
 const MAX_NAMED: usize = 256;
+
+/// The most cells of a table of four attributes that has boxes.
+const MAX_CELLS_OF_FOUR: usize = 256;
 
 /// By what factor the share of a table that a box names may differ from `1/(1 + e^epsilon)`.
 const FARTHEST: f64 = 3.0;
@@ -38,15 +41,20 @@ struct Table {
 }
 
 impl<'a> Boxes<'a> {
-    /// Boxes of all tables of two and of three attributes that name about `1/(1 + e^epsilon)` of the cells. If these are too many, of two;
-    /// if these are too many, none.
+    /// Boxes of all tables of two and of three attributes, and of small tables of four, that name about `1/(1 + e^epsilon)` of the cells. If
+    /// these are too many, of three attributes at most; then of two; then none.
     pub fn new(costs: &'a Costs, epsilon: f64) -> Boxes<'a> {
         let mut boxes = Boxes { costs, spread: 1.0 / epsilon.exp_m1(), tables: Vec::new() };
         let (k, mut room) = (costs.sizes.len(), MAX_BOXES);
         let pairs = (0..k).flat_map(|i| (i + 1..k).map(move |j| vec![i, j]));
         let longer = |pair: Vec<usize>| (pair[1] + 1..k).map(move |i| vec![pair[0], pair[1], i]);
         let triples = pairs.clone().flat_map(longer);
-        for tables in [&mut pairs.into_iter() as &mut dyn Iterator<Item = Vec<usize>>, &mut triples.into_iter()] {
+        let small = |table: &Vec<usize>| table.iter().map(|&i| costs.sizes[i]).product::<usize>() <= MAX_CELLS_OF_FOUR;
+        let longest = |triple: Vec<usize>| (triple[2] + 1..k).map(move |i| [&triple[..], &[i]].concat());
+        let fours = triples.clone().flat_map(longest).filter(small);
+        let kinds: [&mut dyn Iterator<Item = Vec<usize>>; 3] =
+            [&mut pairs.into_iter(), &mut triples.into_iter(), &mut fours.into_iter()];
+        for tables in kinds {
             let mut found = Vec::new();
             for attributes in tables {
                 let table = Table::new(costs, attributes, epsilon);
@@ -86,7 +94,7 @@ impl<'a> Boxes<'a> {
     /// What a box tells about each set `V` of its attributes: `I_V = F^2 q_V / (d_V (1 + F p)^2)` as every set of cells, where `q_V` is the
     /// product of `r (1 - r)` over the attributes in `V` and of `r^2` over the others, `r` the share of an attribute's categories.
     fn told(&self, table: &Table, sides: &[usize]) -> impl Iterator<Item = f64> {
-        let mut told = [0.0; 8];
+        let mut told = [0.0; 16];
         told[0] = 1.0;
         let mut density = 1.0;
         for (axis, (&attribute, &side)) in table.attributes.iter().zip(sides).enumerate() {
@@ -159,7 +167,7 @@ mod tests {
     /// The same as the channel says of itself.
     #[test]
     fn informations_are_those_of_the_channel() {
-        let (costs, epsilon) = (costs(&[3, 4, 5], "joint"), 1.5);
+        let (costs, epsilon) = (costs(&[3, 4, 5, 2], "joint"), 1.5);
         let boxes = Boxes::new(&costs, epsilon);
         let tickets = boxes.tables.iter().flat_map(|table| table.sides.iter().map(|sides| boxes.ticket(table, sides)));
         let mut seen = 0;
@@ -190,6 +198,8 @@ mod tests {
         assert_eq!(count(&[2, 2], "joint", 1.0), (1, 0), "one cell of two categories is a strip");
         let (tables, boxes) = count(&[3, 4, 5, 6], "pairs", 4.0);
         assert!(tables == 10 && boxes > 50 && boxes < 500, "{tables} {boxes}");
+        let (tables, boxes) = count(&[3, 4, 4, 5], "pairs", 3.0);
+        assert!(tables == 11 && boxes > 100, "{tables} {boxes}");
         for (sizes, epsilon) in [(vec![1_000; 3], 8.0), (vec![9; 40], 3.0), (vec![3; 100], 1.0)] {
             let (_, boxes) = count(&sizes, "marginals", epsilon);
             assert!(boxes <= MAX_BOXES, "{boxes}");

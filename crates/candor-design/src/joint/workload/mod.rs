@@ -77,7 +77,7 @@ const MANY: usize = 1_000;
 ///
 /// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel `c` tells
 /// of component `U`. Strips of every component as a table take part from the beginning; boxes of two
-/// and three attributes (with at most [`MAX_LISTED`] attributes in all) and pattern channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
+/// to four attributes (with at most [`MAX_LISTED`] attributes in all) and pattern channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
 /// linearisation from many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only
 /// the sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
 /// answered at once.

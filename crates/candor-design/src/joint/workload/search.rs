@@ -70,21 +70,38 @@ fn slopes(costs: &Costs, information: &[f64]) -> Vec<f64> {
     costs.costs.iter().zip(information).map(|(cost, information)| cost / (information * information)).collect()
 }
 
+/// The most cells of four attributes that the search begins with.
+const MAX_CELLS_OF_FOUR: usize = 256;
+
 /// The sets the search begins with: the whole record, every table, every attribute; with few attributes also up to three of
-/// them, whatever the tables are.
+/// them, and four of few categories, whatever the tables are. Of four binary attributes also the sets of two opposite cells.
 pub fn starts(setting: &Setting) -> Vec<Support> {
     let k = setting.space.attributes();
     let mut hits = setting.tables.clone();
+    let mut opposite = Vec::new();
     hits.extend((0..k).map(|i| vec![i]));
     if setting.is_listed() {
         let above = |list: &Vec<usize>| list[list.len() - 1] + 1..k;
         let longer = |list: &Vec<usize>| above(list).map(|i| [&list[..], &[i]].concat()).collect::<Vec<_>>();
         let pairs: Vec<Vec<usize>> = (0..k).flat_map(|i| longer(&vec![i])).collect();
-        hits.extend(pairs.iter().flat_map(longer));
+        let triples: Vec<Vec<usize>> = pairs.iter().flat_map(longer).collect();
+        let cells = |table: &Vec<usize>| table.iter().map(|&i| setting.costs.sizes[i]).product::<usize>();
+        let mut fours: Vec<Vec<usize>> = triples.iter().flat_map(longer).collect();
+        fours.retain(|four| cells(four) <= MAX_CELLS_OF_FOUR);
         hits.extend(pairs);
+        hits.extend(triples);
+        hits.extend(fours.iter().cloned());
         hits.push((0..k).collect());
+        fours.retain(|four| cells(four) == 16);
+        opposite = fours.iter().map(|four| antipodal(k, four)).collect();
     }
-    hits.into_iter().map(|hits| setting.support(hits)).collect()
+    hits.into_iter().map(|hits| setting.support(hits)).chain(opposite).collect()
+}
+
+/// The patterns in which all of these attributes hit or all of them miss.
+fn antipodal(k: usize, attributes: &[usize]) -> Support {
+    let all = attributes.iter().fold(0usize, |all, i| all | 1 << i);
+    Support::Listed((0..1usize << k).map(|pattern| pattern & all == 0 || pattern & all == all).collect())
 }
 
 /// Every set of patterns that holds the empty one (a set and its complement are worth the same up to what the total allows;

@@ -1,0 +1,59 @@
+//! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4: the table of docs/mathematics/workload.md.
+//!
+//! `cargo run --release -p candor-design --example bounds [SECONDS [FIRST]]`: the time for each bound, and the first row.
+
+use std::time::Instant;
+
+use candor::schema::Schema;
+use candor_analysis::table_list::TableList;
+use candor_analysis::watch::{Clock, Watch};
+use candor_design::bound::{Bound, Costs};
+use candor_design::joint::optimal::search::Effort;
+use candor_design::joint::workload::lottery;
+
+/// Sizes of attributes, and epsilons.
+const ROWS: [(&[usize], &[f64]); 16] = [
+    (&[2, 2], &[1.0, 2.0]),
+    (&[2, 3], &[1.0, 2.0]),
+    (&[3, 3], &[1.0, 2.0]),
+    (&[2, 4], &[0.5, 2.0]),
+    (&[2, 2, 2], &[1.0, 2.0]),
+    (&[2; 5], &[2.0, 2.5, 3.0]),
+    (&[2; 6], &[2.0, 2.5, 3.5, 4.0]),
+    (&[2; 7], &[2.0, 3.0, 4.0, 5.0]),
+    (&[2; 8], &[2.0, 2.5, 3.0, 4.0, 5.0]),
+    (&[2; 10], &[3.0, 4.0]),
+    (&[3, 3, 3], &[2.0]),
+    (&[4, 4, 4, 4], &[2.5]),
+    (&[2, 3, 4, 5], &[2.0, 3.0]),
+    (&[3, 4, 5, 6], &[2.5, 3.0]),
+    (&[8, 5, 3, 2, 2], &[3.0]),
+    (&[12, 12, 5, 5, 2, 2], &[4.0]),
+];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<f64> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
+    let first = arguments.get(1).map_or(0, |first| *first as usize);
+    println!("| attributes | epsilon | plan | theorem 3 | theorem 4 | plan/theorem 3 | plan/theorem 4 | seconds |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for (sizes, epsilons) in ROWS.into_iter().skip(first) {
+        let schema = Schema::of_sizes(sizes)?;
+        let (tables, weights) = TableList::parse_weighted("pairs", &schema)?;
+        let costs = Costs::of_tables(&schema, &tables, &weights)?;
+        for &epsilon in epsilons {
+            let plan = lottery(&schema, epsilon, &tables, &weights, Effort::to(1e-10))?.error;
+            let three = Bound::by_pairs(costs.clone(), epsilon).at(epsilon);
+            let began = Instant::now();
+            let clock = Clock::starts(Some(arguments.first().copied().unwrap_or(30.0)), Watch::nobody());
+            let four = Bound::within(costs.clone(), epsilon, &clock).at(epsilon);
+            let seconds = began.elapsed().as_secs_f64();
+            let (was, is) = (plan / three, plan / four);
+            let names: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            println!(
+                "| {} | {epsilon} | {plan:.6} | {three:.6} | {four:.6} | {was:.4} | {is:.4} | {seconds:.2} |",
+                names.join(", ")
+            );
+        }
+    }
+    Ok(())
+}
