@@ -48,11 +48,7 @@ pub(super) fn statistic(
             Some(fit).filter(|fit| fit.converged || fit.boundary)
         }
     };
-    let Some(mut restricted) = restricted else { return Ok(None) };
-    if restricted.boundary {
-        // Others run away with the share: there is no maximum that they could be a little off.
-        free.iter().for_each(|&i| restricted.sums.gradient[i] = 0.0);
-    }
+    let Some(restricted) = restricted else { return Ok(None) };
     let all: Vec<usize> = (0..n).collect();
     Ok(match spread {
         Spread::Expected(possible) => {

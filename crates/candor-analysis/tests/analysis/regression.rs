@@ -511,3 +511,16 @@ fn replicate_weights_are_refitted() {
     let lacking = regress_replicated(&model, &plain, None, false, Replicates::Bootstrap).unwrap_err();
     assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");
 }
+
+/// Fewer people say yes than the device alone makes them, so the null model has no finite maximum either, and nothing
+/// speaks for an effect.
+#[test]
+fn score_test_at_the_boundary_keeps_its_projection() {
+    let plan = one(2, truthful(&[2], 1, 2, 2));
+    let model = model(&plan, "y ~ x", None);
+    let (answers, x) = repeated(&[0.0, 1.0], &[vec![385.0, 115.0], vec![400.0, 100.0]]);
+    let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]);
+    let fit = regress(&model, &rows, None, false).unwrap();
+    let p = fit.coefficients[1].p_value.unwrap();
+    assert!(p > 0.2, "{p}");
+}
