@@ -6,7 +6,8 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
-    self, Average, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows, regress_replicated,
+    self, Average, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions,
+    ModelRows, regress_replicated_with, regress_with,
 };
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
@@ -167,13 +168,14 @@ pub struct Regression {
     pub rows: usize,
     /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
     pub design: Option<String>,
-    /// What p-values are of: `score` tests, or `wald`, estimates over their errors (with replicate weights).
+    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit), `fieller` (linear models by the
+    /// corrected score) or `wald-replicates` (estimates over their errors by replicate weights).
     pub test: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
     /// Whether the search came to its end.
     pub converged: bool,
-    /// Whether the likelihood has no finite maximum: then it was penalised.
+    /// Whether the likelihood, or the corrected score, has no finite solution.
     pub boundary: bool,
     /// The log-likelihood, where there is one.
     pub log_likelihood: Option<f64>,
@@ -212,19 +214,25 @@ pub struct Coefficient {
     pub category: Option<String>,
     /// The estimate.
     pub estimate: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-    /// The interval's lower end.
-    pub low: f64,
-    /// The interval's upper end.
-    pub high: f64,
-    /// The p-value of the test that it is zero.
+    /// What the estimate is: `ml`, `corrected`, or `penalised` where a limit is missing or Jeffreys' penalty was asked for.
+    pub estimate_kind: &'static str,
+    /// Its standard error; null where a limit is missing.
+    pub standard_error: Option<f64>,
+    /// Lower confidence limit; null if the answers set none.
+    pub low: Option<f64>,
+    /// Upper confidence limit; null if the answers set none.
+    pub high: Option<f64>,
+    /// The test statistic, chi-square with one degree of freedom; null for thresholds.
+    pub statistic: Option<f64>,
+    /// The p-value of the test that it is zero, which agrees with the interval; null for thresholds.
     pub p_value: Option<f64>,
+    /// What the p-value and the limits come from: `score`, `fieller`, `wald-replicates`, or `wald` (thresholds).
+    pub test: &'static str,
     /// The odds ratio that it stands for, if it stands for one.
     pub odds_ratio: Option<f64>,
-    /// Its lower end.
+    /// Its lower limit; null if there is none.
     pub odds_ratio_low: Option<f64>,
-    /// Its upper end.
+    /// Its upper limit; null if there is none.
     pub odds_ratio_high: Option<f64>,
     /// How many times as many respondents it took as direct questions would have.
     pub design_effect: Option<f64>,
@@ -323,15 +331,17 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     check_confidence(options.confidence)?;
     rows.survey.of_everybody()?;
     let (weighed, model) = (rows.weighed()?, &asked.model);
-    let replicates = rows.survey.replicates();
-    let found = match replicates {
-        Some(how) => regress_replicated(model, &weighed, options.method, options.show_naive, how)?,
-        None => regress::regress(model, &weighed, options.method, options.show_naive)?,
+    let fitting = Fitting { method: options.method, naive: options.show_naive, confidence: options.confidence };
+    let found = match rows.survey.replicates() {
+        Some(how) => regress_replicated_with(model, &weighed, &fitting, how)?,
+        None => regress_with(model, &weighed, &fitting)?,
     };
     let reach = Interval::Wald.reach(options.confidence, 1);
     let notes = notes(&found, options);
     let odds = asked.model.family() != Family::Linear;
-    let (respondents, coefficients) = (found.responses, coefficients(&found, reach, odds));
+    let (respondents, coefficients) = (found.responses, coefficients(&found, odds));
+    let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
+    let test = tested.map_or(regress::Test::Score, |one| one.test).called();
     let standardized = found.standardized.into_iter();
     Ok(Regression {
         model: asked.text.clone(),
@@ -341,7 +351,7 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         respondents,
         rows: found.distinct,
         design: rows.survey.words_of_model(&rows.schema, rows.rows.replicates()),
-        test: if replicates.is_some() { "wald" } else { "score" },
+        test,
         confidence: options.confidence,
         converged: found.converged,
         boundary: found.boundary,
@@ -362,22 +372,24 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     })
 }
 
-fn coefficients(found: &regress::Regression, reach: f64, odds: bool) -> Vec<Coefficient> {
+fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
     let one = |(at, own): (usize, &regress::Coefficient)| {
-        let (low, high) = (own.estimate - reach * own.standard_error, own.estimate + reach * own.standard_error);
         let is_ratio = odds && own.term != regress::CONSTANT && own.term != regress::THRESHOLD;
         let ratio = |log: f64| is_ratio.then_some(log.exp());
         Coefficient {
             term: own.term.clone(),
             category: own.category.clone(),
             estimate: own.estimate,
+            estimate_kind: own.kind.called(),
             standard_error: own.standard_error,
-            low,
-            high,
+            low: own.low,
+            high: own.high,
+            statistic: own.statistic,
             p_value: own.p_value,
+            test: own.test.called(),
             odds_ratio: ratio(own.estimate),
-            odds_ratio_low: ratio(low),
-            odds_ratio_high: ratio(high),
+            odds_ratio_low: own.low.and_then(ratio),
+            odds_ratio_high: own.high.and_then(ratio),
             design_effect: own.design_effect,
             directly_asked: own.design_effect.map(|effect| found.responses as f64 / effect),
             naive: found.naive.as_ref().and_then(|naive| naive.get(at).copied()),
@@ -413,14 +425,35 @@ fn effect(Average { term, category, estimate, standard_error }: Average, reach: 
 /// A p-value below this is a finding.
 pub(crate) const FINDING: f64 = 0.05;
 
+/// What a missing limit means, and what stands in for the estimate.
+fn open_sides(found: &regress::Regression) -> Option<String> {
+    let open = |one: &&regress::Coefficient| one.p_value.is_some() && (one.low.is_none() || one.high.is_none());
+    let all: Vec<&regress::Coefficient> = found.coefficients.iter().filter(open).collect();
+    let both = all.iter().all(|one| one.low.is_none() && one.high.is_none());
+    if all.is_empty() {
+        return None;
+    }
+    let limits = if both { "no limits" } else { "no limit on one side" };
+    let drawn = match found.method {
+        Method::Jeffreys => "",
+        _ if all.iter().any(|one| one.kind == EstimateKind::Penalised) => {
+            "; estimates marked with * are drawn towards no effect (log-F penalty) and have no standard error"
+        }
+        _ => "",
+    };
+    Some(format!(
+        "note: the answers set {limits} for {} of {} coefficients: they are compatible with a share of 0% or 100% somewhere{drawn}",
+        all.len(),
+        found.coefficients.iter().filter(|one| one.p_value.is_some()).count()
+    ))
+}
+
 fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
     let mut notes = Vec::new();
-    if found.boundary {
-        notes.push(
-            "note: the likelihood has no finite maximum: the answers fit best with a share of 0 or 1 somewhere. The fit is penalised (Jeffreys), so \
-             that it is finite; trust the p-values of its score tests more than the errors"
-                .to_owned(),
-        );
+    notes.extend(open_sides(found));
+    if found.coefficients.iter().any(|one| one.gap && one.p_value.is_some_and(|p| p < 1.0 - options.confidence)) {
+        let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its sign can be told";
+        notes.push(note.to_owned());
     }
     if let Some(assumption) = found.assumption {
         notes.push(format!("note: maximum likelihood assumes that {}", assumption.words()));

@@ -91,19 +91,23 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
         }
     };
     let slopes = found.coefficients.iter().filter(|one| one.term != CONSTANT && one.term != THRESHOLD);
-    let drawn = |one: &Coefficient| EstimateRow {
-        categories: vec![named(one)],
-        estimate: one.estimate,
-        standard_error: one.standard_error,
-        low: one.low,
-        high: one.high,
+    // Without both limits there is nothing to draw.
+    let drawn = |one: &Coefficient| {
+        Some(EstimateRow {
+            categories: vec![named(one)],
+            estimate: one.estimate,
+            standard_error: one.standard_error?,
+            low: one.low?,
+            high: one.high?,
+        })
     };
     let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
     let row = |one: &Coefficient| {
         let ratio = dash(one.odds_ratio, &|ratio| language.number(ratio, 3));
         let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
         let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
-        vec![named(one), language.number(one.estimate, 4), ratio, p, effect]
+        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+        vec![named(one), language.number(one.estimate, 4) + mark, ratio, p, effect]
     };
     let (text, caption) = match found.family {
         "linear" => ("predicts_number", "coefficients"),
@@ -116,7 +120,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
         Part::Estimates(EstimateTable {
             caption: say(caption),
             names: vec![say("term")],
-            rows: slopes.map(drawn).collect(),
+            rows: slopes.filter_map(drawn).collect(),
             drawn: true,
         }),
         Part::Table {
@@ -141,5 +145,7 @@ fn cautions(found: &Regression, language: &Language) -> Vec<String> {
     let differ = found.hausman.as_ref().filter(|hausman| hausman.p_value < FINDING);
     let differ =
         differ.map(|hausman| language.report("methods_differ", &[("p", &language.decimal(&p_is(hausman.p_value)))]));
-    [found.boundary.then(|| say("on_a_boundary")), assumed, differ].into_iter().flatten().collect()
+    let tested = found.coefficients.iter().filter(|one| one.p_value.is_some());
+    let open = tested.filter(|one| one.low.is_none() || one.high.is_none()).count() > 0;
+    [open.then(|| say("on_a_boundary")), assumed, differ].into_iter().flatten().collect()
 }

@@ -107,6 +107,11 @@ impl Design {
         self.columns.iter().position(|column| column.parts.is_empty())
     }
 
+    /// Whether a number is part of a column.
+    pub(super) fn is_numeric(&self, column: usize) -> bool {
+        self.columns[column].parts.iter().any(|(factor, _)| matches!(factor, Factor::Number(_)))
+    }
+
     /// The hidden predictors that a column is made of, as bits.
     pub(super) fn hidden_of(&self, column: usize) -> usize {
         let bit = |(factor, _): &(Factor, u16)| if let Factor::Hidden(axis) = factor { 1 << axis } else { 0 };

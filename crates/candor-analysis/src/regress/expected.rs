@@ -1,7 +1,9 @@
-//! Expected information where only the response is hidden: over everything that could have been answered.
+//! Expected information: over everything that could have been answered.
 
 use super::answers::Answers;
-use super::problem::Problem;
+use super::observations::{Group, Observations};
+use super::problem::{Law, Problem};
+use super::projection::{Projection, Triangle, root_rows};
 use super::sums::mirror;
 
 /// At most so many answers of one channel are gone through.
@@ -29,10 +31,77 @@ impl Possible {
     }
 }
 
-/// The expected information at some parameters: over groups and answers, the square of the score of an answer.
-pub(super) fn information(problem: &Problem<'_>, possible: &Possible, theta: &[f64]) -> Vec<f64> {
-    let (m, n) = (problem.kernel.indices(), problem.parameters);
-    let mut total = vec![0.0; n * n];
+/// Everything that can be answered about all hidden attributes: by answer its probability under every truth, and its unbiased weights.
+#[derive(Clone, Debug)]
+pub(super) struct Everything {
+    pub(super) probabilities: Vec<Vec<f64>>,
+    pub(super) unbiased: Vec<Vec<f64>>,
+}
+
+impl Everything {
+    /// `None` if there are too many answers.
+    pub(super) fn new(answers: &Answers, data: &Observations) -> Option<Everything> {
+        let cells = answers.shape.cells();
+        if data.cells() != cells {
+            return None;
+        }
+        let all = answers.possible(MOST_ANSWERS)?;
+        if all.len().saturating_mul(data.groups.len()).saturating_mul(cells) > MOST_WORK {
+            return None;
+        }
+        let probability = |record: &[u16], factor: f64| -> Vec<f64> {
+            answers.likelihood(record).0.into_iter().map(|likelihood| factor * likelihood).collect()
+        };
+        Some(Everything {
+            probabilities: all.iter().map(|(record, factor)| probability(record, *factor)).collect(),
+            unbiased: all.iter().map(|(record, _)| answers.weights(record)).collect(),
+        })
+    }
+}
+
+/// An answer's probability, and its first and second derivatives in the indices.
+pub(super) type Derived = (f64, Vec<f64>, Vec<f64>);
+
+/// Shows for every group its row of the design, and the derivatives of the probabilities of all answers.
+pub(super) fn each_derivative(
+    problem: &Problem<'_>,
+    possible: &Possible,
+    theta: &[f64],
+    mut see: impl FnMut(&Group, &[f64], &[Derived]),
+) {
+    let m = problem.kernel.indices();
+    let mut answers: Vec<Derived> = Vec::new();
+    problem.each_law(theta, |group, law| {
+        answers.clear();
+        let shares: Vec<f64> = law.log.iter().map(|log| log.exp()).collect();
+        for answer in &possible.0 {
+            let (mut all, mut first, mut second) = (0.0, vec![0.0; m], vec![0.0; m * m]);
+            for (outcome, (share, p)) in shares.iter().zip(answer).enumerate() {
+                let joint = share * p;
+                all += joint;
+                let slope = &law.gradient[outcome * m..][..m];
+                let curve = &law.hessian[outcome * m * m..][..m * m];
+                first.iter_mut().zip(slope).for_each(|(sum, g)| *sum += joint * g);
+                for (at, sum) in second.iter_mut().enumerate() {
+                    *sum += joint * (slope[at / m] * slope[at % m] + curve[at]);
+                }
+            }
+            if all > 0.0 {
+                answers.push((all, first, second));
+            }
+        }
+        see(group, law.x, &answers);
+    });
+}
+
+/// Shows for every group the expected information of one of its respondents about the indices, and the group's row of the design.
+fn each_square(
+    problem: &Problem<'_>,
+    possible: &Possible,
+    theta: &[f64],
+    mut see: impl FnMut(&Group, &[f64], &Law<'_>),
+) {
+    let m = problem.kernel.indices();
     let (mut squares, mut score) = (vec![0.0; m * m], vec![0.0; m]);
     problem.each_law(theta, |group, law| {
         squares.fill(0.0);
@@ -48,12 +117,64 @@ pub(super) fn information(problem: &Problem<'_>, possible: &Possible, theta: &[f
             }
             if all > 0.0 {
                 for j in 0..m {
-                    (0..m).for_each(|k| squares[j * m + k] += group.weight * score[j] * score[k] / all);
+                    (0..m).for_each(|k| squares[j * m + k] += score[j] * score[k] / all);
                 }
             }
         }
-        problem.add_in_indices(&mut total, &squares, law.x);
+        see(group, &squares, law);
+    });
+}
+
+/// The expected information at some parameters: over groups and answers, the square of the score of an answer.
+pub(super) fn information(problem: &Problem<'_>, possible: &Possible, theta: &[f64]) -> Vec<f64> {
+    let n = problem.parameters;
+    let mut total = vec![0.0; n * n];
+    each_square(problem, possible, theta, |group, squares, law| {
+        let weighted: Vec<f64> = squares.iter().map(|square| group.weight * square).collect();
+        problem.add_in_indices(&mut total, &weighted, law.x);
     });
     mirror(&mut total, n);
     total
+}
+
+/// The score of a parameter less its projection on the others, by the expected information.
+pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64], tested: usize) -> Projection {
+    let m = problem.kernel.indices();
+    let mut triangle = Triangle::new(problem.parameters, tested);
+    each_square(problem, possible, theta, |group, squares, law| {
+        let root = group.weight.sqrt();
+        for row in root_rows(squares, m) {
+            let by_parameter = problem.in_parameters(&row, law.x);
+            triangle.add(|at| root * by_parameter[at]);
+        }
+    });
+    triangle.projection()
+}
+
+/// The variance of a weighted sum of scores where the model holds: with the squares of the weights.
+pub(super) fn weighted_variance(problem: &Problem<'_>, possible: &Possible, theta: &[f64], weights: &[f64]) -> f64 {
+    let m = problem.kernel.indices();
+    let mut total = 0.0;
+    each_square(problem, possible, theta, |group, squares, law| {
+        let square: f64 = problem.data.cases[group.cases.clone()].iter().map(|case| case.square).sum();
+        let along = problem.along(weights, law.x);
+        let form: f64 = (0..m * m).map(|at| squares[at] * along[at / m] * along[at % m]).sum();
+        total += square * form;
+    });
+    total
+}
+
+/// The score of a parameter less its projection on the others where predictors are hidden, by the expected information.
+pub(super) fn projected_with_law(
+    problem: &Problem<'_>,
+    everything: &Everything,
+    theta: &[f64],
+    tested: usize,
+) -> Projection {
+    let mut triangle = Triangle::new(problem.parameters, tested);
+    problem.each_answer(theta, &everything.probabilities, |group, probability, score| {
+        let root = (group.weight * probability).sqrt();
+        triangle.add(|at| root * score[at]);
+    });
+    triangle.projection()
 }

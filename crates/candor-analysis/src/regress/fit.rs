@@ -1,12 +1,16 @@
 //! Maximising the likelihood, and solving the corrected score.
 
 use super::family::Kernel;
+use super::penalty::Penalty;
 use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::{Sums, Want};
 
 /// Beyond these log odds a share is 0 or 1 for all that can be told.
 pub(super) const BOUNDARY: f64 = 15.0;
+
+/// The same where a coefficient is held far away.
+const FARTHEST: f64 = 60.0;
 
 /// Steps at most.
 const STEPS: usize = 200;
@@ -45,24 +49,41 @@ pub(super) struct Fit {
 
 /// Maximises the likelihood over the parameters `free`, all others as they are in `start`; some steps of EM come first.
 pub(super) fn maximise(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
-    climb_from(problem, start, free, EM_STEPS, CONVERGED)
+    climb_from(problem, start, free, EM_STEPS, CONVERGED, &Penalty::None)
+}
+
+/// The same from a start that is as good as the maximum.
+pub(super) fn maximise_at(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
+    climb_from(problem, start, free, 0, CONVERGED, &Penalty::None)
+}
+
+/// Maximizes the penalized likelihood, which has a finite maximum.
+pub(super) fn maximise_penalised(problem: &Problem<'_>, start: &[f64], free: &[usize], penalty: &Penalty) -> Fit {
+    climb_from(problem, start, free, EM_STEPS, CONVERGED, penalty)
 }
 
 /// The same from a start that is near, and near the maximum only.
-pub(super) fn maximise_near(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
-    climb_from(problem, start, free, 0, NEAR)
+pub(super) fn maximise_near(problem: &Problem<'_>, start: &[f64], free: &[usize], penalty: &Penalty) -> Fit {
+    climb_from(problem, start, free, 0, NEAR, penalty)
 }
 
 /// The same as near as a score test needs.
-pub(super) fn maximise_for_score(problem: &Problem<'_>, start: &[f64], free: &[usize]) -> Fit {
-    climb_from(problem, start, free, 0, NEAR_SCORE * problem.data.total)
+pub(super) fn maximise_for_score(problem: &Problem<'_>, start: &[f64], free: &[usize], penalty: &Penalty) -> Fit {
+    climb_from(problem, start, free, 0, NEAR_SCORE * problem.data.total, penalty)
 }
 
-fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: usize, enough: f64) -> Fit {
+fn climb_from(
+    problem: &Problem<'_>,
+    start: &[f64],
+    free: &[usize],
+    em_steps: usize,
+    enough: f64,
+    penalty: &Penalty,
+) -> Fit {
     let n = problem.parameters;
     let units = units(problem);
     let mut theta = start.to_vec();
-    let mut sums = problem.likelihood(&theta, Want::Information);
+    let mut sums = penalty.sums(problem, &theta, Want::Information);
     for number in 0..STEPS {
         let gradient: Vec<f64> = free.iter().map(|&i| sums.gradient[i]).collect();
         let newton = if number < em_steps { None } else { Solver::new(&sums.observed, n, free) };
@@ -78,13 +99,13 @@ fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: us
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged: true };
         }
         cap(&mut step, free, &units);
-        let Some(reached) = climb(problem, &theta, &step, free, sums.value) else {
+        let Some(reached) = climb(problem, &theta, &step, free, sums.value, penalty) else {
             // No step rises: what is left is rounding, if the maximum is near.
             let converged = exact && gain < 1e-8;
             return Fit { boundary: sums.largest > BOUNDARY, theta, sums, converged };
         };
         (theta, sums) = reached;
-        if sums.largest > 2.0 * BOUNDARY {
+        if sums.largest > 2.0 * BOUNDARY && !penalty.is_finite() {
             break;
         }
     }
@@ -92,18 +113,25 @@ fn climb_from(problem: &Problem<'_>, start: &[f64], free: &[usize], em_steps: us
 }
 
 /// Where the step leads, halved until the likelihood does not fall, but for rounding; `None` if it always does.
-fn climb(problem: &Problem<'_>, theta: &[f64], step: &[f64], free: &[usize], value: f64) -> Option<(Vec<f64>, Sums)> {
+fn climb(
+    problem: &Problem<'_>,
+    theta: &[f64],
+    step: &[f64],
+    free: &[usize],
+    value: f64,
+    penalty: &Penalty,
+) -> Option<(Vec<f64>, Sums)> {
     let rises = |reached: f64| reached.is_finite() && reached >= value - ROUNDING * value.abs();
     // Nearly always the whole step is taken: what is needed there is summed at once.
     let next = moved(theta, step, free, 1.0);
-    let sums = problem.likelihood(&next, Want::Information);
+    let sums = penalty.sums(problem, &next, Want::Information);
     if rises(sums.value) {
         return Some((next, sums));
     }
     let sizes = (1..HALVINGS as i32).map(|halvings| 0.5f64.powi(halvings));
     let mut shorter = sizes.map(|size| moved(theta, step, free, size));
-    let next = shorter.find(|next| rises(problem.likelihood(next, Want::Value).value))?;
-    let sums = problem.likelihood(&next, Want::Information);
+    let next = shorter.find(|next| rises(penalty.sums(problem, next, Want::Value).value))?;
+    let sums = penalty.sums(problem, &next, Want::Information);
     Some((next, sums))
 }
 
@@ -143,15 +171,22 @@ fn cap(step: &mut [f64], free: &[usize], units: &[f64]) {
 /// With a hidden response only and logits it is the gradient of a concave function; otherwise the solution that Newton's steps reach from the
 /// start is taken, and its derivative must be positive definite there.
 pub(super) fn solve_corrected(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
-    solve_from(problem, tables, start, free, CONVERGED)
+    solve_from(problem, tables, start, free, CONVERGED, BOUNDARY)
 }
 
-/// The same as near as a score test needs.
+/// The same as near as a score test needs, also where a share is 0 or 1 because of what is tested.
 pub(super) fn solve_for_score(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize]) -> Option<Fit> {
-    solve_from(problem, tables, start, free, NEAR_SCORE * problem.data.total)
+    solve_from(problem, tables, start, free, NEAR_SCORE * problem.data.total, FARTHEST)
 }
 
-fn solve_from(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usize], enough: f64) -> Option<Fit> {
+fn solve_from(
+    problem: &Problem<'_>,
+    tables: &[f64],
+    start: &[f64],
+    free: &[usize],
+    enough: f64,
+    farthest: f64,
+) -> Option<Fit> {
     let n = problem.parameters;
     let units = units(problem);
     let mut theta = start.to_vec();
@@ -162,7 +197,7 @@ fn solve_from(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usiz
         let mut step = solver.solve(&gradient);
         let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
         if gain.abs() < enough {
-            let boundary = sums.largest > BOUNDARY;
+            let boundary = sums.largest > farthest;
             return (!boundary).then_some(Fit { theta, sums, converged: true, boundary });
         }
         cap(&mut step, free, &units);
@@ -180,11 +215,11 @@ fn solve_from(problem: &Problem<'_>, tables: &[f64], start: &[f64], free: &[usiz
             }
         };
         let Some((next, reached)) = next else {
-            let near = gain.abs() < 1e-8 && sums.largest <= BOUNDARY;
+            let near = gain.abs() < 1e-8 && sums.largest <= farthest;
             return near.then_some(Fit { theta, sums, converged: true, boundary: false });
         };
         (theta, sums) = (next, reached);
-        if sums.largest > 2.0 * BOUNDARY {
+        if sums.largest > 2.0 * farthest {
             return None;
         }
     }

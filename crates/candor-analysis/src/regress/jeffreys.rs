@@ -1,22 +1,26 @@
-//! The Jeffreys penalty, `+ 1/2 ln |I(b)|` with `I` the expected information: finite always, and with the smallest error in small surveys
-//! (Firth 1993).
+//! The Jeffreys penalty, `+ 1/2 ln |I(b)|` with `I` the expected information, under which the maximum is finite (Firth 1993).
+//!
+//! Its slope is exact: with `P` the probability of an answer and `q = I^-1 grad P`, it is half the sum over people and answers of
+//! `2 q' (grad P)_m / P - (q' grad P) P_m / P^2`. Steps are those of BFGS, begun in the metric of the information.
 
-use super::expected::{Possible, information};
+use nalgebra::{DMatrix, DVector};
+
+use super::expected::{Possible, each_derivative, information};
 use super::fit::{Fit, moved};
 use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::Want;
 
 /// Steps at most.
-const STEPS: usize = 300;
-
-/// Half the difference by which the penalty's slope is taken, in standard errors.
-const NEAR: f64 = 1e-4;
+const STEPS: usize = 500;
 
 /// A step this small, in standard errors squared, is the last.
-const CONVERGED: f64 = 1e-16;
+const CONVERGED: f64 = 1e-15;
 
-/// Maximises the penalised likelihood by scoring; `None` if no finite maximum is found.
+/// The same where no step rises any more.
+const NEARLY: f64 = 1e-7;
+
+/// Maximizes the penalized likelihood; `None` if the information is singular at the start.
 pub(super) fn maximise(problem: &Problem<'_>, possible: &Possible, start: &[f64]) -> Option<Fit> {
     let free: Vec<usize> = (0..problem.parameters).collect();
     let objective = |theta: &[f64]| -> Option<f64> {
@@ -25,41 +29,86 @@ pub(super) fn maximise(problem: &Problem<'_>, possible: &Possible, start: &[f64]
     };
     let mut theta = start.to_vec();
     let mut value = objective(&theta)?;
+    let mut slope = gradient(problem, possible, &theta)?;
+    let mut metric = solver(problem, possible, &theta)?.inverse();
+    let mut converged = false;
     for _ in 0..STEPS {
-        let solver = solver(problem, possible, &theta)?;
-        let errors: Vec<f64> = solver.inverse().diagonal().iter().map(|v| v.sqrt()).collect();
-        let mut gradient = problem.likelihood(&theta, Want::Gradient).gradient;
-        for (i, sum) in gradient.iter_mut().enumerate() {
-            let at = |by: f64| {
-                let mut near = theta.clone();
-                near[i] += by * errors[i];
-                self::solver(problem, possible, &near).map(|solver| solver.log_determinant())
-            };
-            *sum += 0.5 * (at(NEAR)? - at(-NEAR)?) / (2.0 * NEAR * errors[i]);
+        let mut step = &metric * &slope;
+        let mut gain = step.dot(&slope);
+        if gain <= 0.0 {
+            metric = solver(problem, possible, &theta)?.inverse();
+            step = &metric * &slope;
+            gain = step.dot(&slope);
         }
-        let step = solver.solve(&gradient);
-        let gain: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
-        let mut size = 1.0;
-        let next = loop {
-            let next = moved(&theta, &step, &free, size);
-            match objective(&next) {
-                Some(reached) if reached >= value => break Some((next, reached)),
-                _ => size *= 0.5,
-            }
-            if size < 1e-9 {
-                break None;
-            }
+        converged = gain < CONVERGED;
+        if converged {
+            break;
+        }
+        let sizes = (0..50).map(|halvings| 0.5f64.powi(halvings));
+        let mut reached = sizes.filter_map(|size| {
+            let next = moved(&theta, step.as_slice(), &free, size);
+            let reached = objective(&next)?;
+            (reached >= value + 1e-4 * size * gain).then_some((next, reached))
+        });
+        let Some((next, reached)) = reached.next() else {
+            converged = gain < NEARLY;
+            break;
         };
-        let done = gain < CONVERGED || next.is_none();
-        if let Some((next, reached)) = next {
-            (theta, value) = (next, reached);
-        }
-        if done {
-            let sums = problem.likelihood(&theta, Want::Information);
-            return (gain < 1e-8).then_some(Fit { theta, sums, converged: true, boundary: false });
-        }
+        let after = gradient(problem, possible, &next)?;
+        let moved_by = DVector::from_iterator(next.len(), next.iter().zip(&theta).map(|(a, b)| a - b));
+        update(&mut metric, &moved_by, &(&slope - &after));
+        (theta, value, slope) = (next, reached, after);
     }
-    None
+    let sums = problem.likelihood(&theta, Want::Information);
+    Some(Fit { theta, sums, converged, boundary: false })
+}
+
+/// The update of the inverse Hessian after a step and the change of the slope over it; none where the curve is not downward.
+fn update(metric: &mut DMatrix<f64>, step: &DVector<f64>, change: &DVector<f64>) {
+    let along = step.dot(change);
+    if along <= 1e-14 * step.norm() * change.norm() {
+        return;
+    }
+    let by = &*metric * change;
+    let factor = (1.0 + change.dot(&by) / along) / along;
+    metric.ger(factor, step, step, 1.0);
+    metric.ger(-1.0 / along, &by, step, 1.0);
+    metric.ger(-1.0 / along, step, &by, 1.0);
+}
+
+/// The slope of the penalized log-likelihood.
+fn gradient(problem: &Problem<'_>, possible: &Possible, theta: &[f64]) -> Option<DVector<f64>> {
+    let (n, m) = (problem.parameters, problem.kernel.indices());
+    let inverse = solver(problem, possible, theta)?.inverse();
+    let mut total = DVector::from_vec(problem.likelihood(theta, Want::Gradient).gradient);
+    // Of one group: the inverse of the information in the indices.
+    let mut inner = DMatrix::zeros(m, m);
+    let mut in_indices = vec![0.0; m];
+    each_derivative(problem, possible, theta, |group, x, answers| {
+        let columns: Vec<DVector<f64>> = (0..m)
+            .map(|index| {
+                let mut unit = vec![0.0; m];
+                unit[index] = 1.0;
+                DVector::from_vec(problem.in_parameters(&unit, x))
+            })
+            .collect();
+        for j in 0..m {
+            let image = &inverse * &columns[j];
+            (0..m).for_each(|k| inner[(k, j)] = columns[k].dot(&image));
+        }
+        in_indices.fill(0.0);
+        for (p, first, second) in answers {
+            let q = &inner * DVector::from_column_slice(first);
+            let along: f64 = q.iter().zip(first).map(|(q, d)| q * d).sum();
+            for l in 0..m {
+                let curve: f64 = (0..m).map(|k| q[k] * second[k * m + l]).sum();
+                in_indices[l] += 0.5 * group.weight * (2.0 * curve / p - along * first[l] / (p * p));
+            }
+        }
+        let own = problem.in_parameters(&in_indices, x);
+        (0..n).for_each(|at| total[at] += own[at]);
+    });
+    Some(total)
 }
 
 fn solver(problem: &Problem<'_>, possible: &Possible, theta: &[f64]) -> Option<Solver> {

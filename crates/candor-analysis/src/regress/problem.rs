@@ -395,6 +395,25 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// A vector in the indices as one in the parameters, where nothing but the response is hidden.
+    pub(super) fn in_parameters(&self, vector: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.parameters];
+        for (index, (&start, value)) in self.starts.iter().zip(vector).enumerate() {
+            match self.kernel.of_predictors(index) {
+                true => all[start..].iter_mut().zip(x).for_each(|(entry, x)| *entry = value * x),
+                false => all[start] = *value,
+            }
+        }
+        all
+    }
+
+    /// By how much each index changes along a direction of the parameters.
+    pub(super) fn along(&self, direction: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut indices = vec![0.0; self.kernel.indices()];
+        self.indices(x, direction, &mut indices);
+        indices
+    }
+
     /// Adds the outer product of a row of the hidden predictors' law: the upper half only.
     fn add_own_squares(&self, target: &mut [f64], row: &[(usize, f64)], weight: f64) {
         for (first, (a, da)) in row.iter().enumerate() {
@@ -451,8 +470,8 @@ impl<'a> Problem<'a> {
         let mut local = Local::with_logs();
         for group in &self.data.groups {
             self.prepare(group, theta, &mut local);
-            let Local { x, shares, log, gradient, .. } = &local;
-            see(group, &Law { x, shares, log, gradient });
+            let Local { x, shares, log, gradient, hessian, .. } = &local;
+            see(group, &Law { x, shares, log, gradient, hessian });
         }
     }
 }
@@ -467,4 +486,6 @@ pub(super) struct Law<'a> {
     pub(super) log: &'a [f64],
     /// By truth, then by index.
     pub(super) gradient: &'a [f64],
+    /// By truth, then by pair of indices.
+    pub(super) hessian: &'a [f64],
 }

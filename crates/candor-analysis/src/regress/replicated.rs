@@ -4,7 +4,9 @@ use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::effects::Average;
-use super::{Method, Model, ModelRows, RegressError, Regression, regress};
+use super::regression::{Fitting, fitted};
+use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
+use super::{Model, ModelRows, RegressError};
 use crate::tally::Replicates;
 
 /// As [`regress`], but all errors are those of the rows' replicate weights, and p-values those of estimates over their errors.
@@ -18,12 +20,26 @@ pub fn regress_replicated(
     naive: bool,
     how: Replicates,
 ) -> Result<Regression, RegressError> {
-    let mut fitted = regress(model, rows, method, naive)?;
+    regress_replicated_with(model, rows, &Fitting { method, naive, ..Fitting::default() }, how)
+}
+
+/// The same with a confidence.
+///
+/// # Errors
+/// As [`regress_replicated`].
+pub fn regress_replicated_with(
+    model: &Model,
+    rows: &ModelRows,
+    fitting: &Fitting,
+    how: Replicates,
+) -> Result<Regression, RegressError> {
+    let mut fitted = self::fitted(model, rows, fitting, false)?;
     if rows.replicates() < 2 {
         return Err(RegressError::Replicates("errors take two columns of replicate weights or more".to_owned()));
     }
     let again = |column: usize| {
-        regress(model, &rows.replicate(column), Some(fitted.method), false)
+        let fitting = Fitting { method: Some(fitted.method), naive: false, ..*fitting };
+        self::fitted(model, &rows.replicate(column), &fitting, false)
             .map_err(|error| RegressError::Replicates(format!("with replicate weights number {}: {error}", column + 1)))
     };
     let fits = (0..rows.replicates()).map(again).collect::<Result<Vec<Regression>, _>>()?;
@@ -41,10 +57,7 @@ pub fn regress_replicated(
     let effects = covariance(&|fit| of_averages(&fit.effects));
     let ignoring = covariance(&|fit| fit.ignoring.iter().map(|share| share.estimate).collect());
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
-        let (before, error) = (own.standard_error, coefficients[(at, at)].sqrt());
-        own.standard_error = error;
-        own.p_value = own.p_value.map(|_| 2.0 * Normal::standard().sf((own.estimate / error).abs()));
-        own.design_effect = own.design_effect.map(|effect| effect * (error / before).powi(2));
+        replace_error(own, coefficients[(at, at)].sqrt(), fitting.reach());
     }
     let errors = |averages: &mut [Average], covariance: &DMatrix<f64>| {
         averages.iter_mut().enumerate().for_each(|(at, own)| own.standard_error = covariance[(at, at)].sqrt());
@@ -56,4 +69,18 @@ pub fn regress_replicated(
     }
     fitted.covariance = coefficients;
     Ok(fitted)
+}
+
+/// Gives a coefficient the error of its replicates, and an interval and a p-value by it.
+fn replace_error(own: &mut Coefficient, error: f64, reach: f64) {
+    let ratio = own.standard_error.map(|before| (error / before).powi(2));
+    let statistic = (own.estimate / error).powi(2);
+    own.standard_error = Some(error);
+    (own.low, own.high) = (Some(own.estimate - reach * error), Some(own.estimate + reach * error));
+    if own.term != THRESHOLD {
+        own.statistic = Some(statistic);
+        own.p_value = Some(2.0 * Normal::standard().sf(statistic.sqrt()));
+    }
+    own.test = Test::WaldReplicates;
+    own.design_effect = own.design_effect.zip(ratio).map(|(effect, ratio)| effect * ratio);
 }

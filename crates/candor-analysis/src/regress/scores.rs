@@ -1,6 +1,6 @@
 //! Scores, response by response: what errors are made of.
 
-use super::observations::Case;
+use super::observations::{Case, Group};
 use super::problem::{Local, Problem};
 use super::sums::{add_outer, mirror};
 
@@ -14,6 +14,28 @@ impl Problem<'_> {
                 self.weigh_truths(case, corrected, &mut local);
                 self.score_of_truth(&mut local);
                 see(case, &local.score);
+            }
+        }
+    }
+
+    /// Shows for every group each possible answer, by its probabilities under all truths: how likely it is, and its score.
+    pub(super) fn each_answer(
+        &self,
+        theta: &[f64],
+        probabilities: &[Vec<f64>],
+        mut see: impl FnMut(&Group, f64, &[f64]),
+    ) {
+        let mut local = Local::default();
+        for group in &self.data.groups {
+            self.prepare(group, theta, &mut local);
+            for answer in probabilities {
+                let all: f64 = answer.iter().zip(&local.prior).map(|(l, f)| l * f).sum();
+                if all > 0.0 {
+                    local.truth.clear();
+                    local.truth.extend(answer.iter().zip(&local.prior).map(|(l, f)| l * f / all));
+                    self.score_of_truth(&mut local);
+                    see(group, all, &local.score);
+                }
             }
         }
     }

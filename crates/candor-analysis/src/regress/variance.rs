@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 
 use super::RegressError;
+use super::fit::Fit;
 use super::observations::Case;
 use super::problem::Problem;
 use super::solve::Solver;
@@ -165,6 +166,16 @@ fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
         }
         fpc => Ok((units / fpc).min(1.0)),
     }
+}
+
+/// The sandwich around a solution of the corrected score.
+///
+/// # Errors
+/// If it is no solution, or the design does not tell the errors.
+pub(super) fn corrected_covariance(problem: &Problem<'_>, fit: &Fit) -> Result<DMatrix<f64>, RegressError> {
+    let free: Vec<usize> = (0..problem.parameters).collect();
+    let bread = Solver::new(&fit.sums.complete, problem.parameters, &free).ok_or(RegressError::NoSolution)?.inverse();
+    Ok(&bread * score_covariance(problem, &fit.theta, None)? * &bread)
 }
 
 /// How two estimates differ, in what their errors allow: `d' (V - W)^+ d` with as many degrees of freedom as `V - W` has positive

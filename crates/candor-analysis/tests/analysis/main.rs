@@ -7,6 +7,7 @@ mod constrained;
 mod dependence;
 mod effects;
 mod independence;
+mod inference;
 mod ordinary;
 mod power;
 mod recipes;

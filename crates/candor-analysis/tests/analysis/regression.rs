@@ -5,8 +5,8 @@ use candor::plan::{Block, Plan};
 use candor::randomize::{AnswerColumn, Sets};
 use candor::schema::{Attribute, Schema};
 use candor_analysis::regress::{
-    Batch, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows, RegressError, Regression,
-    Sample, regress, regress_replicated,
+    Batch, EstimateKind, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
+    RegressError, Regression, Sample, regress, regress_replicated,
 };
 use candor_analysis::tally::Codes;
 use candor_analysis::tally::Replicates;
@@ -80,7 +80,7 @@ fn same(name: &str, fit: &Regression, theta: &Value, se: &Value) {
     let (theta, se) = (numbers(theta), numbers(se));
     for ((coefficient, theta), se) in fit.coefficients.iter().zip(theta).zip(se) {
         close(&format!("{name} {}", coefficient.term), coefficient.estimate, theta, 1e-6);
-        close(&format!("{name} error of {}", coefficient.term), coefficient.standard_error, se, 1e-5);
+        close(&format!("{name} error of {}", coefficient.term), coefficient.standard_error.unwrap(), se, 1e-5);
     }
 }
 
@@ -92,6 +92,7 @@ fn check_one(name: &str, channel: Channel, categories: usize, family: Option<Fam
     let (answers, x) = repeated(&numbers(&case["input"]["x"]), &counts(&case["input"]["counts"]));
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]);
     let fit = regress(&model, &rows, None, false).unwrap();
+    println!("{name}: {:?} {:?}", fit.log_likelihood, fit.coefficients);
     assert_eq!((fit.method, fit.converged, fit.boundary), (Method::MaximumLikelihood, true, false));
     same(name, &fit, &case["ml"]["theta"], &case["ml"]["se"]);
     close("log-likelihood", fit.log_likelihood.unwrap(), case["ml"]["loglik"].as_f64().unwrap(), 1e-6);
@@ -136,7 +137,7 @@ fn the_penalty_is_finite_at_the_boundary() {
     same("jeffreys", &found, &case["jeffreys"]["theta"], &case["jeffreys"]["se_expected"]);
     assert!(!found.boundary);
     let case = &all["boundary"];
-    let found = fit(&case["counts"], &[0.0, 1.0], None).unwrap();
+    let found = fit(&case["counts"], &[0.0, 1.0], Some(Method::Jeffreys)).unwrap();
     assert_eq!((found.method, found.boundary, found.converged), (Method::Jeffreys, true, true));
     // The golden search had not come to its end: the penalised likelihood is larger here, and largest. With a share for each x it is a sum.
     let penalised = |eta: f64, yes: f64| {
@@ -154,11 +155,16 @@ fn the_penalty_is_finite_at_the_boundary() {
     }
     let other = numbers(&case["jeffreys"]["theta"]);
     assert!(penalised(log_odds[0], 10.0) > penalised(other[0], 10.0) + 0.03);
-    let p = p_value(case["score_test_x"].as_f64().unwrap());
-    close("score test", found.coefficients[1].p_value.unwrap() / p, 1.0, 1e-5);
-    assert_eq!(fit(&case["counts"], &[0.0, 1.0], Some(Method::MaximumLikelihood)).unwrap_err(), RegressError::Boundary);
-    let refused = fit(&case["counts"], &[0.0, 1.0], Some(Method::CorrectedScore)).unwrap_err();
-    assert_eq!(refused, RegressError::NoSolution);
+    // 10 of 100 are fewer than the device alone gives, and that much misfit is allowed for everywhere.
+    let misfit = (100.0f64 / 6.0 - 10.0).powi(2) / (100.0 * 5.0 / 36.0);
+    let p = p_value(case["score_test_x"].as_f64().unwrap() - misfit);
+    close("score test", found.coefficients[1].p_value.unwrap() / p, 1.0, 1e-3);
+    for method in [None, Some(Method::MaximumLikelihood), Some(Method::CorrectedScore)] {
+        let found = fit(&case["counts"], &[0.0, 1.0], method).unwrap();
+        let own = &found.coefficients[1];
+        assert_eq!((own.kind, own.high, own.standard_error), (EstimateKind::Penalised, None, None));
+        assert!(own.low.unwrap() > 0.0 && own.p_value.unwrap() < 0.05);
+    }
 }
 
 #[test]
@@ -437,7 +443,7 @@ fn drawn_by(channel: Channel, sample: Sample<'_>, weights: Option<&[f64]>) -> (M
 const PEOPLE: usize = 240;
 
 fn errors(fit: &Regression) -> Vec<f64> {
-    fit.coefficients.iter().map(|one| one.standard_error).collect()
+    fit.coefficients.iter().map(|one| one.standard_error.unwrap()).collect()
 }
 
 /// Of answers that are as good as direct; what chance adds to others is in regression_coverage.rs.
@@ -500,8 +506,8 @@ fn replicate_weights_are_refitted() {
     let sandwich = regress(&model, &clustered, None, false).unwrap();
     for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
         close("estimate", own.estimate, other.estimate, 1e-9);
-        assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
-        let p = p_value((own.estimate / own.standard_error).powi(2));
+        assert!((own.standard_error.unwrap() / other.standard_error.unwrap() - 1.0).abs() < 0.08, "{own:?} {other:?}");
+        let p = p_value((own.estimate / own.standard_error.unwrap()).powi(2));
         close("p-value", own.p_value.unwrap(), p, 1e-9);
     }
     for (own, other) in found.effects.iter().zip(&sandwich.effects) {
@@ -522,5 +528,5 @@ fn score_test_at_the_boundary_keeps_its_projection() {
     let rows = rows_of(&plan, &model, &[AnswerColumn::One(answers)], &[x]);
     let fit = regress(&model, &rows, None, false).unwrap();
     let p = fit.coefficients[1].p_value.unwrap();
-    assert!(p > 0.2, "{p}");
+    assert!(p == 1.0, "{p}");
 }

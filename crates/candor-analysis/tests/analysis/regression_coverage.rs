@@ -90,8 +90,17 @@ fn coverage(
             continue;
         };
         for (i, (coefficient, truth)) in fit.coefficients.iter().zip(true_values).enumerate() {
-            let estimate = if naive { fit.naive.as_ref().unwrap()[i] } else { coefficient.estimate };
-            held[i] += usize::from((estimate - truth).abs() <= 1.959_964 * coefficient.standard_error);
+            let covers = match naive {
+                true => {
+                    let reach = 1.959_964 * coefficient.standard_error.unwrap();
+                    (fit.naive.as_ref().unwrap()[i] - truth).abs() <= reach
+                }
+                false => {
+                    coefficient.low.is_none_or(|low| low <= *truth)
+                        && coefficient.high.is_none_or(|high| *truth <= high)
+                }
+            };
+            held[i] += usize::from(covers);
         }
     }
     (held, failed)
@@ -220,7 +229,7 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
         own.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: rows.len() });
         let fit = regress(&model, &own, method, false).unwrap();
         for (sum, one) in moments.iter_mut().zip(&fit.coefficients) {
-            let added = [one.estimate, one.estimate.powi(2), one.standard_error.powi(2)];
+            let added = [one.estimate, one.estimate.powi(2), one.standard_error.unwrap().powi(2)];
             sum.iter_mut().zip(added).for_each(|(sum, value)| *sum += value);
         }
     }

@@ -37,7 +37,7 @@ pub struct RegressArgs {
     /// The kind of response [default: what the schema says of it]
     #[arg(long, value_enum)]
     family: Option<FamilyArg>,
-    /// How to fit [default: ml if the response alone is randomized (jeffreys where that has no maximum), else corrected]
+    /// How to fit [default: ml if the outcome alone is randomized, else corrected]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
     /// Reference categories, where it is not the first
@@ -95,7 +95,7 @@ impl From<FamilyArg> for Family {
 enum MethodArg {
     /// Maximum likelihood; if a predictor is randomized, with an assumption about it, which is printed
     Ml,
-    /// Maximum likelihood with a penalty that keeps it finite; for a randomized response alone
+    /// Maximum likelihood with the Jeffreys penalty; for a randomized outcome alone
     Jeffreys,
     /// The score with unbiased weights; assumes nothing of the predictors
     Corrected,
@@ -144,12 +144,16 @@ fn describe(found: &Regression) -> String {
     let percent = 100.0 * found.confidence;
     let method = match found.method {
         "ml" => "maximum likelihood",
-        "jeffreys" => "penalised likelihood (Jeffreys)",
+        "jeffreys" => "penalized likelihood (Jeffreys)",
         _ => "corrected score",
     };
-    let tests = if found.test == "wald" { "estimates over their errors" } else { "score tests" };
+    let tests = match found.test {
+        "wald-replicates" => "the estimates over their standard errors",
+        "fieller" => "the score (Fieller)",
+        _ => "the score",
+    };
     let mut text = format!(
-        "{}\n{} responses, {} regression by {method}, {percent} % intervals, p-values of {tests}\n",
+        "{}\n{} responses, {} regression by {method}, p-values and {percent}% confidence intervals of {tests}\n",
         found.model,
         count(found.respondents),
         found.family
@@ -184,7 +188,11 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     let row = |one: &Coefficient| {
         let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
         let mut row = vec![between.map_or_else(|| term(&one.term), |between| format!("{} {between}", one.term))];
-        row.extend([one.estimate, one.standard_error, one.low, one.high].map(four_digits));
+        let mark = if one.estimate_kind == "penalised" && found.method != "jeffreys" { "*" } else { "" };
+        row.push(format!("{}{mark}", four_digits(one.estimate)));
+        row.push(one.standard_error.map_or(String::new(), four_digits));
+        row.push(one.low.map_or("no limit".to_owned(), four_digits));
+        row.push(one.high.map_or("no limit".to_owned(), four_digits));
         row.push(one.p_value.map_or(String::new(), p_value));
         if odds {
             row.push(one.odds_ratio.map_or(String::new(), |ratio| format!("{ratio:.3}")));

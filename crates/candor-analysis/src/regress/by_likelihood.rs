@@ -1,0 +1,286 @@
+//! The fit by maximum likelihood, and the penalized one that stands in where the answers set no limit.
+
+use nalgebra::DMatrix;
+
+use super::coefficients::{Asked, Shown, Tested, p_value, tested_parameters};
+use super::expected::{Everything, Possible, information};
+use super::family::Kernel;
+use super::fit::{Fit, maximise, maximise_at, maximise_near, maximise_penalised, solve_corrected, start};
+use super::likelihood_profile::{Drawn, Information, LikelihoodProfile};
+use super::observations::Observations;
+use super::penalty::{Penalty, scales};
+use super::problem::Problem;
+use super::result::{EstimateKind, IgnoringShare, Method, Regression, Test};
+use super::solve::Solver;
+use super::sums::Want;
+use super::variance::{corrected_covariance, hausman, score_covariance};
+use super::walk::{Range, walk};
+use super::{Model, RegressError, jeffreys};
+
+/// With more numbers to look at, one start is enough if it leads to a maximum.
+pub(super) const MUCH: usize = 100_000;
+
+/// With more numbers than this, few starts are tried.
+const SOME: usize = 20_000;
+
+/// Log odds beyond which a walk does not go.
+pub(super) const FARTHEST: f64 = 14.0;
+
+/// A walk of a coefficient of a linear model goes this many standard errors.
+const FARTHEST_ERRORS: f64 = 50.0;
+
+/// The largest likelihood.
+struct Top {
+    fit: Fit,
+    /// Whether it is a maximum, or rises for ever.
+    finite: bool,
+}
+
+/// Fits by maximum likelihood.
+///
+/// # Errors
+/// Returns an error if the design does not tell the errors, or the penalty that was asked for is not to be computed.
+pub(super) fn likelihood(
+    data: &Observations,
+    kernel: Kernel,
+    model: &Model,
+    asked: Asked,
+    possible: Option<&Possible>,
+    everything: Option<&Everything>,
+) -> Result<Regression, RegressError> {
+    let kernel = if kernel == Kernel::LeastSquares { Kernel::Normal } else { kernel };
+    let problem = Problem::new(data, kernel, true);
+    let tables = problem.tables();
+    let first = start(&problem, &tables);
+    let score = corrected_start(data, model, &tables);
+    let ridge = Penalty::ridge(&problem);
+    let top = best(&problem, &first, score.as_ref(), &ridge);
+    if data.ignoring && !top.finite {
+        return Err(RegressError::Boundary);
+    }
+    let information = match (possible, everything) {
+        (Some(possible), _) => Information::Response(possible),
+        (_, Some(everything)) if kernel != Kernel::Normal && !data.ignoring => Information::Everything(everything),
+        _ => Information::Observed,
+    };
+    let tested = if asked.limits { walks(&problem, &top, information, &ridge, asked)? } else { Vec::new() };
+    let open = !top.finite || tested.iter().flatten().any(Tested::is_open);
+    let penalised = match (asked.method, open) {
+        (Some(Method::Jeffreys), _) => Some(by_jeffreys(&problem, possible, &first)?),
+        (_, true) => Some(log_f(&problem, &first, &top.fit.theta)),
+        _ => None,
+    };
+    let by_jeffreys = asked.method == Some(Method::Jeffreys);
+    let shown = Shown {
+        problem: &problem,
+        fit: penalised.as_ref().unwrap_or(&top.fit),
+        covariance: covariance(&problem, penalised.as_ref(), &top.fit, possible.filter(|_| by_jeffreys))?,
+        kind: if penalised.is_some() { EstimateKind::Penalised } else { EstimateKind::MaximumLikelihood },
+        inner: (penalised.is_some() && !by_jeffreys && asked.limits).then_some(EstimateKind::MaximumLikelihood),
+        tested: &tested,
+        critical: asked.critical,
+    };
+    let mut fitted = shown.told(model, &tables);
+    if top.finite && !by_jeffreys && penalised.is_some() {
+        exact_errors(&problem, &top.fit, &mut fitted)?;
+    }
+    fitted.method = if by_jeffreys { Method::Jeffreys } else { Method::MaximumLikelihood };
+    fitted.boundary = !top.finite;
+    let shown = penalised.as_ref().unwrap_or(&top.fit);
+    let at = if by_jeffreys { shown } else { &top.fit };
+    fitted.log_likelihood = Some(problem.likelihood(&at.theta, Want::Value).value);
+    fitted.assumption = problem.predictors.as_ref().map(|law| law.assumption());
+    fitted.null_log_likelihood = null(&problem, &top.fit, &first, &ridge);
+    if kernel == Kernel::Normal {
+        fitted.residual_deviation = Some(shown.theta[problem.starts[1]].exp());
+    }
+    if data.ignoring {
+        fitted.ignoring = Some(ignoring(&problem, &top.fit)?);
+    } else if let Some(score) = score.filter(|_| problem.predictors.is_some() && top.finite && !open) {
+        fitted.hausman = compare(data, model, &fitted, &score)?;
+    }
+    Ok(fitted)
+}
+
+/// The share of people who ignore the device.
+fn ignoring(problem: &Problem<'_>, fit: &Fit) -> Result<IgnoringShare, RegressError> {
+    let share = 1.0 / (1.0 + (-fit.theta[problem.own]).exp());
+    let error = covariance(problem, None, fit, None)?[(problem.own, problem.own)].max(0.0).sqrt();
+    let standard_error = Some(share * (1.0 - share) * error);
+    Ok(IgnoringShare { estimate: share, standard_error, likelihood_ratio: 0.0, p_value: 1.0 })
+}
+
+/// The errors of coefficients with two limits, where the likelihood has a maximum.
+fn exact_errors(problem: &Problem<'_>, fit: &Fit, fitted: &mut Regression) -> Result<(), RegressError> {
+    let covariance = covariance(problem, None, fit, None)?;
+    for (at, own) in fitted.coefficients.iter_mut().enumerate() {
+        if own.kind == EstimateKind::MaximumLikelihood {
+            own.standard_error = own.standard_error.map(|_| covariance[(at, at)].max(0.0).sqrt());
+        }
+    }
+    Ok(())
+}
+
+/// Limits and tests of all coefficients.
+fn walks(
+    problem: &Problem<'_>,
+    top: &Top,
+    information: Information<'_>,
+    ridge: &Penalty,
+    asked: Asked,
+) -> Result<Vec<Option<Tested>>, RegressError> {
+    let scales = scales(problem);
+    let much = problem.data.cases.len() * problem.data.cells() > MUCH;
+    let mut top = top.fit.clone();
+    top.sums = ridge.sums(problem, &top.theta, Want::Information);
+    let mut all = vec![None; problem.parameters];
+    for at in tested_parameters(problem) {
+        let free = (0..problem.parameters).filter(|&other| other != at).collect();
+        let drawn = Drawn::of(problem);
+        let profile = LikelihoodProfile { problem, information, drawn, ridge, tested: at, free, much };
+        let start = profile.point(&top)?;
+        let unit = scales[at].1.recip();
+        let (low, high, unit) = match problem.kernel {
+            Kernel::Normal | Kernel::LeastSquares => {
+                let reach = FARTHEST_ERRORS * start.error;
+                (start.at.min(0.0) - reach, start.at.max(0.0) + reach, start.error)
+            }
+            _ => (-FARTHEST * unit, FARTHEST * unit, unit),
+        };
+        let range = Range { low, high, unit, critical: asked.critical, much };
+        all[at] = Some(Tested { found: walk(&profile, start, range)?, test: Test::Score, gap: false });
+    }
+    Ok(all)
+}
+
+fn by_jeffreys(problem: &Problem<'_>, possible: Option<&Possible>, first: &[f64]) -> Result<Fit, RegressError> {
+    let message = "there are too many different answers to go through them all";
+    let refused = RegressError::Method { method: Method::Jeffreys.called(), message };
+    jeffreys::maximise(problem, possible.ok_or_else(|| refused.clone())?, first).ok_or(refused)
+}
+
+/// The maximum of the likelihood with the log-F penalty: the best that is found from no effects, and from near the largest likelihood.
+pub(super) fn log_f(problem: &Problem<'_>, first: &[f64], top: &[f64]) -> Fit {
+    let penalty = Penalty::log_f(problem);
+    let free: Vec<usize> = (0..problem.parameters).collect();
+    let near = top.iter().map(|value| value.clamp(-3.0, 3.0)).collect::<Vec<f64>>();
+    let ordinal = matches!(problem.kernel, Kernel::Ordinal { .. });
+    let starts = if ordinal { vec![first.to_vec()] } else { vec![first.to_vec(), near] };
+    let fits = starts.iter().map(|start| maximise_penalised(problem, start, &free, &penalty));
+    let mut best = fits
+        .max_by(|a, b| a.sums.value.total_cmp(&b.sums.value))
+        .unwrap_or_else(|| maximise_penalised(problem, first, &free, &penalty));
+    best.boundary = false;
+    best
+}
+
+/// The log-likelihood of constants alone.
+fn null(problem: &Problem<'_>, fit: &Fit, first: &[f64], ridge: &Penalty) -> Option<f64> {
+    let (constants, mut near) = (problem.constants(), vec![0.0; problem.parameters]);
+    constants.iter().for_each(|&at| near[at] = fit.theta[at]);
+    let found = maximise_near(problem, &near, &constants, ridge);
+    let found = if found.converged { found } else { maximise_penalised(problem, first, &constants, ridge) };
+    found.converged.then(|| found.sums.value + ridge.taken(&found.theta))
+}
+
+/// The largest likelihood that is found from no effects, from the solution of the corrected score, and of little data from some more starts.
+fn best(problem: &Problem<'_>, first: &[f64], score: Option<&Fit>, ridge: &Penalty) -> Top {
+    let free: Vec<usize> = (0..problem.parameters).collect();
+    let numbers = problem.data.cases.len() * problem.data.cells();
+    let mut starts = Vec::new();
+    if let Some(score) = score {
+        let mut second = first.to_vec();
+        second[..score.theta.len()].copy_from_slice(&score.theta);
+        starts.push(second);
+    }
+    let is_finite = |fit: &Fit| fit.converged && !fit.boundary;
+    if let Some(fit) = starts.first().map(|start| maximise(problem, start, &free)).filter(&is_finite)
+        && numbers > MUCH
+    {
+        return Top { fit, finite: true };
+    }
+    starts.push(first.to_vec());
+    if numbers <= SOME && !matches!(problem.kernel, Kernel::Normal | Kernel::LeastSquares) {
+        starts.extend(more_starts(problem, first));
+    }
+    let fits = starts.iter().map(|start| maximise_penalised(problem, start, &free, ridge));
+    let valued = fits.map(|fit| (fit.sums.value + ridge.taken(&fit.theta), fit));
+    let best = valued.filter(|(value, _)| value.is_finite()).max_by(|a, b| a.0.total_cmp(&b.0));
+    let near = best.map_or_else(|| maximise_penalised(problem, first, &free, ridge), |(_, fit)| fit);
+    let fit = maximise_at(problem, &near.theta, &free);
+    match is_finite(&fit) {
+        true => Top { fit, finite: true },
+        false => Top { fit: near, finite: false },
+    }
+}
+
+/// Constants that are small and large, and each coefficient far to either side.
+fn more_starts(problem: &Problem<'_>, first: &[f64]) -> Vec<Vec<f64>> {
+    let scales = scales(problem);
+    let constant = problem.data.design.constant();
+    let ordinal = matches!(problem.kernel, Kernel::Ordinal { .. });
+    let with = |parameters: &[usize], value: f64| {
+        let mut start = first.to_vec();
+        parameters.iter().for_each(|&at| start[at] = value / scales[at].1);
+        start
+    };
+    let p = problem.data.design.len();
+    let constants: Vec<usize> = constant
+        .map_or(Vec::new(), |column| problem.starts.iter().filter(|_| !ordinal).map(|start| start + column).collect());
+    let mut all = if constants.is_empty() { Vec::new() } else { vec![with(&constants, -4.0), with(&constants, 2.0)] };
+    let columns = tested_parameters(problem);
+    let slopes = columns.into_iter().filter(|at| constant != Some((at - problem.starts[0]) % p.max(1)) || ordinal);
+    for at in slopes {
+        all.extend([with(&[at], 3.0), with(&[at], -3.0)]);
+    }
+    all
+}
+
+/// The inverse of the information: the observed one, of a penalized fit with the penalty, of Jeffreys' the expected one; of a sample the sandwich
+/// around it.
+fn covariance(
+    problem: &Problem<'_>,
+    penalised: Option<&Fit>,
+    top: &Fit,
+    expected: Option<&Possible>,
+) -> Result<DMatrix<f64>, RegressError> {
+    let free: Vec<usize> = (0..problem.parameters).collect();
+    let fit = penalised.unwrap_or(top);
+    let bread = match expected {
+        Some(possible) => information(problem, possible, &fit.theta),
+        None => fit.sums.observed.clone(),
+    };
+    let n = problem.parameters;
+    let solver = Solver::new(&bread, n, &free).or_else(|| Solver::new(&fit.sums.complete, n, &free));
+    let bread = solver.ok_or(RegressError::Boundary)?.inverse();
+    Ok(match problem.data.sampled() {
+        true => {
+            let sums = problem.likelihood(&fit.theta, Want::Information);
+            &bread * score_covariance(problem, &fit.theta, Some(&sums))? * &bread
+        }
+        false => bread,
+    })
+}
+
+/// The solution of the corrected score, if there is one.
+fn corrected_start(data: &Observations, model: &Model, tables: &[f64]) -> Option<Fit> {
+    let problem = Problem::new(data, Kernel::new(model.family, data.outcomes, model.reference), false);
+    let free: Vec<usize> = (0..problem.parameters).collect();
+    solve_corrected(&problem, tables, &start(&problem, tables), &free)
+}
+
+/// Whether maximum likelihood and the corrected score differ by more than their errors allow.
+fn compare(
+    data: &Observations,
+    model: &Model,
+    fitted: &Regression,
+    score: &Fit,
+) -> Result<Option<(f64, usize, f64)>, RegressError> {
+    let problem = Problem::new(data, Kernel::new(model.family, data.outcomes, model.reference), false);
+    let larger = corrected_covariance(&problem, score)?;
+    let n = score.theta.len();
+    let smaller = fitted.covariance.view((0, 0), (n, n)).into_owned();
+    let difference: Vec<f64> = fitted.coefficients.iter().zip(&score.theta).map(|(c, t)| c.estimate - t).collect();
+    let found = hausman(&difference, &larger, &smaller);
+    Ok(found.map(|(statistic, degrees)| (statistic, degrees, p_value(statistic, degrees))))
+}

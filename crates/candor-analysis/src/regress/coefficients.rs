@@ -1,0 +1,152 @@
+//! Coefficients of a fit, each with its error, its limits and its test.
+
+use nalgebra::DMatrix;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+use super::Model;
+use super::effects::Averages;
+use super::family::Kernel;
+use super::fit::Fit;
+use super::problem::Problem;
+use super::result::{Coefficient, EstimateKind, Method, Regression, THRESHOLD, Test};
+use super::solve::Solver;
+use super::walk::Found;
+
+/// What a regression is asked for beside its model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) method: Option<Method>,
+    /// Critical value of the chi-square statistic.
+    pub(super) critical: f64,
+    /// Whether limits and p-values are wanted.
+    pub(super) limits: bool,
+}
+
+/// What was found about a tested parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tested {
+    pub(super) found: Found,
+    pub(super) test: Test,
+    pub(super) gap: bool,
+}
+
+impl Tested {
+    /// Whether a limit is missing.
+    pub(super) fn is_open(&self) -> bool {
+        self.found.low.is_none() || self.found.high.is_none()
+    }
+}
+
+/// What a fit is shown as.
+pub(super) struct Shown<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) fit: &'a Fit,
+    pub(super) covariance: DMatrix<f64>,
+    /// What its estimates are.
+    pub(super) kind: EstimateKind,
+    /// What the estimates with two limits are, if they are not those of the fit.
+    pub(super) inner: Option<EstimateKind>,
+    /// Of each parameter that was tested what was found.
+    pub(super) tested: &'a [Option<Tested>],
+    pub(super) critical: f64,
+}
+
+/// The p-value of a chi-square statistic.
+pub(super) fn p_value(statistic: f64, degrees: usize) -> f64 {
+    ChiSquared::new(degrees as f64).map_or(1.0, |law| law.sf(statistic.max(0.0)))
+}
+
+/// The tested parameters: all but thresholds and spreads.
+pub(super) fn tested_parameters(problem: &Problem<'_>) -> Vec<usize> {
+    let p = problem.data.design.len();
+    let indices = problem.starts.iter().enumerate().filter(|(index, _)| problem.kernel.of_predictors(*index));
+    indices.flat_map(|(_, &start)| start..start + p).collect()
+}
+
+impl Shown<'_> {
+    /// What a fit says, coefficient by coefficient and on average.
+    pub(super) fn told(self, model: &Model, tables: &[f64]) -> Regression {
+        let coefficients = self.coefficients(model);
+        let averages = Averages::new(self.problem, &self.fit.theta, tables, &self.covariance, &model.categories);
+        let (shares, effects) = (averages.shares(), averages.effects());
+        let kept = coefficients.len();
+        Regression {
+            coefficients,
+            covariance: self.covariance.view((0, 0), (kept, kept)).into_owned(),
+            method: Method::MaximumLikelihood,
+            log_likelihood: Some(self.fit.sums.value),
+            null_log_likelihood: None,
+            converged: self.fit.converged,
+            boundary: false,
+            assumption: None,
+            hausman: None,
+            ignoring: None,
+            residual_deviation: None,
+            shares,
+            effects,
+            naive: None,
+            named: false,
+            standardized: Vec::new(),
+            responses: 0,
+            distinct: 0,
+        }
+    }
+
+    /// The coefficients; the spread of a number is none.
+    fn coefficients(&self, model: &Model) -> Vec<Coefficient> {
+        let problem = self.problem;
+        let directly = directly_asked(problem, self.fit);
+        let mut coefficients = Vec::new();
+        for (index, &start) in problem.starts.iter().enumerate() {
+            let category = problem.kernel.category(index).and_then(|code| model.categories.get(code));
+            if problem.kernel == Kernel::Normal && index == 1 {
+                continue;
+            }
+            if !problem.kernel.of_predictors(index) {
+                let next = model.categories.get(index + 1);
+                let between = category.zip(next).map(|(low, high)| format!("{low}|{high}"));
+                coefficients.push(self.coefficient(start, THRESHOLD, between, directly.as_deref()));
+                continue;
+            }
+            for (column, term) in problem.data.design.names().enumerate() {
+                coefficients.push(self.coefficient(start + column, term, category.cloned(), directly.as_deref()));
+            }
+        }
+        coefficients
+    }
+
+    fn coefficient(&self, at: usize, term: &str, category: Option<String>, directly: Option<&[f64]>) -> Coefficient {
+        let (value, variance) = (self.fit.theta[at], self.covariance[(at, at)].max(0.0));
+        let tested = self.tested.get(at).copied().flatten();
+        let open = tested.is_some_and(|tested| tested.is_open());
+        let inner = self.inner.zip(tested).filter(|_| !open);
+        let error = inner.map_or(variance.sqrt(), |(_, tested)| tested.found.error);
+        let reach = self.critical.sqrt() * error;
+        let effect = directly.map(|direct| error * error / direct[at]).filter(|ratio| ratio.is_finite() && !open);
+        Coefficient {
+            term: term.to_owned(),
+            category,
+            estimate: inner.map_or(value, |(_, tested)| tested.found.best),
+            kind: inner.map_or(self.kind, |(kind, _)| kind),
+            standard_error: Some(error).filter(|error| !open && error.is_finite()),
+            low: tested.map_or(Some(value - reach), |tested| tested.found.low),
+            high: tested.map_or(Some(value + reach), |tested| tested.found.high),
+            statistic: tested.map(|tested| tested.found.statistic.max(0.0)),
+            p_value: tested.map(|tested| p_value(tested.found.statistic, 1)),
+            test: tested.map_or(Test::Wald, |tested| tested.test),
+            gap: tested.is_some_and(|tested| tested.gap),
+            design_effect: effect,
+        }
+    }
+}
+
+/// The variances of the coefficients if the same people had been asked directly.
+fn directly_asked(problem: &Problem<'_>, fit: &Fit) -> Option<Vec<f64>> {
+    let free: Vec<usize> = (0..problem.own).collect();
+    let inverse = Solver::new(&fit.sums.complete, problem.parameters, &free)?.inverse();
+    let scale = match problem.kernel {
+        Kernel::LeastSquares => -2.0 * fit.sums.value / problem.data.total,
+        _ => 1.0,
+    };
+    Some(inverse.diagonal().iter().map(|variance| scale * variance).collect())
+}

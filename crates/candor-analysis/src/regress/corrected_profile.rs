@@ -1,0 +1,225 @@
+//! The corrected score's statistic of a coefficient, at every value that is tried for it.
+//!
+//! Its variance is that of the model with this value: `sum_h U(h) sum_y f(y | h) v(y, h)`, where `v(t)` is the mean square of the projected score over
+//! all answers that the truth `t` can lead to. It assumes nothing of how the predictors are distributed, and does not grow with the very cell
+//! that is tested.
+
+use nalgebra::DVector;
+
+use super::RegressError;
+use super::expected::Everything;
+use super::fit::{maximise_penalised, solve_for_score};
+use super::likelihood_profile::Drawn;
+use super::penalty::Penalty;
+use super::problem::Problem;
+use super::projection::{Projection, Triangle, root_rows};
+use super::solve::Solver;
+use super::sums::mirror;
+use super::variance::score_covariance;
+use super::walk::{Point, Profile};
+
+/// A variance below this share of that of the positive parts of the tables is rounding, or worse.
+const TOO_SMALL: f64 = 1e-3;
+
+/// The penalized likelihood that stands in where the others have no solution.
+pub(super) struct StandIn<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) penalty: Penalty,
+    /// A finite fit of it.
+    pub(super) theta: Vec<f64>,
+}
+
+/// The statistic of one coefficient of the corrected score.
+pub(super) struct CorrectedProfile<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) tables: &'a [f64],
+    pub(super) everything: Option<&'a Everything>,
+    pub(super) drawn: Drawn,
+    pub(super) stand_in: Option<&'a StandIn<'a>>,
+    pub(super) tested: usize,
+    pub(super) free: Vec<usize>,
+}
+
+impl CorrectedProfile<'_> {
+    /// The statistic at parameters.
+    pub(super) fn point(&self, theta: Vec<f64>) -> Result<Point, RegressError> {
+        let gradient = self.problem.corrected(&theta, self.tables).gradient;
+        let Projection { weights, information } = self.projection(&theta);
+        let score: f64 = weights.iter().zip(&gradient).map(|(w, u)| w * u).sum();
+        let variance = self.variance(&theta, &weights)?;
+        Ok(Point {
+            at: theta[self.tested],
+            root: if variance > 0.0 { score / variance.sqrt() } else { 0.0 },
+            theta,
+            follows: weights,
+            error: variance.max(0.0).sqrt() / information,
+            value: None,
+        })
+    }
+
+    /// The others with the coefficient at a value: a solution near one, or else those of the stand-in.
+    fn others(&self, value: f64, near: &Point) -> Vec<f64> {
+        let by = value - near.at;
+        let mut followed: Vec<f64> = near.theta.iter().zip(&near.follows).map(|(t, w)| t + by * w).collect();
+        followed[self.tested] = value;
+        let mut kept = near.theta.clone();
+        kept[self.tested] = value;
+        let solved = [&followed, &kept]
+            .into_iter()
+            .find_map(|start| solve_for_score(self.problem, self.tables, start, &self.free));
+        match (solved, self.stand_in) {
+            (Some(fit), _) => fit.theta,
+            (None, None) => kept,
+            (None, Some(other)) => {
+                let mut start = other.theta.clone();
+                start[self.tested] = value;
+                let free: Vec<usize> = (0..other.problem.parameters).filter(|&at| at != self.tested).collect();
+                let mut theta = maximise_penalised(other.problem, &start, &free, &other.penalty).theta;
+                theta.truncate(self.problem.parameters);
+                theta
+            }
+        }
+    }
+
+    /// Shows for every group and combination of hidden predictors its estimated number, and the information of one of its people.
+    fn each_square(&self, theta: &[f64], mut see: impl FnMut(f64, &[f64], &[f64])) {
+        let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
+        let (combinations, cells) = (data.hidden.len(), data.cells());
+        let (mut number, mut square) = (0, vec![0.0; m * m]);
+        self.problem.each_law(theta, |_, law| {
+            let table = &self.tables[number * cells..][..cells];
+            for hidden in 0..combinations {
+                square.fill(0.0);
+                let mut people = 0.0;
+                for truth in (0..data.outcomes).map(|outcome| outcome * combinations + hidden) {
+                    people += table[truth];
+                    let (share, own) = (law.log[truth].exp(), &law.gradient[truth * m..][..m]);
+                    if share > 0.0 {
+                        (0..m * m).for_each(|at| square[at] += share * own[at / m] * own[at % m]);
+                    }
+                }
+                see(people, &square, &law.x[hidden * p..][..p]);
+            }
+            number += 1;
+        });
+    }
+
+    fn projection(&self, theta: &[f64]) -> Projection {
+        let (n, m) = (self.problem.parameters, self.problem.kernel.indices());
+        let (mut signed, mut negative) = (vec![0.0; n * n], false);
+        let mut triangle = Triangle::new(n, self.tested);
+        self.each_square(theta, |people, square, x| {
+            negative |= people < 0.0;
+            let weighted: Vec<f64> = square.iter().map(|s| people * s).collect();
+            self.problem.add_in_indices(&mut signed, &weighted, x);
+            for row in root_rows(square, m).iter().filter(|_| people > 0.0) {
+                let row = self.problem.in_parameters(row, x);
+                triangle.add(|at| people.sqrt() * row[at]);
+            }
+        });
+        if !negative {
+            return triangle.projection();
+        }
+        mirror(&mut signed, n);
+        self.by_matrix(&signed).unwrap_or_else(|| triangle.projection())
+    }
+
+    fn by_matrix(&self, matrix: &[f64]) -> Option<Projection> {
+        let n = self.problem.parameters;
+        let column: Vec<f64> = self.free.iter().map(|&i| matrix[i * n + self.tested]).collect();
+        let taken = if self.free.is_empty() { Vec::new() } else { Solver::new(matrix, n, &self.free)?.solve(&column) };
+        let inside: f64 = taken.iter().zip(&column).map(|(a, b)| a * b).sum();
+        let information = matrix[self.tested * n + self.tested] - inside;
+        let mut weights = vec![0.0; n];
+        weights[self.tested] = 1.0;
+        self.free.iter().zip(taken).for_each(|(&i, by)| weights[i] = -by);
+        (information > 0.0).then_some(Projection { weights, information })
+    }
+
+    fn variance(&self, theta: &[f64], weights: &[f64]) -> Result<f64, RegressError> {
+        let direction = DVector::from_column_slice(weights);
+        let scatter = || -> Result<f64, RegressError> {
+            Ok(direction.dot(&(score_covariance(self.problem, theta, None)? * &direction)))
+        };
+        let by_model =
+            self.everything.filter(|_| self.drawn != Drawn::Design).map(|all| self.by_model(all, theta, weights));
+        match (by_model, self.drawn) {
+            (Some(variance), Drawn::Simple) => Ok(variance),
+            (Some(variance), _) => Ok(variance.max(scatter()?)),
+            (None, _) => scatter(),
+        }
+    }
+
+    /// The variance of the projected score where the model holds with these parameters.
+    fn by_model(&self, all: &Everything, theta: &[f64], weights: &[f64]) -> f64 {
+        let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
+        let (combinations, cells) = (data.hidden.len(), data.cells());
+        let (mut signed, mut positive) = (0.0, 0.0);
+        let (mut scores, mut squares, mut people) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; combinations]);
+        self.problem.each_law(theta, |group, law| {
+            for hidden in 0..combinations {
+                let along = self.problem.along(weights, &law.x[hidden * p..][..p]);
+                for truth in (0..data.outcomes).map(|outcome| outcome * combinations + hidden) {
+                    let own = &law.gradient[truth * m..][..m];
+                    let possible = law.log[truth] > f64::NEG_INFINITY;
+                    scores[truth] = if possible { own.iter().zip(&along).map(|(g, a)| g * a).sum() } else { 0.0 };
+                }
+            }
+            squares.fill(0.0);
+            for (probabilities, unbiased) in all.probabilities.iter().zip(&all.unbiased) {
+                let score: f64 = unbiased.iter().zip(&scores).map(|(u, s)| u * s).sum();
+                squares.iter_mut().zip(probabilities).for_each(|(sum, p)| *sum += p * score * score);
+            }
+            people.fill(0.0);
+            for case in &data.cases[group.cases.clone()] {
+                let own = data.unbiased(case).iter().enumerate();
+                own.for_each(|(truth, u)| people[truth % combinations] += case.square * u);
+            }
+            for (truth, square) in squares.iter().enumerate() {
+                let own = people[truth % combinations];
+                let part = law.log[truth].exp() * square;
+                signed += own * part;
+                positive += own.max(0.0) * part;
+            }
+        });
+        if signed > TOO_SMALL * positive { signed } else { positive }
+    }
+}
+
+impl Profile for CorrectedProfile<'_> {
+    fn at(&self, value: f64, near: &Point) -> Result<Point, RegressError> {
+        self.point(self.others(value, near))
+    }
+
+    fn restart(&self, _: &Point) -> Result<Option<Point>, RegressError> {
+        Ok(None)
+    }
+}
+
+/// Where the corrected score of a coefficient is zero between two values, or the end that it points to.
+pub(super) fn best_value(
+    profile: &CorrectedProfile<'_>,
+    near: &Point,
+    low: f64,
+    high: f64,
+) -> Result<Point, RegressError> {
+    let (mut left, mut right) = (profile.at(low, near)?, profile.at(high, near)?);
+    if left.root <= 0.0 {
+        return Ok(left);
+    }
+    if right.root >= 0.0 {
+        return Ok(right);
+    }
+    for _ in 0..80 {
+        let middle = profile.at(0.5 * (left.at + right.at), &left)?;
+        if middle.root > 0.0 {
+            left = middle
+        } else {
+            right = middle
+        }
+        if right.at - left.at < 1e-9 * (1.0 + right.at.abs()) {
+            break;
+        }
+    }
+    Ok(left)
+}

@@ -1,0 +1,74 @@
+//! The set of values of a coefficient of a linear model that its corrected score does not reject: Fieller's.
+//!
+//! The projected score of "the coefficient is B" is `u - B v`, so the set is where
+//! `(u - B v)^2 <= z^2 (c_uu - 2 B c_uv + B^2 c_vv)`.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::RegressError;
+use super::likelihood_profile::Drawn;
+use super::problem::Problem;
+use super::variance::score_covariance;
+use super::walk::Found;
+
+/// What is known of a coefficient, and whether the set is everything but a gap.
+pub(super) fn fieller(
+    problem: &Problem<'_>,
+    tables: &[f64],
+    tested: usize,
+    critical: f64,
+    drawn: Drawn,
+) -> Result<Option<(Found, bool)>, RegressError> {
+    let n = problem.parameters;
+    let sums = problem.corrected(&vec![0.0; n], tables);
+    let matrix = DMatrix::from_column_slice(n, n, &sums.complete);
+    let free: Vec<usize> = (0..n).filter(|&at| at != tested).collect();
+    // The others at B = 0, and by how much they change with B.
+    let part = |i: usize, j: usize| matrix[(free[i], free[j])];
+    let inside = DMatrix::from_fn(free.len(), free.len(), part).lu();
+    let right = DVector::from_iterator(free.len(), free.iter().map(|&i| sums.gradient[i]));
+    let column = DVector::from_iterator(free.len(), free.iter().map(|&i| matrix[(i, tested)]));
+    let (Some(constant), Some(slope)) = (inside.solve(&right), inside.solve(&column)) else { return Ok(None) };
+    let at = |value: f64| {
+        let mut theta = vec![0.0; n];
+        theta[tested] = value;
+        free.iter().enumerate().for_each(|(i, &parameter)| theta[parameter] = constant[i] - value * slope[i]);
+        theta
+    };
+    let mut weights = DVector::zeros(n);
+    weights[tested] = 1.0;
+    free.iter().enumerate().for_each(|(i, &parameter)| weights[parameter] = -slope[i]);
+    let variance = |value: f64| spread(problem, &at(value), &weights, drawn);
+    let (zero, up, down) = (variance(0.0)?, variance(1.0)?, variance(-1.0)?);
+    let u = weights.dot(&DVector::from_column_slice(&problem.corrected(&at(0.0), tables).gradient));
+    let v = u - weights.dot(&DVector::from_column_slice(&problem.corrected(&at(1.0), tables).gradient));
+    let (c_vv, c_uv) = (0.5 * (up + down) - zero, 0.25 * (down - up));
+    if v == 0.0 || zero <= 0.0 {
+        return Ok(None);
+    }
+    let best = u / v;
+    let (a, b, c) = (v * v - critical * c_vv, u * v - critical * c_uv, u * u - critical * zero);
+    let discriminant = b * b - a * c;
+    let error = (zero - 2.0 * best * c_uv + best * best * c_vv).max(0.0).sqrt() / v.abs();
+    let mut found = Found { best, error, low: None, high: None, statistic: u * u / zero };
+    if a > 0.0 {
+        let root = discriminant.max(0.0).sqrt();
+        (found.low, found.high) = (Some((b - root) / a), Some((b + root) / a));
+    }
+    Ok(Some((found, a <= 0.0 && discriminant > 0.0)))
+}
+
+/// The variance of the projected score: how it scatters about its mean, or as the design says.
+fn spread(problem: &Problem<'_>, theta: &[f64], weights: &DVector<f64>, drawn: Drawn) -> Result<f64, RegressError> {
+    if drawn == Drawn::Design {
+        return Ok(weights.dot(&(score_covariance(problem, theta, None)? * weights)));
+    }
+    let (mut sum, mut squares, mut people) = (0.0, 0.0, 0.0);
+    problem.each_score(theta, true, |case, score| {
+        let own: f64 = score.iter().zip(weights.iter()).map(|(s, w)| s * w).sum();
+        sum += case.weight * own;
+        squares += case.square * own * own;
+        people += case.count;
+    });
+    Ok((squares - sum * sum / people) * people / (people - 1.0).max(1.0))
+}

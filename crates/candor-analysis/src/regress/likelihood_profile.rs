@@ -1,0 +1,150 @@
+//! The score statistic of a coefficient of the likelihood, at every value that is tried for it.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::RegressError;
+use super::expected::{Everything, Possible, projected, projected_with_law, weighted_variance};
+use super::fit::{Fit, maximise_for_score, maximise_penalised};
+use super::penalty::Penalty;
+use super::problem::Problem;
+use super::projection::Projection;
+use super::solve::Solver;
+use super::variance::score_covariance;
+use super::walk::{Point, Profile};
+
+/// What the information is taken from.
+#[derive(Clone, Copy)]
+pub(super) enum Information<'a> {
+    /// All answers about a hidden response.
+    Response(&'a Possible),
+    /// All answers about everything hidden.
+    Everything(&'a Everything),
+    /// The answers that were given.
+    Observed,
+}
+
+/// How respondents were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drawn {
+    /// Independently of one another, with equal weights.
+    Simple,
+    /// Independently, with weights.
+    Weighted,
+    /// With clusters, strata, finite populations or margins.
+    Design,
+}
+
+impl Drawn {
+    /// How the respondents of a problem were drawn.
+    pub(super) fn of(problem: &Problem<'_>) -> Drawn {
+        let data = problem.data;
+        match (data.labels != [0, 0] || !data.fpc.is_empty() || data.calibration.is_some(), data.weighted) {
+            (true, _) => Drawn::Design,
+            (_, true) => Drawn::Weighted,
+            _ => Drawn::Simple,
+        }
+    }
+}
+
+/// The statistic of one coefficient of a likelihood.
+pub(super) struct LikelihoodProfile<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) information: Information<'a>,
+    pub(super) drawn: Drawn,
+    /// Keeps the others finite.
+    pub(super) ridge: &'a Penalty,
+    pub(super) tested: usize,
+    pub(super) free: Vec<usize>,
+    /// Whether there is so much data that one search is enough.
+    pub(super) much: bool,
+}
+
+impl LikelihoodProfile<'_> {
+    /// A fit, with the ridge, and with the coefficient where it is.
+    pub(super) fn point(&self, fit: &Fit) -> Result<Point, RegressError> {
+        let Projection { weights, information } = self.projection(fit);
+        let slope = |(at, u): (usize, &f64)| u + self.ridge.slope(&fit.theta, at);
+        let gradient = fit.sums.gradient.iter().enumerate().map(slope);
+        let score: f64 = weights.iter().zip(gradient).map(|(w, u)| w * u).sum();
+        let variance = self.variance(fit, &weights, information)?;
+        Ok(Point {
+            at: fit.theta[self.tested],
+            root: if variance > 0.0 { score / variance.sqrt() } else { 0.0 },
+            theta: fit.theta.clone(),
+            follows: weights,
+            error: variance.max(0.0).sqrt() / information,
+            value: Some(fit.sums.value + self.ridge.taken(&fit.theta)),
+        })
+    }
+
+    fn projection(&self, fit: &Fit) -> Projection {
+        match self.information {
+            Information::Response(possible) => projected(self.problem, possible, &fit.theta, self.tested),
+            Information::Everything(all) => projected_with_law(self.problem, all, &fit.theta, self.tested),
+            Information::Observed => {
+                let matrices = [&fit.sums.observed, &fit.sums.scores, &fit.sums.complete];
+                let found = matrices.into_iter().find_map(|matrix| self.by_matrix(matrix));
+                found.unwrap_or_else(|| self.alone())
+            }
+        }
+    }
+
+    fn by_matrix(&self, matrix: &[f64]) -> Option<Projection> {
+        let n = self.problem.parameters;
+        let column: Vec<f64> = self.free.iter().map(|&i| matrix[i * n + self.tested]).collect();
+        let taken = if self.free.is_empty() { Vec::new() } else { Solver::new(matrix, n, &self.free)?.solve(&column) };
+        let inside: f64 = taken.iter().zip(&column).map(|(a, b)| a * b).sum();
+        let information = matrix[self.tested * n + self.tested] - inside;
+        let mut weights = vec![0.0; n];
+        weights[self.tested] = 1.0;
+        self.free.iter().zip(taken).for_each(|(&i, by)| weights[i] = -by);
+        (information > 0.0).then_some(Projection { weights, information })
+    }
+
+    /// Without a projection.
+    fn alone(&self) -> Projection {
+        let mut weights = vec![0.0; self.problem.parameters];
+        weights[self.tested] = 1.0;
+        Projection { weights, information: 0.0 }
+    }
+
+    /// The variance of the projected score.
+    fn variance(&self, fit: &Fit, weights: &[f64], information: f64) -> Result<f64, RegressError> {
+        let n = weights.len();
+        let direction = DVector::from_column_slice(weights);
+        let form = |matrix: &DMatrix<f64>| direction.dot(&(matrix * &direction));
+        let scatter = || form(&DMatrix::from_column_slice(n, n, &fit.sums.scores));
+        Ok(match (self.drawn, self.information) {
+            (Drawn::Simple, _) => information,
+            (Drawn::Weighted, Information::Response(possible)) => {
+                weighted_variance(self.problem, possible, &fit.theta, weights).max(scatter())
+            }
+            (Drawn::Weighted, _) => scatter(),
+            (Drawn::Design, _) => form(&score_covariance(self.problem, &fit.theta, Some(&fit.sums))?),
+        })
+    }
+}
+
+impl Profile for LikelihoodProfile<'_> {
+    fn at(&self, value: f64, near: &Point) -> Result<Point, RegressError> {
+        let by = value - near.at;
+        let mut followed: Vec<f64> = near.theta.iter().zip(&near.follows).map(|(t, w)| t + by * w).collect();
+        followed[self.tested] = value;
+        let mut fit = maximise_for_score(self.problem, &followed, &self.free, self.ridge);
+        if !self.much || !fit.converged {
+            let mut kept = near.theta.clone();
+            kept[self.tested] = value;
+            let other = maximise_for_score(self.problem, &kept, &self.free, self.ridge);
+            if !fit.sums.value.is_finite() || other.sums.value > fit.sums.value {
+                fit = other;
+            }
+        }
+        self.point(&fit)
+    }
+
+    fn restart(&self, near: &Point) -> Result<Option<Point>, RegressError> {
+        let all: Vec<usize> = (0..self.problem.parameters).collect();
+        let fit = maximise_penalised(self.problem, &near.theta, &all, self.ridge);
+        self.point(&fit).map(Some)
+    }
+}

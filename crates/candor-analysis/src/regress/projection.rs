@@ -1,0 +1,126 @@
+//! The score of one parameter less its projection on those of all others, from rows `a` with `information = sum a a'`.
+//!
+//! Orthogonal transformations of the rows keep what normal equations lose where some shares run to 0 or 1.
+
+use nalgebra::DMatrix;
+
+/// Part of a column that the columns before it do not tell, relative to it, below which it is rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// A direction in the space of all parameters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Projection {
+    /// 1 at the tested parameter, and how the others follow it.
+    pub(super) weights: Vec<f64>,
+    /// The information about the tested parameter that the others leave.
+    pub(super) information: f64,
+}
+
+/// Rows, reduced to a triangle as they come.
+pub(super) struct Triangle {
+    /// The parameters, the tested one last.
+    order: Vec<usize>,
+    held: DMatrix<f64>,
+    rows: usize,
+    squares: Vec<f64>,
+}
+
+impl Triangle {
+    /// Without rows yet.
+    pub(super) fn new(parameters: usize, tested: usize) -> Triangle {
+        let order: Vec<usize> = (0..parameters).filter(|&at| at != tested).chain([tested]).collect();
+        let held = DMatrix::zeros(3 * parameters + 32, parameters);
+        Triangle { order, held, rows: 0, squares: vec![0.0; parameters] }
+    }
+
+    /// Adds a row: the value of each parameter.
+    pub(super) fn add(&mut self, row: impl Fn(usize) -> f64) {
+        if self.rows == self.held.nrows() {
+            self.reduce();
+        }
+        for (column, &parameter) in self.order.iter().enumerate() {
+            let value = row(parameter);
+            self.held[(self.rows, column)] = value;
+            self.squares[column] += value * value;
+        }
+        self.rows += 1;
+    }
+
+    fn reduce(&mut self) {
+        let triangle = self.held.rows(0, self.rows).into_owned().qr().unpack_r();
+        self.held.fill(0.0);
+        self.held.view_mut((0, 0), triangle.shape()).copy_from(&triangle);
+        self.rows = triangle.nrows();
+    }
+
+    /// The projection.
+    pub(super) fn projection(mut self) -> Projection {
+        self.reduce();
+        let last = self.order.len() - 1;
+        let entry = |i: usize, j: usize| if i < self.rows { self.held[(i, j)] } else { 0.0 };
+        let mut weights = vec![0.0; last + 1];
+        weights[self.order[last]] = 1.0;
+        for i in (0..last).rev() {
+            let known: f64 = (i + 1..=last).map(|j| entry(i, j) * weights[self.order[j]]).sum();
+            let pivot = entry(i, i);
+            if pivot.abs() > ROUNDING * self.squares[i].sqrt() {
+                weights[self.order[i]] = -known / pivot;
+            }
+        }
+        Projection { weights, information: entry(last, last).powi(2) }
+    }
+}
+
+/// Rows `a` of a positive semidefinite matrix of this size with `matrix = sum a a'`.
+pub(super) fn root_rows(matrix: &[f64], m: usize) -> Vec<Vec<f64>> {
+    let mut left = matrix.to_vec();
+    let mut rows = Vec::with_capacity(m);
+    for k in 0..m {
+        let pivot = left[k * m + k];
+        if pivot <= 0.0 || pivot <= 1e-14 * matrix[k * m + k] {
+            continue;
+        }
+        let row: Vec<f64> = (0..m).map(|j| if j < k { 0.0 } else { left[k * m + j] / pivot.sqrt() }).collect();
+        for i in k..m {
+            (k..m).for_each(|j| left[i * m + j] -= row[i] * row[j]);
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn projection_is_that_of_normal_equations() {
+        let rows = [[1.0, 0.5, 2.0], [0.3, -1.0, 0.7], [2.0, 0.1, -0.4], [0.5, 0.5, 0.1]];
+        let mut triangle = Triangle::new(3, 1);
+        (0..50).for_each(|time| rows.iter().for_each(|row| triangle.add(|at| row[at] * f64::from(1 + time % 3))));
+        let found = triangle.projection();
+        let gram = |i: usize, j: usize| -> f64 {
+            let factor: f64 = (0..50).map(|time| f64::from(1 + time % 3).powi(2)).sum();
+            factor * rows.iter().map(|row| row[i] * row[j]).sum::<f64>()
+        };
+        let matrix = DMatrix::from_fn(3, 3, gram);
+        let inverse = matrix.try_inverse().unwrap();
+        assert!((found.information * inverse[(1, 1)] - 1.0).abs() < 1e-12);
+        for at in 0..3 {
+            assert!((found.weights[at] - inverse[(at, 1)] / inverse[(1, 1)]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn root_rows_give_their_matrix() {
+        let matrix = [4.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 9.0];
+        let rows = root_rows(&matrix, 3);
+        assert_eq!(rows.len(), 2);
+        for i in 0..3 {
+            for j in 0..3 {
+                let sum: f64 = rows.iter().map(|row| row[i] * row[j]).sum();
+                assert!((sum - matrix[i * 3 + j]).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One statistic for p-values and intervals, and fits that always exist: golden numbers (tests/golden/inference/README.md) and properties.
+
+use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor::plan::{Block, Plan};
+use candor::randomize::AnswerColumn;
+use candor::schema::{Attribute, Schema};
+use candor_analysis::regress::{
+    Batch, Coefficient, EstimateKind, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression,
+    Sample, Test, regress,
+};
+use candor_analysis::tally::Codes;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn file(name: &str) -> String {
+    let path = format!("{}/tests/golden/inference/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn golden(name: &str) -> Value {
+    serde_json::from_str(&file(name)).unwrap()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn labels(n: usize) -> Vec<String> {
+    (0..n).map(|code| code.to_string()).collect()
+}
+
+/// A device of `k` categories that tells the truth with probability `truth`, else says any.
+fn device(k: usize, truth: f64) -> Channel {
+    let weight = |share: f64| (share * (1u64 << 52) as f64) as u64;
+    let parts = vec![
+        Part { set: PatternSet::no_miss(), weight: weight(truth) },
+        Part { set: PatternSet::All, weight: weight(1.0 - truth) },
+    ];
+    Channel::Pattern(Pattern::new(vec![Axis { categories: k, answer: 1 }], parts).unwrap())
+}
+
+/// A hidden `y` and a public `x`.
+fn one(k: usize, truth: f64, groups: usize) -> Plan {
+    let attributes = vec![Attribute::new("y", labels(k)).unwrap(), Attribute::new_public("x", labels(groups)).unwrap()];
+    Plan::new(Schema::new(attributes).unwrap(), vec![Block::new(vec![0], device(k, truth))]).unwrap()
+}
+
+fn fit(plan: &Plan, formula: &str, columns: &[Vec<u16>], numeric: &[Vec<f64>], method: Option<Method>) -> Regression {
+    fit_family(plan, formula, None, columns, numeric, method)
+}
+
+fn fit_family(
+    plan: &Plan,
+    formula: &str,
+    family: Option<Family>,
+    columns: &[Vec<u16>],
+    numeric: &[Vec<f64>],
+    method: Option<Method>,
+) -> Regression {
+    let options = ModelOptions { family, ..ModelOptions::default() };
+    let model = Model::new(plan, &formula.parse::<Formula>().unwrap(), &options).unwrap();
+    let mut rows = ModelRows::new(Layout::new(plan, &model).unwrap());
+    let codes: Vec<AnswerColumn> = columns.iter().map(|column| AnswerColumn::One(column.clone())).collect();
+    let codes: Vec<Codes<'_>> = codes.iter().map(Codes::from).collect();
+    let n = columns[0].len();
+    rows.add(&Batch { columns: &codes, numbers: numeric, weights: None, sample: Sample::default(), rows: n });
+    regress(&model, &rows, method, false).unwrap()
+}
+
+/// Answers and groups from counts of answers by group.
+fn repeated(counts: &[Vec<f64>]) -> Vec<Vec<u16>> {
+    let mut columns = vec![Vec::new(), Vec::new()];
+    for (group, counts) in counts.iter().enumerate() {
+        for (answer, &count) in counts.iter().enumerate() {
+            columns[0].extend(vec![answer as u16; count as usize]);
+            columns[1].extend(vec![group as u16; count as usize]);
+        }
+    }
+    columns
+}
+
+fn table(value: &Value) -> Vec<Vec<f64>> {
+    value.as_array().unwrap().iter().map(numbers).collect()
+}
+
+fn close(name: &str, found: f64, expected: f64, tolerance: f64) {
+    let scale = expected.abs().max(1.0);
+    assert!((found - expected).abs() < tolerance * scale, "{name}: {found}, expected {expected}");
+}
+
+fn limit(name: &str, found: Option<f64>, expected: &Value, tolerance: f64) {
+    match (found, expected.as_f64()) {
+        (Some(found), Some(expected)) => close(name, found, expected, tolerance),
+        (found, expected) => assert_eq!(found, expected, "{name}"),
+    }
+}
+
+#[test]
+fn two_group_intervals_are_golden() {
+    let corrected = golden("golden_corrected.json");
+    for case in golden("golden_two_groups.json")["two_groups"].as_array().unwrap() {
+        let plan = one(2, case["c"].as_f64().unwrap(), 2);
+        let columns = repeated(&table(&case["no_yes"]));
+        let name = case["no_yes"].to_string();
+        let found = fit(&plan, "y ~ x", &columns, &[], None);
+        let x = &found.coefficients[1];
+        println!("{name}: {x:?}");
+        let better = corrected["two_groups"].as_array().unwrap();
+        let better = better.iter().find(|other| other["no_yes"] == case["no_yes"]);
+        let finite = case["interval"][1].is_number();
+        let tolerance = if finite { 1e-5 } else { 1e-3 };
+        let low = better.map_or(&case["interval"][0], |better| &better["low"]);
+        limit(&name, x.low, low, tolerance);
+        limit(&name, x.high, &case["interval"][1], tolerance);
+        let statistic = better.map_or(&case["S_zero"], |better| &better["S_star_zero"]).as_f64().unwrap();
+        close(&name, x.statistic.unwrap(), statistic, tolerance);
+        if finite {
+            close(&name, x.estimate, numbers(&case["ml"])[1], 1e-5);
+            assert_eq!(x.kind, EstimateKind::MaximumLikelihood);
+        } else {
+            close(&name, x.estimate, numbers(&case["logF11"])[1], 1e-5);
+            assert_eq!((x.kind, x.standard_error), (EstimateKind::Penalised, None));
+        }
+        let jeffreys = fit(&plan, "y ~ x", &columns, &[], Some(Method::Jeffreys));
+        for (own, expected) in jeffreys.coefficients.iter().zip(numbers(&case["jeffreys"])) {
+            close(&format!("{name} jeffreys"), own.estimate, expected, 1e-5);
+        }
+    }
+}
+
+/// Columns of a file with a header; the first holds yes and no.
+fn csv(name: &str) -> (Vec<u16>, Vec<Vec<f64>>) {
+    let text = file(name);
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let y = rows.iter().map(|row| u16::from(row[0] == "yes")).collect();
+    (y, (1..rows[0].len()).map(|at| rows.iter().map(|row| row[at].parse().unwrap()).collect()).collect())
+}
+
+/// The share of truthful answers of a two-category device with this epsilon.
+fn truthful(epsilon: f64) -> f64 {
+    (epsilon.exp() - 1.0) / (epsilon.exp() + 1.0)
+}
+
+#[test]
+fn fits_exist_where_they_were_refused() {
+    let (y, public) = csv("boundary.csv");
+    let x: Vec<u16> = public[0].iter().map(|&x| x as u16).collect();
+    let found = fit(&one(2, truthful(1.609), 2), "y ~ x + z", &[y.clone(), x.clone()], &public[1..], None);
+    println!("{:?}", found.coefficients);
+    for (own, expected) in
+        found.coefficients[1..].iter().zip(golden("golden_corrected.json")["boundary_csv"].as_array().unwrap())
+    {
+        limit(&own.term, own.low, &expected["low"], 2e-3);
+        limit(&own.term, own.high, &expected["high"], 2e-3);
+        // Within 1%: some nuisance is at infinity, where the statistic jumps.
+        close(&own.term, own.statistic.unwrap(), expected["S_star_zero"].as_f64().unwrap(), 1e-2);
+    }
+    close("x", found.coefficients[1].estimate, 1.689537, 1e-5);
+    assert_eq!(found.coefficients[2].kind, EstimateKind::MaximumLikelihood);
+    close("z", found.coefficients[2].estimate, 1.15, 0.01);
+    let jeffreys = fit(&one(2, truthful(1.609), 2), "y ~ x + z", &[y, x], &public[1..], Some(Method::Jeffreys));
+    for (own, expected) in jeffreys.coefficients.iter().zip([-4.123867, 1.928223, 0.832343]) {
+        close("jeffreys", own.estimate, expected, 1e-5);
+    }
+    let (y, public) = csv("min.csv");
+    let x: Vec<u16> = public[0].iter().map(|&x| x as u16).collect();
+    let found = fit(&one(2, truthful(1.0986), 2), "y ~ x", &[y, x], &[], None);
+    let own = &found.coefficients[1];
+    println!("{own:?}");
+    close("min.csv", own.estimate, 1.64, 0.01);
+    close("min.csv", own.low.unwrap(), 0.710, 0.001);
+    assert_eq!(own.high, None);
+    close("min.csv", own.p_value.unwrap(), 0.0030, 1e-4);
+}
+
+/// Hidden `y` and `h`, answered together as one of four cells.
+fn joint(ratio: f64) -> Plan {
+    let off = 1.0 / (ratio + 3.0);
+    let column = |input: usize| (0..4).map(|output| if input == output { ratio * off } else { off }).collect();
+    let matrix = Matrix::rounded(vec![2, 2], labels(4), &(0..4).map(column).collect::<Vec<Vec<f64>>>()).unwrap();
+    let attributes = ["y", "h"].map(|name| Attribute::new(name, labels(2)).unwrap()).to_vec();
+    Plan::new(Schema::new(attributes).unwrap(), vec![Block::new(vec![0, 1], Channel::Matrix(matrix))]).unwrap()
+}
+
+#[test]
+fn hidden_predictor_intervals_are_golden() {
+    for case in golden("golden_engine.json")["hidden_predictor"].as_array().unwrap() {
+        let answers = numbers(&case["answers"]);
+        let column = (0u16..4).zip(&answers).flat_map(|(cell, &count)| vec![cell; count as usize]).collect();
+        let found = fit(&joint(20.0), "y ~ h", &[column], &[], None);
+        let own = &found.coefficients[1];
+        println!("{own:?}");
+        let name = case["answers"].to_string();
+        limit(&name, own.low, &case["interval"][0], 1e-5);
+        limit(&name, own.high, &case["interval"][1], 1e-3);
+        close(&name, own.p_value.unwrap(), case["p"].as_f64().unwrap(), 1e-4);
+        assert_eq!((own.kind, own.standard_error, own.test), (EstimateKind::Penalised, None, Test::Score));
+        for (own, expected) in found.coefficients.iter().zip(numbers(&case["logF11"])) {
+            if own.kind == EstimateKind::Penalised {
+                close(&name, own.estimate, expected, 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn factor_and_linear_intervals_are_golden() {
+    let all = golden("golden_engine.json");
+    let case = &all["factor"];
+    let found = fit(&one(2, case["c"].as_f64().unwrap(), 3), "y ~ x", &repeated(&table(&case["no_yes"])), &[], None);
+    for (own, expected) in found.coefficients[1..].iter().zip(case["coefs"].as_array().unwrap()) {
+        limit(&own.term, own.low, &expected["low"], 1e-5);
+        limit(&own.term, own.high, &expected["high"], 1e-5);
+        close(&own.term, own.p_value.unwrap(), expected["p"].as_f64().unwrap(), 1e-6);
+    }
+    let case = &all["linear_fieller"];
+    let answers: Vec<u16> = numbers(&case["answer"]).iter().map(|&a| a as u16).collect();
+    let public = vec![0; answers.len()];
+    // The device says the true category with this probability.
+    let plan = one(2, 2.0 * case["hit"].as_f64().unwrap() - 1.0, 2);
+    let columns = [numbers(&case["z"]), numbers(&case["y"])];
+    let found = fit(&plan, "outcome ~ y + z", &[answers, public], &columns, None);
+    let own = &found.coefficients[1];
+    println!("{own:?}");
+    close("estimate", own.estimate, numbers(&case["estimate"])[1], 1e-6);
+    close("low", own.low.unwrap(), numbers(&case["interval"])[0], 1e-5);
+    close("high", own.high.unwrap(), numbers(&case["interval"])[1], 1e-5);
+    assert_eq!(own.test, Test::Fieller);
+}
+
+/// p is below 0.05 exactly if the interval excludes 0, it is an interval that holds a value, and the estimate is a number.
+fn agree(name: &str, all: &[Coefficient]) {
+    for own in all.iter().filter(|own| own.p_value.is_some() && !own.gap) {
+        let excluded = own.low.is_some_and(|low| low > 0.0) || own.high.is_some_and(|high| high < 0.0);
+        let p = own.p_value.unwrap();
+        assert_eq!(p < 0.05, excluded, "{name}: {own:?}");
+        assert!(own.low.zip(own.high).is_none_or(|(low, high)| low < high), "{name}: {own:?}");
+        assert!(own.estimate.is_finite() && (0.0..=1.0).contains(&p), "{name}: {own:?}");
+        let open = own.low.is_none() || own.high.is_none();
+        assert!(own.standard_error.is_some() != open, "{name}: {own:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn p_values_and_intervals_agree(
+        yes in prop::collection::vec(0u32..60, 3),
+        method in prop::sample::select(vec![None, Some(Method::CorrectedScore), Some(Method::Jeffreys)]),
+        truth in 0.3f64..0.9,
+    ) {
+        let counts: Vec<Vec<f64>> = yes.iter().map(|&yes| vec![f64::from(60 - yes), f64::from(yes)]).collect();
+        let found = fit(&one(2, truth, 3), "y ~ x", &repeated(&counts), &[], method);
+        agree(&format!("{counts:?} {truth} {method:?}"), &found.coefficients);
+    }
+
+    #[test]
+    fn they_agree_for_several_categories_and_hidden_predictors(
+        cells in prop::collection::vec(1u32..40, 8),
+        method in prop::sample::select(vec![None, Some(Method::MaximumLikelihood)]),
+    ) {
+        let counts: Vec<Vec<f64>> = cells.chunks(4).map(|row| row.iter().map(|&n| f64::from(n)).collect()).collect();
+        for family in [Family::Multinomial, Family::Ordinal] {
+            let found = fit_family(&one(4, 0.6, 2), "y ~ x", Some(family), &repeated(&counts), &[], method);
+            agree(&format!("{counts:?} {family:?}"), &found.coefficients);
+        }
+        let column = (0u16..4).zip(&cells).flat_map(|(cell, &count)| vec![cell; 5 * count as usize]).collect();
+        let found = fit(&joint(12.0), "y ~ h", &[column], &[], method);
+        agree(&format!("{cells:?} hidden {method:?}"), &found.coefficients);
+    }
+}
