@@ -172,6 +172,8 @@ class Analysis:
         reference: Mapping[str, str] | None = None,
         standardize: bool | None = None,
         confidence: float | None = None,
+        where: str | None = None,
+        missing: str | None = None,
         weights: str | None = None,
         strata: str | None = None,
         sampling_clusters: str | None = None,
@@ -187,6 +189,7 @@ class Analysis:
         """A regression, corrected for the randomization of the response, of predictors, or of both.
 
         The model is written as ``"Income ~ Sex + age + Sex:age"``: of attributes of the plan and numeric columns that were kept.
+        People without an answer are left out unless `missing` is ``"category"``; `where` names a subpopulation.
         `weights`, `strata`, `sampling_clusters`, `fpc`, `replicates` and `calibrate` say how people were drawn, as in :meth:`estimate`.
 
         >>> import candor, polars
@@ -198,7 +201,7 @@ class Analysis:
         """
         options = written(
             family=family, method=method, reference=None if reference is None else list(reference.items()),
-            standardize=standardize, confidence=confidence, weights=weights, strata=strata,
+            standardize=standardize, confidence=confidence, where=where, missing=missing, weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
             calibrate=margins(calibrate), says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
         )  # fmt: skip

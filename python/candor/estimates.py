@@ -284,11 +284,19 @@ class Coefficient(Result):
     #: The response's category that it is about; of a threshold, those that it lies between.
     category: str | None
     estimate: float
-    standard_error: float
-    low: float
-    high: float
-    #: Of the score test that it is zero.
+    #: ``ml``, ``corrected`` or ``penalised``.
+    estimate_kind: str
+    #: None where a limit is missing.
+    standard_error: float | None
+    #: None: no limit.
+    low: float | None
+    high: float | None
+    #: Chi-square with one degree of freedom.
+    statistic: float | None
+    #: Of the hypothesis that it is zero; it agrees with the interval.
     p_value: float | None
+    #: ``score``, ``fieller``, ``wald-replicates`` or ``wald`` (thresholds).
+    test: str
     odds_ratio: float | None
     odds_ratio_low: float | None
     odds_ratio_high: float | None
@@ -312,15 +320,21 @@ class Regression(Result):
     #: ``ml``, ``jeffreys`` or ``corrected``.
     method: str
     respondents: int
+    #: Without those outside of the subpopulation and those without an answer.
+    people_modelled: float
+    #: Attributes of which people without an answer are left out.
+    left_out: list[str]
+    #: The condition of the subpopulation.
+    subpopulation: str | None
     #: How many of them differ in what the model sees.
     rows_: int
     #: How respondents were drawn and weighted, in words.
     design: str | None
-    #: What p-values are of: ``score`` tests, or ``wald`` (estimates over their errors) with replicate weights.
+    #: What p-values and limits come from: ``score``, ``fieller`` (linear models), or ``wald-replicates``.
     test: str
     confidence: float
     converged: bool
-    #: Whether the likelihood has no finite maximum: then it was penalised.
+    #: Whether the likelihood, or the corrected score, has no finite solution.
     boundary: bool
     log_likelihood: float | None
     null_log_likelihood: float | None

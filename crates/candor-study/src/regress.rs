@@ -6,8 +6,8 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
-    self, Average, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions,
-    ModelRows, regress_replicated_with, regress_with,
+    self, Average, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model,
+    ModelOptions, ModelRows, regress_replicated_with, regress_with,
 };
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
@@ -37,13 +37,15 @@ pub struct RegressOptions {
     pub show_naive: bool,
     /// What people say who ignore the device, if there may be some, and who alone does so, if not everybody alike.
     pub ignoring: Option<IgnoringOptions>,
+    /// What becomes of people without an answer: left out, or a category.
+    pub missing: Missing,
 }
 
 impl Default for RegressOptions {
     fn default() -> RegressOptions {
-        let (family, method, references) = (None, None, Vec::new());
+        let (family, method, references, missing) = (None, None, Vec::new(), Missing::LeaveOut);
         let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
-        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring }
+        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring, missing }
     }
 }
 
@@ -61,6 +63,12 @@ impl Choice for Method {
     const PARAMETER: &'static str = "method";
     const ALL: &'static [(&'static str, Method)] =
         &[("ml", Method::MaximumLikelihood), ("jeffreys", Method::Jeffreys), ("corrected", Method::CorrectedScore)];
+}
+
+impl Choice for Missing {
+    const PARAMETER: &'static str = "missing";
+    const ALL: &'static [(&'static str, Missing)] =
+        &[("leave-out", Missing::LeaveOut), ("category", Missing::Category)];
 }
 
 /// A model of a plan's responses, ready for them to be read.
@@ -97,9 +105,9 @@ impl Asked {
 pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked, StudyError> {
     check_confidence(options.confidence)?;
     let formula: Formula = text.parse()?;
-    let RegressOptions { family, standardize, .. } = *options;
+    let RegressOptions { family, standardize, missing, .. } = *options;
     let (references, ignoring) = (options.references.clone(), options.ignoring.clone());
-    let model = Model::new(plan, &formula, &ModelOptions { family, references, standardize, ignoring })?;
+    let model = Model::new(plan, &formula, &ModelOptions { family, references, standardize, ignoring, missing })?;
     let layout = Layout::new(plan, &model)?;
     Ok(Asked { text: text.to_owned(), model, layout })
 }
@@ -128,6 +136,8 @@ impl Rows {
     ) -> Result<Rows, TableError> {
         let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
         let layout = asked.layout.clone().with_margins(plan, &attributes);
+        let layout =
+            survey.condition().map_or(layout.clone(), |condition| layout.with_condition(plan, condition.clone()));
         let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, watch)?;
         let provenance = Provenance::of(read.simulation, read.unmarked);
         Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
@@ -164,6 +174,13 @@ pub struct Regression {
     pub method: &'static str,
     /// The number of responses.
     pub respondents: u64,
+    /// How many people the model is about, without those outside of the subpopulation and those without an answer; an estimate where randomized
+    /// answers tell who they are.
+    pub people_modelled: f64,
+    /// The attributes of which people without an answer are left out.
+    pub left_out: Vec<String>,
+    /// The condition of the subpopulation, if it is not everybody.
+    pub subpopulation: Option<String>,
     /// How many of them differ in what the model sees.
     pub rows: usize,
     /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
@@ -325,11 +342,9 @@ pub struct Standardized {
 /// Fits a model to responses that were read for it.
 ///
 /// # Errors
-/// If the method does not go with the model, columns tell one another, there is no solution, no weights agree with the margins, or the survey has a
-/// condition.
+/// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with the margins.
 pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
-    rows.survey.of_everybody()?;
     let (weighed, model) = (rows.weighed()?, &asked.model);
     let fitting = Fitting { method: options.method, naive: options.show_naive, confidence: options.confidence };
     let found = match rows.survey.replicates() {
@@ -349,6 +364,9 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         family: asked.model.family().called(),
         method: found.method.called(),
         respondents,
+        people_modelled: found.modelled,
+        left_out: asked.model.left_out().into_iter().map(|at| rows.schema.name(at).to_owned()).collect(),
+        subpopulation: rows.survey.condition_text().map(str::to_owned),
         rows: found.distinct,
         design: rows.survey.words_of_model(&rows.schema, rows.rows.replicates()),
         test,
@@ -391,7 +409,7 @@ fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
             odds_ratio_low: own.low.and_then(ratio),
             odds_ratio_high: own.high.and_then(ratio),
             design_effect: own.design_effect,
-            directly_asked: own.design_effect.map(|effect| found.responses as f64 / effect),
+            directly_asked: own.design_effect.map(|effect| found.modelled / effect),
             naive: found.naive.as_ref().and_then(|naive| naive.get(at).copied()),
         }
     };

@@ -199,10 +199,14 @@ impl Survey {
         }
     }
 
-    /// Refuses a condition, which regressions do not take.
-    pub(crate) fn of_everybody(&self) -> Result<(), StudyError> {
-        let message = "`where` and `model` do not go together: a model is about everybody; put what the condition is about into the model";
-        self.condition.as_ref().map_or(Ok(()), |_| Err(StudyError::Needs(message)))
+    /// The condition of a subpopulation.
+    pub(crate) fn condition(&self) -> Option<&Condition> {
+        self.condition.as_ref().map(|(_, condition)| condition)
+    }
+
+    /// The same as it was written.
+    pub(crate) fn condition_text(&self) -> Option<&str> {
+        self.condition.as_ref().map(|(text, _)| text.trim())
     }
 
     /// How replicate weights were made, if there are any.

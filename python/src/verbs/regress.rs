@@ -25,7 +25,7 @@ pub fn fit_regression(
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
     let asked = regress_options(&mut options)?;
-    let survey = SurveyWords::take(&mut options, None)?.survey(plan.0.schema())?;
+    let survey = SurveyWords::take(&mut options, Some("where"))?.survey(plan.0.schema())?;
     options.finish()?;
     let model = regress::model(&plan.0, model, &asked).map_err(Failure::from)?;
     run(py, progress, |watch| {
@@ -49,5 +49,6 @@ fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
         confidence: options.or("confidence", default.confidence)?,
         show_naive: options.or("show_naive", default.show_naive)?,
         ignoring: says.map(|says| IgnoringOptions { says, only }),
+        missing: options.chosen()?.unwrap_or(default.missing),
     })
 }

@@ -84,6 +84,10 @@ pub fn anticipate(
     layout: &Layout,
     people: &Anticipated,
 ) -> Result<(Method, Vec<Anticipation>), RegressError> {
+    if !model.left_out().is_empty() {
+        let message = "people without an answer are left out of this model; plan it with `missing category`, or without that category";
+        return Err(RegressError::Anticipated(message.to_owned()));
+    }
     let outcomes = model.categories.len().max(1);
     let truth = Truth::new(model, Kernel::new(model.family, outcomes, model.reference), people)?;
     let rows = truth.rows(layout, people)?;

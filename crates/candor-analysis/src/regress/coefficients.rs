@@ -88,6 +88,7 @@ impl Shown<'_> {
             named: false,
             standardized: Vec::new(),
             responses: 0,
+            modelled: 0.0,
             distinct: 0,
         }
     }

@@ -155,6 +155,7 @@ impl CorrectedProfile<'_> {
         let (data, m, p) = (self.problem.data, self.problem.kernel.indices(), self.problem.data.design.len());
         let (combinations, cells) = (data.hidden.len(), data.cells());
         let (mut signed, mut positive) = (0.0, 0.0);
+        let mut outside = vec![0.0; data.left_out.cells.len()];
         let (mut scores, mut squares, mut people) = (vec![0.0; cells], vec![0.0; cells], vec![0.0; combinations]);
         self.problem.each_law(theta, |group, law| {
             for hidden in 0..combinations {
@@ -166,9 +167,18 @@ impl CorrectedProfile<'_> {
                 }
             }
             squares.fill(0.0);
-            for (probabilities, unbiased) in all.probabilities.iter().zip(&all.unbiased) {
+            outside.fill(0.0);
+            for ((probabilities, unbiased), left_out) in all.probabilities.iter().zip(&all.unbiased).zip(&all.left_out)
+            {
                 let score: f64 = unbiased.iter().zip(&scores).map(|(u, s)| u * s).sum();
                 squares.iter_mut().zip(probabilities).for_each(|(sum, p)| *sum += p * score * score);
+                outside.iter_mut().zip(left_out).for_each(|(sum, p)| *sum += p * score * score);
+            }
+            for case in &data.cases[group.cases.clone()] {
+                let own = &data.left_out.unbiased[case.answer * outside.len()..][..outside.len()];
+                let part: f64 = own.iter().zip(&outside).map(|(u, square)| u * square).sum();
+                signed += case.square * part;
+                positive += case.square * part.max(0.0);
             }
             people.fill(0.0);
             for case in &data.cases[group.cases.clone()] {

@@ -27,6 +27,15 @@ pub(super) struct Predictor {
     /// None of a number.
     pub(super) categories: Vec<String>,
     pub(super) reference: usize,
+    /// Codes of people without an answer, who are not in the model.
+    pub(super) left_out: Vec<u16>,
+}
+
+impl Predictor {
+    /// The categories that are in the model, with their codes.
+    pub(super) fn kept(&self) -> impl Iterator<Item = (usize, &String)> {
+        self.categories.iter().enumerate().filter(|(code, _)| !self.left_out.contains(&(*code as u16)))
+    }
 }
 
 /// One column: the product of its parts, a number or the indicator of a category each; the constant has none.
@@ -147,7 +156,6 @@ fn parts(predictor: &Predictor, with_reference: bool) -> Vec<(String, Factor, u1
     if predictor.categories.is_empty() {
         return vec![(predictor.name.clone(), predictor.factor, 0)];
     }
-    let all = predictor.categories.iter().enumerate();
-    let kept = all.filter(|(code, _)| with_reference || *code != predictor.reference);
+    let kept = predictor.kept().filter(|(code, _)| with_reference || *code != predictor.reference);
     kept.map(|(code, label)| (format!("{}={label}", predictor.name), predictor.factor, code as u16)).collect()
 }

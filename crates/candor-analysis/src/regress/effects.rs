@@ -184,7 +184,7 @@ impl<'a> Averages<'a> {
 }
 
 fn others(predictor: &Predictor) -> impl Iterator<Item = (usize, &String)> {
-    predictor.categories.iter().enumerate().filter(|(code, _)| *code != predictor.reference)
+    predictor.kept().filter(|(code, _)| *code != predictor.reference)
 }
 
 fn difference(high: Means, low: Means) -> Means {

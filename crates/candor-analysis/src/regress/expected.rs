@@ -36,15 +36,20 @@ impl Possible {
 pub(super) struct Everything {
     pub(super) probabilities: Vec<Vec<f64>>,
     pub(super) unbiased: Vec<Vec<f64>>,
+    /// By answer its probability under every truth that is left out.
+    pub(super) left_out: Vec<Vec<f64>>,
 }
 
 impl Everything {
     /// `None` if there are too many answers.
     pub(super) fn new(answers: &Answers, data: &Observations) -> Option<Everything> {
         let cells = answers.shape.cells();
-        if data.cells() != cells {
+        let left_out = &data.left_out.cells;
+        if data.cells() + left_out.len() != cells {
             return None;
         }
+        let kept: Vec<usize> = (0..cells).filter(|cell| !left_out.contains(cell)).collect();
+        let of = |all: Vec<f64>, cells: &[usize]| -> Vec<f64> { cells.iter().map(|&cell| all[cell]).collect() };
         let all = answers.possible(MOST_ANSWERS)?;
         if all.len().saturating_mul(data.groups.len()).saturating_mul(cells) > MOST_WORK {
             return None;
@@ -53,8 +58,9 @@ impl Everything {
             answers.likelihood(record).0.into_iter().map(|likelihood| factor * likelihood).collect()
         };
         Some(Everything {
-            probabilities: all.iter().map(|(record, factor)| probability(record, *factor)).collect(),
-            unbiased: all.iter().map(|(record, _)| answers.weights(record)).collect(),
+            probabilities: all.iter().map(|(record, factor)| of(probability(record, *factor), &kept)).collect(),
+            unbiased: all.iter().map(|(record, _)| of(answers.weights(record), &kept)).collect(),
+            left_out: all.iter().map(|(record, factor)| of(probability(record, *factor), left_out)).collect(),
         })
     }
 }

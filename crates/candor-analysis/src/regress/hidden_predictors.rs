@@ -77,10 +77,12 @@ impl HiddenPredictors {
         }
         let mut columns = Vec::new();
         for one in data.design.predictors.iter().filter(|one| !matches!(one.factor, Factor::Hidden(_))) {
-            match one.categories.len() {
-                0 => columns.push((one.factor, 0)),
-                size => columns
-                    .extend((0..size).filter(|&code| code != one.reference).map(|code| (one.factor, code as u16))),
+            match one.categories.is_empty() {
+                true => columns.push((one.factor, 0)),
+                false => {
+                    let codes = one.kept().map(|(code, _)| code).filter(|&code| code != one.reference);
+                    columns.extend(codes.map(|code| (one.factor, code as u16)));
+                }
             }
         }
         let last = &data.hidden[combinations - 1];

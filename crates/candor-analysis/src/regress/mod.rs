@@ -46,7 +46,7 @@ pub use effects::Average;
 pub use error::RegressError;
 pub use formula::Formula;
 pub use hidden_predictors::Assumption;
-pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Model, ModelOptions};
+pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Missing, Model, ModelOptions};
 pub use regression::{Fitting, regress, regress_with};
 pub use replicated::{regress_replicated, regress_replicated_with};
 pub use result::{Coefficient, EstimateKind, IgnoringShare, Method, Regression, THRESHOLD, Test};

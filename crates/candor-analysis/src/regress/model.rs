@@ -1,7 +1,7 @@
 //! A formula about a plan: which variables are hidden, which are known, and what is the response.
 
 use candor::plan::{Block, Plan};
-use candor::schema::{Attribute, Kind, nearest};
+use candor::schema::{Attribute, Kind, NOT_ASKED, nearest};
 
 use super::design::{Design, Factor, Predictor};
 use super::{Formula, RegressError};
@@ -45,6 +45,26 @@ pub struct ModelOptions {
     pub standardize: bool,
     /// People who ignore the device, if there may be some.
     pub ignoring: Option<IgnoringOptions>,
+    /// What becomes of people without an answer.
+    pub missing: Missing,
+}
+
+/// What becomes of people whose value is missing, or who were not asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// They are left out of the model, as outcomes and as predictors.
+    #[default]
+    LeaveOut,
+    /// They are a category like any other; not of an ordinal outcome.
+    Category,
+}
+
+/// The codes of an attribute that stand for no answer.
+fn without_answer(attribute: &Attribute, missing: Missing) -> Vec<u16> {
+    let is_none = |label: &str| label.is_empty() || label == NOT_ASKED;
+    let all = attribute.categories().iter().enumerate();
+    let none = all.filter(|(_, label)| missing == Missing::LeaveOut && is_none(label));
+    none.map(|(code, _)| code as u16).collect()
 }
 
 /// People who ignore the device and say the same whatever it shows.
@@ -83,6 +103,9 @@ pub struct Model {
     pub(super) design: Design,
     pub(super) standardize: bool,
     pub(super) ignoring: Option<Ignoring>,
+    /// The codes that are left out of each hidden attribute, and of each public one.
+    pub(super) hidden_left_out: Vec<Vec<u16>>,
+    pub(super) public_left_out: Vec<Vec<u16>>,
 }
 
 impl Model {
@@ -98,7 +121,12 @@ impl Model {
             return Err(RegressError::OwnPredictor(formula.response().to_owned()));
         }
         let attribute = response.map(|at| &schema.attributes()[at]);
-        let family = family(attribute, formula.response(), options.family)?;
+        let missing = if options.ignoring.is_some() { Missing::Category } else { options.missing };
+        let left_out = |at: usize| without_answer(&schema.attributes()[at], missing);
+        let kept: Vec<usize> = attribute.zip(response).map_or(Vec::new(), |(attribute, at)| {
+            (0..attribute.categories().len()).filter(|&code| !left_out(at).contains(&(code as u16))).collect()
+        });
+        let family = family(attribute, &kept, formula.response(), options)?;
         let mut hidden: Vec<usize> = response.into_iter().collect();
         let (mut public, mut numbers) = (Vec::new(), Vec::new());
         for name in formula.terms().iter().flatten() {
@@ -113,7 +141,7 @@ impl Model {
             return Err(RegressError::NothingRandomized);
         }
         check_cells(plan, &hidden)?;
-        let references = References::new(plan, formula, options)?;
+        let references = References::new(plan, formula, options, left_out)?;
         let hidden_predictors = &hidden[usize::from(response.is_some())..];
         let predictor = |name: &String| {
             let at = found(name);
@@ -125,7 +153,10 @@ impl Model {
             };
             let attribute = at.map(|at| &schema.attributes()[at]);
             let categories = attribute.map_or(Vec::new(), |attribute| attribute.categories().to_vec());
-            Predictor { name: name.clone(), factor, categories, reference: at.map_or(0, |at| references.of(at)) }
+            let left_out = at.map_or(Vec::new(), left_out);
+            let first = (0..categories.len()).find(|&code| !left_out.contains(&(code as u16))).unwrap_or(0);
+            let reference = at.and_then(|at| references.of(at)).unwrap_or(first);
+            Predictor { name: name.clone(), factor, categories, reference, left_out }
         };
         let design = Design::new(formula, predictor, family != Family::Ordinal)?;
         if response.is_none() {
@@ -139,8 +170,15 @@ impl Model {
             ignoring: ignoring.transpose()?,
             family,
             response: formula.response().to_owned(),
-            categories: attribute.map_or(Vec::new(), |attribute| attribute.categories().to_vec()),
-            reference: response.map_or(0, |at| references.of(at)),
+            categories: attribute.map_or(Vec::new(), |attribute| {
+                kept.iter().map(|&code| attribute.categories()[code].clone()).collect()
+            }),
+            reference: response
+                .and_then(|at| references.of(at))
+                .and_then(|code| kept.iter().position(|&own| own == code))
+                .unwrap_or(0),
+            hidden_left_out: hidden.iter().map(|&at| left_out(at)).collect(),
+            public_left_out: public.iter().map(|&at| left_out(at)).collect(),
             hidden,
             known_response,
             public,
@@ -178,6 +216,19 @@ impl Model {
     /// Its public predictors, by position in the schema.
     pub fn public(&self) -> &[usize] {
         &self.public
+    }
+
+    /// The attributes of which people without an answer are left out, by position in the schema.
+    pub fn left_out(&self) -> Vec<usize> {
+        let hidden = self.hidden.iter().zip(&self.hidden_left_out);
+        let all = hidden.chain(self.public.iter().zip(&self.public_left_out));
+        all.filter(|(_, codes)| !codes.is_empty()).map(|(&at, _)| at).collect()
+    }
+
+    /// Whether it is not known who is left out, because the answers that tell are randomized.
+    pub(super) fn leaves_out_hidden(&self) -> bool {
+        let from = usize::from(self.known_response);
+        self.hidden_left_out[from.min(self.hidden_left_out.len())..].iter().any(|codes| !codes.is_empty())
     }
 
     /// How many of the hidden attributes are the response: one, or none.
@@ -232,7 +283,13 @@ fn check_cells(plan: &Plan, hidden: &[usize]) -> Result<(), RegressError> {
     }
 }
 
-fn family(attribute: Option<&Attribute>, name: &str, asked: Option<Family>) -> Result<Family, RegressError> {
+fn family(
+    attribute: Option<&Attribute>,
+    kept: &[usize],
+    name: &str,
+    options: &ModelOptions,
+) -> Result<Family, RegressError> {
+    let asked = options.family;
     let Some(attribute) = attribute else {
         return match asked {
             None | Some(Family::Linear) => Ok(Family::Linear),
@@ -244,7 +301,7 @@ fn family(attribute: Option<&Attribute>, name: &str, asked: Option<Family>) -> R
             }),
         };
     };
-    let by_schema = match (attribute.categories().len(), attribute.kind()) {
+    let by_schema = match (kept.len(), attribute.kind()) {
         (2, _) => Family::Binary,
         (_, Kind::Ordinal) => Family::Ordinal,
         _ => Family::Multinomial,
@@ -252,9 +309,12 @@ fn family(attribute: Option<&Attribute>, name: &str, asked: Option<Family>) -> R
     let refused = |family: Family, message: &str| {
         Err(RegressError::Family {
             family: family.called(),
-            message: format!("\"{name}\" has {} categories; {message}", attribute.categories().len()),
+            message: format!("\"{name}\" has {} categories; {message}", kept.len()),
         })
     };
+    if kept.len() < 2 {
+        return refused(by_schema, "an outcome has two or more beside what is missing");
+    }
     match asked.unwrap_or(by_schema) {
         Family::Linear => {
             refused(Family::Linear, "a linear response is a numeric column that was kept, not an attribute")
@@ -262,16 +322,28 @@ fn family(attribute: Option<&Attribute>, name: &str, asked: Option<Family>) -> R
         Family::Binary if by_schema != Family::Binary => {
             refused(Family::Binary, "a binary response has two; take multinomial or ordinal")
         }
+        Family::Ordinal if options.missing == Missing::Category && has_missing(attribute) => {
+            refused(Family::Ordinal, "a missing value has no place in their order; leave out `missing category`")
+        }
         Family::Multinomial if by_schema == Family::Binary => Ok(Family::Binary),
         family => Ok(family),
     }
+}
+
+fn has_missing(attribute: &Attribute) -> bool {
+    !without_answer(attribute, Missing::LeaveOut).is_empty()
 }
 
 /// The reference category of every attribute.
 struct References(Vec<(usize, usize)>);
 
 impl References {
-    fn new(plan: &Plan, formula: &Formula, options: &ModelOptions) -> Result<References, RegressError> {
+    fn new(
+        plan: &Plan,
+        formula: &Formula,
+        options: &ModelOptions,
+        left_out: impl Fn(usize) -> Vec<u16>,
+    ) -> Result<References, RegressError> {
         let used: Vec<&str> =
             formula.terms().iter().flatten().map(String::as_str).chain([formula.response()]).collect();
         let one = |(name, label): &(String, String)| {
@@ -285,12 +357,17 @@ impl References {
                 let hint = nearest.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
                 RegressError::Reference(format!("\"{label}\" is no category of \"{name}\"{hint}"))
             })?;
+            if left_out(at).contains(&(code as u16)) {
+                let message = "stands for people without an answer, who are left out of the model; say `missing category` to keep them";
+                return Err(RegressError::Reference(format!("\"{label}\" of \"{name}\" {message}")));
+            }
             Ok((at, code))
         };
         options.references.iter().map(one).collect::<Result<_, _>>().map(References)
     }
 
-    fn of(&self, attribute: usize) -> usize {
-        self.0.iter().rev().find(|(at, _)| *at == attribute).map_or(0, |(_, code)| *code)
+    /// The category that was asked for.
+    fn of(&self, attribute: usize) -> Option<usize> {
+        self.0.iter().rev().find(|(at, _)| *at == attribute).map(|(_, code)| *code)
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use candor::shape::Shape;
+
 use super::calibrated::Calibration;
 use super::design::{Design, Values};
 use super::model::Ignoring;
@@ -40,8 +42,12 @@ pub(super) struct Observations {
     pub(super) ignoring: bool,
     /// Whether the weights are more than counts.
     pub(super) weighted: bool,
-    /// The number of responses.
+    /// The number of responses in the model.
     pub(super) total: f64,
+    /// How many responses of each stratum and sampling cluster are not in the model.
+    pub(super) outside: BTreeMap<(u32, u32), f64>,
+    /// Truths of people who are left out, and for each different answer their unbiased weights.
+    pub(super) left_out: LeftOut,
     /// Sampling clusters and strata, 0 if not told.
     pub(super) labels: [usize; 2],
     /// How many sampling units each stratum has, or which share of them was drawn.
@@ -50,6 +56,24 @@ pub(super) struct Observations {
     pub(super) calibration: Option<Calibration>,
     /// Mean and standard deviation by which numeric predictors were standardized.
     pub(super) standardized: Vec<(f64, f64)>,
+}
+
+/// Truths without an answer: their people are left out, but it is not known who they are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LeftOut {
+    /// Among all combinations of hidden categories.
+    pub(super) cells: Vec<usize>,
+    /// For each different answer the unbiased weight of each of them.
+    pub(super) unbiased: Vec<f64>,
+    /// For each different answer its probability, if the truth is one of them, times their estimated share.
+    pub(super) likelihood: Vec<f64>,
+}
+
+impl LeftOut {
+    /// The probability of an answer of somebody who is left out, times the share of such people.
+    pub(super) fn likelihood_of(&self, answer: usize) -> f64 {
+        self.likelihood.get(answer).copied().unwrap_or(0.0)
+    }
 }
 
 /// Responses with the same public values.
@@ -79,22 +103,42 @@ pub(super) struct Case {
     pub(super) combination: u32,
 }
 
+fn has_answer_of(codes: &[usize], left_out: &[Vec<u16>]) -> bool {
+    codes.iter().zip(left_out).all(|(code, out)| !out.contains(&(*code as u16)))
+}
+
 /// The rows by what is known of them, in the order in which they were first seen.
 struct Sorted<'a> {
     /// The different answers.
     answers: Vec<&'a [u16]>,
     /// For each different public values their cases.
     known: Vec<(&'a [u16], Vec<Case>)>,
+    /// Responses by stratum and cluster that are not in the model.
+    outside: BTreeMap<(u32, u32), f64>,
+    responses: f64,
 }
 
 impl<'a> Sorted<'a> {
     /// Weights are scaled to a mean of 1.
-    fn new(rows: &'a ModelRows) -> Sorted<'a> {
-        let mut sorted = Sorted { answers: Vec::new(), known: Vec::new() };
+    fn new(model: &Model, rows: &'a ModelRows) -> Sorted<'a> {
+        let (answers, known, outside) = Default::default();
+        let mut sorted = Sorted { answers, known, outside, responses: 0.0 };
         let (mut answers, mut known) = (HashMap::new(), HashMap::new());
-        let sum: f64 = rows.rows().map(|row| row.weight).sum();
-        let scale = if rows.weighted() { rows.responses() as f64 / sum } else { 1.0 };
-        for row in rows.rows().filter(|row| row.weight > 0.0) {
+        let has_answer = |row: &Row<'_>| {
+            let public = row.known.iter().zip(&model.public_left_out).all(|(code, left_out)| !left_out.contains(code));
+            public && !(model.known_response && model.hidden_left_out[0].contains(&row.answers[0]))
+        };
+        let inside = |row: &Row<'_>| row.weight > 0.0 && !row.outside && has_answer(row);
+        let (mut sum, mut count) = (0.0, 0.0);
+        for row in rows.rows() {
+            match inside(&row) {
+                true => (sum, count) = (sum + row.weight, count + row.count as f64),
+                false => *sorted.outside.entry((row.stratum, row.cluster)).or_insert(0.0) += row.count as f64,
+            }
+        }
+        sorted.responses = if sum > 0.0 && !rows.weighted() && model.left_out().is_empty() { sum } else { count };
+        let scale = if rows.weighted() { count / sum } else { 1.0 };
+        for row in rows.rows().filter(inside) {
             let answer = *answers.entry(row.answers).or_insert_with(|| {
                 sorted.answers.push(row.answers);
                 sorted.answers.len() - 1
@@ -119,7 +163,7 @@ impl Observations {
     pub(super) fn new(model: &Model, rows: &ModelRows) -> Result<Observations, RegressError> {
         let answers = rows.answers();
         let cells = answers.shape.cells();
-        let Sorted { answers: firsts, known } = Sorted::new(rows);
+        let Sorted { answers: firsts, known, outside, responses: total } = Sorted::new(model, rows);
         if known.is_empty() {
             return Err(RegressError::NoResponses);
         }
@@ -149,7 +193,9 @@ impl Observations {
             log_scale: 0.0,
             ignoring: false,
             weighted: rows.weighted(),
-            total: rows.responses() as f64,
+            total,
+            outside,
+            left_out: LeftOut::default(),
             labels: rows.labels(),
             fpc: rows.fpc().clone(),
             calibration: rows.calibration().cloned(),
@@ -164,6 +210,9 @@ impl Observations {
             let weight = own.iter().map(|case| case.weight).sum();
             let cases = start..data.cases.len();
             data.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
+        }
+        if model.hidden_left_out.iter().any(|codes| !codes.is_empty()) {
+            data.leave_out(&answers.shape, &model.hidden_left_out, responses, &logs);
         }
         if model.standardize {
             data.standardize();
@@ -211,6 +260,46 @@ impl Observations {
         }
         (self.likelihoods, self.unbiased) = (likelihoods, unbiased);
         (self.hidden, self.ignoring) = (vec![vec![0], vec![1]], true);
+    }
+
+    /// Leaves out truths without an answer: the score of all others, with unbiased weights, is that of the people who have one.
+    fn leave_out(&mut self, shape: &Shape, left_out: &[Vec<u16>], responses: usize, logs: &[f64]) {
+        let has_answer = |codes: &[usize]| has_answer_of(codes, left_out);
+        let (kept, cells): (Vec<usize>, Vec<usize>) =
+            (0..shape.cells()).partition(|&cell| has_answer(&shape.codes(cell)));
+        let of = |all: &[f64], cells: &[usize]| -> Vec<f64> {
+            all.chunks_exact(shape.cells()).flat_map(|own| cells.iter().map(|&cell| own[cell])).collect()
+        };
+        let unbiased = of(&self.unbiased, &cells);
+        let mut shares = vec![0.0; cells.len()];
+        for case in &self.cases {
+            let own = &unbiased[case.answer * cells.len()..][..cells.len()];
+            shares.iter_mut().zip(own).for_each(|(sum, u)| *sum += case.weight * u);
+        }
+        let people: f64 = self.cases.iter().map(|case| case.weight).sum();
+        shares.iter_mut().for_each(|share| *share = (*share / people).max(0.0));
+        let all: f64 = shares.iter().sum::<f64>().min(0.99);
+        let outside = of(&self.likelihoods, &cells);
+        let likelihood = |answer: usize| -> f64 {
+            let own = &outside[answer * cells.len()..][..cells.len()];
+            own.iter().zip(&shares).map(|(l, share)| l * share).sum()
+        };
+        let likelihood = (0..logs.len()).map(likelihood).collect();
+        self.likelihoods = of(&self.likelihoods, &kept).into_iter().map(|l| (1.0 - all) * l).collect();
+        self.unbiased = of(&self.unbiased, &kept);
+        self.named.fill(None);
+        let axes: Vec<Vec<usize>> = shape
+            .sizes()
+            .iter()
+            .zip(left_out)
+            .map(|(&size, out)| (0..size).filter(|&code| !out.contains(&(code as u16))).collect())
+            .collect();
+        if responses == 1 {
+            self.outcomes = axes[0].len();
+        }
+        self.hidden.retain(|codes| has_answer_of(codes, &left_out[responses..]));
+        self.total = self.cases.iter().map(|case| case.weight * self.unbiased(case).iter().sum::<f64>()).sum();
+        self.left_out = LeftOut { cells, unbiased, likelihood };
     }
 
     /// Whether respondents are more than a simple random sample with the same weights.

@@ -227,7 +227,8 @@ impl<'a> Problem<'a> {
         local.posterior.resize(self.data.cells(), 0.0);
         for case in &self.data.cases[group.cases.clone()] {
             let likelihood = self.data.likelihood(case);
-            let all: f64 = likelihood.iter().zip(&local.prior).map(|(l, f)| l * f).sum();
+            let inside: f64 = likelihood.iter().zip(&local.prior).map(|(l, f)| l * f).sum();
+            let all = inside + self.data.left_out.likelihood_of(case.answer);
             sums.value += case.weight * (all.ln() + local.scale);
             if want == Want::Value {
                 continue;

@@ -60,14 +60,17 @@ impl Triangle {
         let entry = |i: usize, j: usize| if i < self.rows { self.held[(i, j)] } else { 0.0 };
         let mut weights = vec![0.0; last + 1];
         weights[self.order[last]] = 1.0;
+        let mut information = entry(last, last).powi(2);
         for i in (0..last).rev() {
             let known: f64 = (i + 1..=last).map(|j| entry(i, j) * weights[self.order[j]]).sum();
             let pivot = entry(i, i);
-            if pivot.abs() > ROUNDING * self.squares[i].sqrt() {
-                weights[self.order[i]] = -known / pivot;
+            match pivot.abs() > ROUNDING * self.squares[i].sqrt() {
+                true => weights[self.order[i]] = -known / pivot,
+                // A parameter that the rows do not tell takes nothing up.
+                false => information += known * known,
             }
         }
-        Projection { weights, information: entry(last, last).powi(2) }
+        Projection { weights, information }
     }
 }
 
@@ -109,6 +112,14 @@ mod tests {
         for at in 0..3 {
             assert!((found.weights[at] - inverse[(at, 1)] / inverse[(1, 1)]).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn parameters_without_information_take_nothing_up() {
+        let mut triangle = Triangle::new(2, 1);
+        triangle.add(|at| if at == 1 { 3.0 } else { 0.0 });
+        let found = triangle.projection();
+        assert_eq!((found.weights, found.information), (vec![0.0, 1.0], 9.0));
     }
 
     #[test]

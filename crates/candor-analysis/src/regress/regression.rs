@@ -80,8 +80,15 @@ pub(super) fn fitted(
         let message = "a predictor is randomized, and the penalty is for a randomized response alone";
         return Err(RegressError::Method { method: "jeffreys", message });
     }
-    let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden);
-    let by_score = method == Some(Method::CorrectedScore) || (method.is_none() && model.has_hidden_predictors());
+    let leaves_out = model.leaves_out_hidden();
+    if let Some(other) = method.filter(|method| leaves_out && *method != Method::CorrectedScore) {
+        let message = "people without an answer are left out, and randomized answers tell who they are; take `method corrected`, or \
+                       keep them by `missing category`";
+        return Err(RegressError::Method { method: other.called(), message });
+    }
+    let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
+    let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out);
+    let by_score = method == Some(Method::CorrectedScore) || by_default;
     let needed = limits && (by_score || hidden);
     let everything = if needed { Everything::new(rows.answers(), &data) } else { None };
     let mut fitted = match (by_score, data.ignoring) {
@@ -96,7 +103,7 @@ pub(super) fn fitted(
     }
     let names = model.numbers.iter().cloned();
     fitted.standardized = names.zip(&data.standardized).map(|(name, &(mean, sd))| (name, mean, sd)).collect();
-    (fitted.responses, fitted.distinct) = (rows.responses(), rows.distinct());
+    (fitted.responses, fitted.distinct, fitted.modelled) = (rows.responses(), rows.distinct(), data.total);
     Ok(fitted)
 }
 

@@ -66,6 +66,8 @@ pub struct Regression {
     pub standardized: Vec<(String, f64, f64)>,
     /// The number of responses, and how many of them are different.
     pub responses: u64,
+    /// How many people the model is about, without those who have no answer; estimated where randomized answers tell who they are.
+    pub modelled: f64,
     /// How many rows are different.
     pub distinct: usize,
 }

@@ -9,6 +9,7 @@ use super::calibrated::{Calibration, Margins};
 use super::{Model, RegressError};
 use crate::adjust::DistinctRecords;
 use crate::calibrate::CalibrateError;
+use crate::condition::Condition;
 use crate::tally::Codes;
 
 /// Codes that hold a number.
@@ -17,8 +18,9 @@ const NUMBER: usize = 4;
 /// Codes that hold the place of a label.
 const LABEL: usize = 2;
 
-/// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with known margins.
-const LABELS: usize = 3;
+/// What rows are told apart by beside what the model sees: sampling cluster, stratum, combination of categories with known margins, and whether they
+/// are outside of the subpopulation.
+const LABELS: usize = 4;
 
 /// What stands beside responses and belongs to the sample: labels of sampling clusters and of strata, and how many there are to draw from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,6 +76,8 @@ pub struct Layout {
     public: Vec<usize>,
     numbers: usize,
     margins: Margins,
+    /// The subpopulation: a condition on public attributes, and the column of each attribute.
+    condition: Option<(Condition, Vec<Option<usize>>)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -107,7 +111,29 @@ impl Layout {
         let answers = Answers::new(plan, model)?;
         answers.check(plan, model)?;
         let (public, numbers) = (model.public.iter().map(column).collect(), model.numbers.len());
-        Ok(Layout { answers, public, numbers, margins: Margins::new(plan, &[]) })
+        Ok(Layout { answers, public, numbers, margins: Margins::new(plan, &[]), condition: None })
+    }
+
+    /// The same about a subpopulation: those for whom a condition on public attributes holds. Everybody else keeps the place among sampling units.
+    #[must_use]
+    pub fn with_condition(mut self, plan: &Plan, condition: Condition) -> Layout {
+        let column = |attribute: usize| {
+            let own = |content: &candor::plan::Content| *content == candor::plan::Content::Public { attribute };
+            plan.columns().iter().position(|column| own(&column.content))
+        };
+        let columns = (0..plan.schema().attributes().len()).map(column).collect();
+        self.condition = Some((condition, columns));
+        self
+    }
+
+    /// Whether a row is outside of the subpopulation.
+    fn is_outside(&self, columns: &[Codes<'_>], row: usize) -> bool {
+        let Some((condition, places)) = &self.condition else { return false };
+        let code = |attribute: usize| match places[attribute].map(|at| columns[at]) {
+            Some(Codes::One(codes)) => codes[row],
+            _ => 0,
+        };
+        !condition.holds(code)
     }
 
     /// The same where weights are to [agree](ModelRows::calibrate) with known margins of these attributes, which are public.
@@ -134,6 +160,8 @@ pub(super) struct Row<'a> {
     pub(super) cluster: u32,
     pub(super) stratum: u32,
     pub(super) combination: u32,
+    /// Whether it is outside of the subpopulation.
+    pub(super) outside: bool,
 }
 
 impl ModelRows {
@@ -196,6 +224,7 @@ impl ModelRows {
                 put_label(own, names.map_or(0, |names| labels.place(&names[row])));
             }
             put_label(&mut rest[2 * LABEL..], self.layout.margins.combination(batch.columns, row));
+            put_label(&mut rest[3 * LABEL..], u32::from(self.layout.is_outside(batch.columns, row)));
             if let Some(fpc) = batch.sample.fpc {
                 let stratum = label(&rest[LABEL..]);
                 self.put_fpc(stratum, fpc[row]);
@@ -313,8 +342,8 @@ impl ModelRows {
             let (answers, rest) = self.records.record(number).split_at(self.layout.answers.width);
             let (known, labels) = rest.split_at(rest.len() - LABELS * LABEL);
             let (weight, square, count) = (self.weights[number], self.squares[number], self.records.counts()[number]);
-            let [cluster, stratum, combination] = std::array::from_fn(|at| label(&labels[at * LABEL..]));
-            Row { answers, known, weight, square, count, cluster, stratum, combination }
+            let [cluster, stratum, combination, outside] = std::array::from_fn(|at| label(&labels[at * LABEL..]));
+            Row { answers, known, weight, square, count, cluster, stratum, combination, outside: outside == 1 }
         })
     }
 

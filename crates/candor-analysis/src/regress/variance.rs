@@ -48,6 +48,14 @@ pub(super) fn score_covariance(
         let stratum = sums.entry(case.stratum).or_insert_with(|| Stratum::new(n));
         stratum.add(&DVector::from_column_slice(score), &left(case, score), case, clusters > 0);
     });
+    for (&(stratum, cluster), count) in &problem.data.outside {
+        if let Some(own) = sums.get_mut(&stratum) {
+            own.responses += count;
+            if clusters > 0 {
+                own.clusters.entry(cluster).or_insert_with(|| DVector::zeros(n));
+            }
+        }
+    }
     let mut drawn: BTreeMap<u32, f64> = BTreeMap::new();
     for (number, stratum) in sums {
         let share = match problem.data.fpc.get(&number) {

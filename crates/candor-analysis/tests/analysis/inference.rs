@@ -3,7 +3,7 @@
 use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor::plan::{Block, Plan};
 use candor::randomize::AnswerColumn;
-use candor::schema::{Attribute, Schema};
+use candor::schema::{Attribute, Kind, Schema};
 use candor_analysis::regress::{
     Batch, Coefficient, EstimateKind, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression,
     Sample, Test, regress,
@@ -228,6 +228,53 @@ fn factor_and_linear_intervals_are_golden() {
     assert_eq!(own.test, Test::Fieller);
 }
 
+/// A hidden `y` with a missing category, and a public `x` of two.
+fn with_missing(kind: Kind, categories: &[&str], epsilon: f64) -> Plan {
+    let labels: Vec<String> = categories.iter().map(|&label| label.to_owned()).collect();
+    let k = categories.len();
+    let truth = (epsilon.exp() - 1.0) / (epsilon.exp() + k as f64 - 1.0);
+    let attributes = vec![
+        match kind {
+            Kind::Ordinal => Attribute::new("y", labels).unwrap().ordinal(),
+            _ => Attribute::new("y", labels).unwrap(),
+        },
+        Attribute::new_public("x", self::labels(2)).unwrap(),
+    ];
+    Plan::new(Schema::new(attributes).unwrap(), vec![Block::new(vec![0], device(k, truth))]).unwrap()
+}
+
+#[test]
+fn missing_outcomes_are_left_out() {
+    let case = &golden("golden_engine.json")["missing"];
+    let plan = with_missing(Kind::Nominal, &["no", "yes", ""], 2.0);
+    let columns = repeated(&table(&case["answers_no_yes_missing"]));
+    let found = fit(&plan, "y ~ x", &columns, &[], None);
+    assert_eq!((found.method, found.coefficients.len()), (Method::CorrectedScore, 2));
+    for (own, expected) in found.coefficients.iter().zip(numbers(&case["corrected"])) {
+        close("corrected", own.estimate, expected, 1e-6);
+    }
+    let own = &found.coefficients[1];
+    println!("{own:?}");
+    close("low", own.low.unwrap(), numbers(&case["interval"])[0], 1e-4);
+    close("high", own.high.unwrap(), numbers(&case["interval"])[1], 1e-4);
+    close("p", own.p_value.unwrap() / case["p"].as_f64().unwrap(), 1.0, 1e-2);
+    // Fewer people than responses are modeled: those without an answer are estimated.
+    assert!(found.modelled < 1400.0 && found.modelled > 1100.0, "{}", found.modelled);
+    // An ordinal outcome whose missing values have nothing to do with x, and neither has its order.
+    let plan = with_missing(Kind::Ordinal, &["lo", "mid", "hi", ""], 3.0);
+    let text = file("omr.csv");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let code = |label: &str| ["lo", "mid", "hi", "\"\""].iter().position(|own| *own == label).unwrap() as u16;
+    let columns = [
+        rows.iter().map(|row| code(row[0])).collect(),
+        rows.iter().map(|row| row[1].parse::<u16>().unwrap()).collect(),
+    ];
+    let found = fit(&plan, "y ~ x", &columns, &[], None);
+    let terms: Vec<_> = found.coefficients.iter().map(|one| (one.term.as_str(), one.category.as_deref())).collect();
+    assert_eq!(terms, [("(threshold)", Some("lo|mid")), ("(threshold)", Some("mid|hi")), ("x=1", None)]);
+    assert!(found.coefficients[2].p_value.unwrap() > 0.05, "{:?}", found.coefficients[2]);
+}
+
 /// p is below 0.05 exactly if the interval excludes 0, it is an interval that holds a value, and the estimate is a number.
 fn agree(name: &str, all: &[Coefficient]) {
     for own in all.iter().filter(|own| own.p_value.is_some() && !own.gap) {
@@ -239,6 +286,14 @@ fn agree(name: &str, all: &[Coefficient]) {
         let open = own.low.is_none() || own.high.is_none();
         assert!(own.standard_error.is_some() != open, "{name}: {own:?}");
     }
+}
+
+/// The group `h` has a share below 0 here, so that its coefficient is told by nothing.
+#[test]
+fn hidden_group_that_nobody_seems_to_be_in_is_fitted() {
+    let column = (0u16..4).zip([35, 10, 160, 5]).flat_map(|(cell, count)| vec![cell; count]).collect();
+    let found = fit(&joint(12.0), "y ~ h", &[column], &[], None);
+    agree("nobody", &found.coefficients);
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use candor_analysis::regress::{Family, IgnoringOptions, Method};
+use candor_analysis::regress::{Family, IgnoringOptions, Method, Missing};
 use candor_study::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
 use candor_study::words::{p_is, p_value};
 use candor_tables::input::Inputs;
@@ -51,6 +51,12 @@ pub struct RegressArgs {
     confidence: f64,
     #[command(flatten)]
     design: DesignArgs,
+    /// Subpopulation: only respondents for whom a condition on public attributes holds, such as "Region = north"
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// What becomes of people whose value is missing or who were not asked [default: leave-out]
+    #[arg(long, value_enum, value_name = "HOW")]
+    missing: Option<MissingArg>,
     /// Tell people apart who ignore the device and say CATEGORY; takes a response behind a lottery of channels
     #[arg(long, value_name = "CATEGORY")]
     says: Option<String>,
@@ -101,6 +107,14 @@ enum MethodArg {
     Corrected,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum MissingArg {
+    /// Not in the model, neither as outcome nor as predictor
+    LeaveOut,
+    /// A category like any other; not of an ordinal outcome
+    Category,
+}
+
 pub fn parse_reference(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').map(|(name, label)| (name.to_owned(), label.to_owned()));
     pair.ok_or_else(|| "a reference is NAME=CATEGORY".to_owned())
@@ -110,7 +124,7 @@ pub fn run(args: RegressArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let options = options(&args);
     let asked = model(&plan, &args.model, &options)?;
-    let survey = args.design.survey(&plan)?;
+    let survey = args.design.survey_of(&plan, args.condition.as_deref())?;
     let inputs = Inputs::new(&args.responses, args.delimiter)?;
     let rows = watched(|watch| Rows::read(&plan, &asked, &survey, inputs, watch))?;
     tell_provenance(rows.provenance());
@@ -137,6 +151,10 @@ fn options(args: &RegressArgs) -> RegressOptions {
         confidence: args.confidence,
         show_naive: args.show_naive,
         ignoring: args.says.clone().map(|says| IgnoringOptions { says, only: args.only_if.clone() }),
+        missing: match args.missing {
+            Some(MissingArg::Category) => Missing::Category,
+            _ => Missing::LeaveOut,
+        },
     }
 }
 
@@ -158,6 +176,7 @@ fn describe(found: &Regression) -> String {
         count(found.respondents),
         found.family
     );
+    text += &modelled(found);
     if let Some(design) = &found.design {
         let _ = writeln!(text, "{design}");
     }
@@ -173,6 +192,18 @@ fn describe(found: &Regression) -> String {
     text += &averages(found);
     text += &fit_lines(found);
     text
+}
+
+/// Whom the model is about, if it is not everybody.
+fn modelled(found: &Regression) -> String {
+    if found.left_out.is_empty() && found.subpopulation.is_none() {
+        return String::new();
+    }
+    let people = count(found.people_modelled.round().max(0.0) as u64);
+    let condition = found.subpopulation.as_ref().map_or(String::new(), |text| format!(", where {text}"));
+    let names = found.left_out.join(", ");
+    let left_out = if names.is_empty() { names } else { format!(", without those who have no answer about {names}") };
+    format!("People modeled: about {people}{condition}{left_out}\n")
 }
 
 fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {

@@ -3,7 +3,7 @@
 use candor::plan::Plan;
 use candor_analysis::estimate::Interval;
 use candor_analysis::names;
-use candor_analysis::regress::Effect;
+use candor_analysis::regress::{Effect, Missing};
 use candor_analysis::table_list::TableList;
 use candor_study::effects::{self, EffectOptions, EffectPower};
 use candor_study::estimate::EstimateOptions;
@@ -155,8 +155,8 @@ fn parse_effect(text: &str) -> Result<Effect, String> {
 /// How many respondents the effects of a model take.
 fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
     let family = args.family.map(Into::into);
-    let asked =
-        model(plan, text, &RegressOptions { family, references: args.reference.clone(), ..Default::default() })?;
+    let (references, missing) = (args.reference.clone(), Missing::Category);
+    let asked = model(plan, text, &RegressOptions { family, references, missing, ..Default::default() })?;
     let shares = match &args.shares {
         Some(file) => Shares::read(plan.schema(), asked.numbers(), Input::open(&Location::new(file), None)?)?,
         None => Shares::uniform(),

@@ -88,6 +88,12 @@ impl DesignArgs {
         Ok(Survey::new(plan.schema(), &self.options()?)?)
     }
 
+    /// What is asked for, of those for whom a condition holds.
+    pub fn survey_of(&self, plan: &Plan, condition: Option<&str>) -> Result<Survey, Failure> {
+        let condition = condition.map(str::to_owned);
+        Ok(Survey::new(plan.schema(), &SurveyOptions { condition, ..self.options()? })?)
+    }
+
     fn options(&self) -> Result<SurveyOptions, Failure> {
         let method = |method: ReplicatesArg| match method {
             ReplicatesArg::Jackknife => Replicates::Jackknife,

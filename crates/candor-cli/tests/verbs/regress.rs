@@ -116,6 +116,46 @@ fn the_sample_changes_errors() {
     assert!((clustered / once - 1.0).abs() < 1e-6, "{clustered} {once}");
 }
 
+/// A subpopulation has the coefficients of its people alone, and the model says how many they are.
+#[test]
+fn subpopulations_and_missing_values() {
+    let sandbox = voters();
+    let south = json(&sandbox, "vote ~ age", "--where region=south");
+    let text = sandbox.read("responses.csv");
+    let (header, rows) = text.split_once('\n').unwrap();
+    let at = header.split(',').position(|name| name == "region").unwrap();
+    let own: Vec<&str> = rows.lines().filter(|row| row.split(',').nth(at) == Some("south")).collect();
+    sandbox.write("south.csv", format!("{header}\n{}\n", own.join("\n")));
+    let words = ["regress", "plan.json", "south.csv", "--model", "vote ~ age", "--json"];
+    let alone: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
+    for field in ["estimate", "standard_error", "low", "high"] {
+        let [a, b] = [&south, &alone].map(|found| found["coefficients"][1][field].as_f64().unwrap());
+        assert!((a / b - 1.0).abs() < 1e-6, "{field}: {a} {b}");
+    }
+    assert_eq!(south["people_modelled"].as_f64().unwrap() as usize, own.len());
+    assert_eq!((&south["subpopulation"], &south["left_out"]), (&"region=south".into(), &Value::Array(Vec::new())));
+    run(&sandbox, "vote ~ age", "--where vote=yes").refused(1, &["vote"]);
+    // Missing values are no category of an order.
+    let schema = "[[attribute]]\nname = \"mood\"\nkind = \"ordinal\"\ncategories = [\"low\", \"high\", \"best\", \"\"]\n\
+                  [[attribute]]\nname = \"sex\"\npublic = true\ncategories = [\"f\", \"m\", \"\"]\n";
+    sandbox.write("moods.toml", schema);
+    let person = |i: usize| format!("{},{}\n", ["low", "high", "best", ""][i * 7 % 11 % 4], ["f", "m", "", "f"][i % 4]);
+    sandbox.write("moods.csv", "mood,sex\n".to_owned() + &(0..800).map(person).collect::<String>());
+    sandbox.run("design moods.toml --epsilon 5 --method independent -o moods.json").fine();
+    sandbox.run("randomize moods.json moods.csv --seed 1 -o mood-responses.csv").fine();
+    let words = ["regress", "moods.json", "mood-responses.csv", "--model", "mood ~ sex"];
+    let said = sandbox.run_words(&words).fine();
+    assert!(
+        said.out.contains("People modeled: about") && said.out.contains("no answer about mood, sex"),
+        "{}",
+        said.out
+    );
+    assert!(!said.out.contains("(missing)"), "{}", said.out);
+    let keeping = |family: &'static str| [&words[..], &["--missing", "category", "--family", family]].concat();
+    sandbox.run_words(&keeping("ordinal")).refused(1, &["--missing category", "no place in their order"]);
+    assert!(sandbox.run_words(&keeping("multinomial")).fine().out.contains("(missing)"));
+}
+
 #[test]
 fn what_cannot_be_fitted_says_why() {
     let sandbox = voters();
@@ -150,8 +190,9 @@ fn a_report_shows_coefficients() {
     let alone = json(&sandbox, "vote ~ age", "--weights weight");
     assert_eq!(weighted["regressions"][0]["coefficients"], alone["coefficients"]);
     assert_ne!(weighted["regressions"][0]["coefficients"], said["regressions"][0]["coefficients"]);
-    let some = sandbox.run_words(&[&words[..], &["--where", "region = north"]].concat());
-    some.refused(2, &["--where and --model do not go together"]);
+    let some = sandbox.run_words(&[&words[..], &["--where", "region = north"]].concat()).fine();
+    let some: Value = serde_json::from_str(&some.out).unwrap();
+    assert_eq!(some["regressions"][0]["subpopulation"], "region = north");
     let page = sandbox.read("report.html");
     assert!(page.contains("What predicts") && page.contains("Log odds"));
     sandbox

@@ -307,7 +307,7 @@ fn missing_is_written_one_way_and_numbers_agree_with_their_nouns() {
         "estimate plan.json r.csv --tables age --compare sex --mean age --values age:20,50",
         "test plan.json r.csv --independence smokes,age --by sex",
         "query plan.json r.csv --where smokes=yes --compare sex",
-        "regress plan.json r.csv --model smokes~sex",
+        "regress plan.json r.csv --model smokes~sex --missing category",
         "size plan.json --detect 0.1,0.2",
         "report plan.json r.csv --tables smokes -o -",
     ] {
