@@ -293,6 +293,8 @@ class Coefficient(Result):
     high: float | None
     #: Chi-square with one degree of freedom.
     statistic: float | None
+    #: Of Student's t that the statistic was taken from.
+    df: float | None
     #: Of the hypothesis that it is zero; it agrees with the interval.
     p_value: float | None
     #: ``score``, ``fieller``, ``wald-replicates`` or ``wald`` (thresholds).

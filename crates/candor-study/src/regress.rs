@@ -185,8 +185,8 @@ pub struct Regression {
     pub rows: usize,
     /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
     pub design: Option<String>,
-    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit), `fieller` (linear models by the
-    /// corrected score) or `wald-replicates` (estimates over their errors by replicate weights).
+    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit), `one-step-cr2` (the same with sampling
+    /// clusters), `fieller` (linear models by the corrected score) or `wald-replicates` (estimates over their errors by replicate weights).
     pub test: &'static str,
     /// The confidence of the intervals.
     pub confidence: f64,
@@ -241,9 +241,11 @@ pub struct Coefficient {
     pub high: Option<f64>,
     /// The test statistic, chi-square with one degree of freedom; null for thresholds.
     pub statistic: Option<f64>,
+    /// Degrees of freedom of Student's t that the statistic was taken from; null where it is normal.
+    pub df: Option<f64>,
     /// The p-value of the test that it is zero, which agrees with the interval; null for thresholds.
     pub p_value: Option<f64>,
-    /// What the p-value and the limits come from: `score`, `fieller`, `wald-replicates`, or `wald` (thresholds).
+    /// What the p-value and the limits come from: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald` (thresholds).
     pub test: &'static str,
     /// The odds ratio that it stands for, if it stands for one.
     pub odds_ratio: Option<f64>,
@@ -346,7 +348,8 @@ pub struct Standardized {
 pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
     let (weighed, model) = (rows.weighed()?, &asked.model);
-    let fitting = Fitting { method: options.method, naive: options.show_naive, confidence: options.confidence };
+    let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
+    let fitting = Fitting { method, naive, confidence, limits: true };
     let found = match rows.survey.replicates() {
         Some(how) => regress_replicated_with(model, &weighed, &fitting, how)?,
         None => regress_with(model, &weighed, &fitting)?,
@@ -403,6 +406,7 @@ fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
             low: own.low,
             high: own.high,
             statistic: own.statistic,
+            df: own.df,
             p_value: own.p_value,
             test: own.test.called(),
             odds_ratio: ratio(own.estimate),

@@ -138,7 +138,9 @@ fn walks(
             }
         };
         let range = Range { low, high, unit, critical: asked.critical, much };
-        all[at] = Some(Tested { found: walk(&profile, start, range)?, test: Test::Score, gap: false });
+        let found = walk(&profile, start, range)?;
+        let test = if found.df.is_some() { Test::OneStepCr2 } else { Test::Score };
+        all[at] = Some(Tested { found, test, gap: false });
     }
     Ok(all)
 }

@@ -133,6 +133,7 @@ impl Shown<'_> {
             low: tested.map_or(Some(value - reach), |tested| tested.found.low),
             high: tested.map_or(Some(value + reach), |tested| tested.found.high),
             statistic: tested.map(|tested| tested.found.statistic.max(0.0)),
+            df: tested.and_then(|tested| tested.found.df),
             p_value: tested.map(|tested| p_value(tested.found.statistic, 1)),
             test: tested.map_or(Test::Wald, |tested| tested.test),
             gap: tested.is_some_and(|tested| tested.gap),

@@ -7,9 +7,10 @@
 use nalgebra::DVector;
 
 use super::RegressError;
+use super::cr2::{Cluster, OneStep, normal_of_student, one_step};
 use super::expected::Everything;
 use super::fit::{maximise_penalised, solve_for_score};
-use super::likelihood_profile::Drawn;
+use super::likelihood_profile::{Drawn, add_outside, clustered, design_df};
 use super::penalty::Penalty;
 use super::problem::Problem;
 use super::projection::{Projection, Triangle, root_rows};
@@ -46,15 +47,48 @@ impl CorrectedProfile<'_> {
         let gradient = self.problem.corrected(&theta, self.tables).gradient;
         let Projection { weights, information } = self.projection(&theta);
         let score: f64 = weights.iter().zip(&gradient).map(|(w, u)| w * u).sum();
-        let variance = self.variance(&theta, &weights)?;
-        Ok(Point {
-            at: theta[self.tested],
-            root: if variance > 0.0 { score / variance.sqrt() } else { 0.0 },
-            theta,
-            follows: weights,
-            error: variance.max(0.0).sqrt() / information,
-            value: None,
-        })
+        let (root, error, df) = match self.by_clusters(&theta) {
+            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df)),
+            None => {
+                let variance = self.variance(&theta, &weights)?;
+                let root = if variance > 0.0 { score / variance.sqrt() } else { 0.0 };
+                let df = design_df(self.problem);
+                (df.map_or(root, |df| normal_of_student(root, df)), variance.max(0.0).sqrt() / information, df)
+            }
+        };
+        Ok(Point { at: theta[self.tested], root, theta, follows: weights, error, value: None, df })
+    }
+
+    /// One step with the variance of few clusters; `None` without clusters, or where a share has run to 0 or 1.
+    fn by_clusters(&self, theta: &[f64]) -> Option<OneStep> {
+        let (problem, data) = (self.problem, self.problem.data);
+        let [_, strata] = clustered(problem)?;
+        let mut clusters = problem.cluster_scores(theta, true);
+        let (n, m, p) = (problem.parameters, problem.kernel.indices(), data.design.len());
+        let combinations = data.hidden.len();
+        let (mut matrix, mut square) = (vec![0.0; n * n], vec![0.0; m * m]);
+        problem.each_law(theta, |group, law| {
+            for hidden in 0..combinations {
+                square.fill(0.0);
+                for truth in (0..data.outcomes).map(|outcome| outcome * combinations + hidden) {
+                    let (share, own) = (law.log[truth].exp(), &law.gradient[truth * m..][..m]);
+                    if share > 0.0 {
+                        (0..m * m).for_each(|at| square[at] += share * own[at / m] * own[at % m]);
+                    }
+                }
+                matrix.fill(0.0);
+                problem.add_in_indices(&mut matrix, &square, &law.x[hidden * p..][..p]);
+                mirror(&mut matrix, n);
+                for case in &data.cases[group.cases.clone()] {
+                    let people: f64 = data.unbiased(case).iter().skip(hidden).step_by(combinations).sum();
+                    let own = clusters.entry((case.stratum, case.cluster)).or_insert_with(|| Cluster::new(n));
+                    let entries = own.information.as_mut_slice().iter_mut().zip(&matrix);
+                    entries.for_each(|(sum, value)| *sum += case.weight * people * value);
+                }
+            }
+        });
+        add_outside(problem, &mut clusters);
+        one_step(&clusters, n, self.tested, strata > 1)
     }
 
     /// The others with the coefficient at a value: a solution near one, or else those of the stand-in.

@@ -1,6 +1,7 @@
 //! Expected information: over everything that could have been answered.
 
 use super::answers::Answers;
+use super::cr2::{Cluster, Clusters};
 use super::observations::{Group, Observations};
 use super::problem::{Law, Problem};
 use super::projection::{Projection, Triangle, root_rows};
@@ -155,6 +156,27 @@ pub(super) fn projected(problem: &Problem<'_>, possible: &Possible, theta: &[f64
         }
     });
     triangle.projection()
+}
+
+/// Adds the expected information of every sampling cluster.
+pub(super) fn add_cluster_information(
+    problem: &Problem<'_>,
+    possible: &Possible,
+    theta: &[f64],
+    clusters: &mut Clusters,
+) {
+    let n = problem.parameters;
+    let mut matrix = vec![0.0; n * n];
+    each_square(problem, possible, theta, |group, squares, law| {
+        matrix.fill(0.0);
+        problem.add_in_indices(&mut matrix, squares, law.x);
+        mirror(&mut matrix, n);
+        for case in &problem.data.cases[group.cases.clone()] {
+            let own = clusters.entry((case.stratum, case.cluster)).or_insert_with(|| Cluster::new(n));
+            let entries = own.information.as_mut_slice().iter_mut().zip(&matrix);
+            entries.for_each(|(sum, value)| *sum += case.weight * value);
+        }
+    });
 }
 
 /// The variance of a weighted sum of scores where the model holds: with the squares of the weights.

@@ -6,7 +6,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::RegressError;
-use super::likelihood_profile::Drawn;
+use super::cr2::{normal_of_student, student_of_normal};
+use super::likelihood_profile::{Drawn, design_df};
 use super::problem::Problem;
 use super::variance::score_covariance;
 use super::walk::Found;
@@ -20,6 +21,8 @@ pub(super) fn fieller(
     drawn: Drawn,
 ) -> Result<Option<(Found, bool)>, RegressError> {
     let n = problem.parameters;
+    let df = design_df(problem);
+    let critical = df.map_or(critical, |df| student_of_normal(critical.sqrt(), df).powi(2));
     let sums = problem.corrected(&vec![0.0; n], tables);
     let matrix = DMatrix::from_column_slice(n, n, &sums.complete);
     let free: Vec<usize> = (0..n).filter(|&at| at != tested).collect();
@@ -50,7 +53,9 @@ pub(super) fn fieller(
     let (a, b, c) = (v * v - critical * c_vv, u * v - critical * c_uv, u * u - critical * zero);
     let discriminant = b * b - a * c;
     let error = (zero - 2.0 * best * c_uv + best * best * c_vv).max(0.0).sqrt() / v.abs();
-    let mut found = Found { best, error, low: None, high: None, statistic: u * u / zero };
+    let root = u / zero.sqrt();
+    let statistic = df.map_or(root, |df| normal_of_student(root, df)).powi(2);
+    let mut found = Found { best, error, low: None, high: None, statistic, df };
     if a > 0.0 {
         let root = discriminant.max(0.0).sqrt();
         (found.low, found.high) = (Some((b - root) / a), Some((b + root) / a));

@@ -1,9 +1,14 @@
 //! The score statistic of a coefficient of the likelihood, at every value that is tried for it.
 
+use std::collections::BTreeSet;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::RegressError;
-use super::expected::{Everything, Possible, projected, projected_with_law, weighted_variance};
+use super::cr2::{Cluster, Clusters, OneStep, normal_of_student, one_step};
+use super::expected::{
+    Everything, Possible, add_cluster_information, projected, projected_with_law, weighted_variance,
+};
 use super::fit::{Fit, maximise_for_score, maximise_penalised};
 use super::penalty::Penalty;
 use super::problem::Problem;
@@ -46,6 +51,27 @@ impl Drawn {
     }
 }
 
+/// The numbers of clusters and strata, if clusters are all that there is to the design.
+pub(super) fn clustered(problem: &Problem<'_>) -> Option<[usize; 2]> {
+    let data = problem.data;
+    (data.labels[0] > 0 && data.fpc.is_empty() && data.calibration.is_none()).then_some(data.labels)
+}
+
+/// Clusters without anybody of the model, which the strata have all the same.
+pub(super) fn add_outside(problem: &Problem<'_>, clusters: &mut Clusters) {
+    let strata: BTreeSet<u32> = clusters.keys().map(|(stratum, _)| *stratum).collect();
+    for &(stratum, cluster) in problem.data.outside.keys().filter(|(stratum, _)| strata.contains(stratum)) {
+        clusters.entry((stratum, cluster)).or_insert_with(|| Cluster::new(problem.parameters));
+    }
+}
+
+/// The degrees of freedom of a design with clusters: units less strata plus 1 less parameters, one at least.
+pub(super) fn design_df(problem: &Problem<'_>) -> Option<f64> {
+    let [clusters, strata] = problem.data.labels;
+    let df = clusters as f64 - strata.max(1) as f64 + 1.0 - problem.own as f64;
+    (clusters > 0).then_some(df.max(1.0))
+}
+
 /// The statistic of one coefficient of a likelihood.
 pub(super) struct LikelihoodProfile<'a> {
     pub(super) problem: &'a Problem<'a>,
@@ -66,15 +92,36 @@ impl LikelihoodProfile<'_> {
         let slope = |(at, u): (usize, &f64)| u + self.ridge.slope(&fit.theta, at);
         let gradient = fit.sums.gradient.iter().enumerate().map(slope);
         let score: f64 = weights.iter().zip(gradient).map(|(w, u)| w * u).sum();
-        let variance = self.variance(fit, &weights, information)?;
+        let few = self.by_clusters(fit);
+        let (root, error, df) = match few {
+            Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df)),
+            None => {
+                let variance = self.variance(fit, &weights, information)?;
+                let root = if variance > 0.0 { score / variance.sqrt() } else { 0.0 };
+                let df = design_df(self.problem);
+                let root = df.map_or(root, |df| normal_of_student(root, df));
+                (root, variance.max(0.0).sqrt() / information, df)
+            }
+        };
         Ok(Point {
             at: fit.theta[self.tested],
-            root: if variance > 0.0 { score / variance.sqrt() } else { 0.0 },
+            root,
             theta: fit.theta.clone(),
             follows: weights,
-            error: variance.max(0.0).sqrt() / information,
+            error,
             value: Some(fit.sums.value + self.ridge.taken(&fit.theta)),
+            df,
         })
+    }
+
+    /// One step with the variance of few clusters; `None` without clusters, or where a share has run to 0 or 1.
+    fn by_clusters(&self, fit: &Fit) -> Option<OneStep> {
+        let Information::Response(possible) = self.information else { return None };
+        let [_, strata] = clustered(self.problem)?;
+        let mut clusters = self.problem.cluster_scores(&fit.theta, false);
+        add_cluster_information(self.problem, possible, &fit.theta, &mut clusters);
+        add_outside(self.problem, &mut clusters);
+        one_step(&clusters, self.problem.parameters, self.tested, strata > 1)
     }
 
     fn projection(&self, fit: &Fit) -> Projection {

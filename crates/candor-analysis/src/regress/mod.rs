@@ -17,6 +17,7 @@ mod family;
 mod observations;
 mod hidden_predictors;
 mod sums;
+mod cr2;
 mod problem;
 mod scores;
 mod solve;

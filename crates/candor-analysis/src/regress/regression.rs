@@ -23,11 +23,13 @@ pub struct Fitting {
     pub naive: bool,
     /// Confidence of the limits, above 0 and below 1.
     pub confidence: f64,
+    /// Whether limits and p-values are wanted, which take most of the time.
+    pub limits: bool,
 }
 
 impl Default for Fitting {
     fn default() -> Fitting {
-        Fitting { method: None, naive: false, confidence: 0.95 }
+        Fitting { method: None, naive: false, confidence: 0.95, limits: true }
     }
 }
 
@@ -57,7 +59,7 @@ pub fn regress(
 /// # Errors
 /// If there are no responses, columns tell one another, or the method does not go with the model.
 pub fn regress_with(model: &Model, rows: &ModelRows, fitting: &Fitting) -> Result<Regression, RegressError> {
-    fitted(model, rows, fitting, true)
+    fitted(model, rows, fitting, fitting.limits)
 }
 
 /// The same; without limits and tests if they are not wanted.

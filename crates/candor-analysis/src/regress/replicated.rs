@@ -1,7 +1,7 @@
 //! Errors from replicate weights: the model is fitted again with each column of them.
 
 use nalgebra::{DMatrix, DVector};
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::effects::Average;
 use super::regression::{Fitting, fitted};
@@ -56,8 +56,10 @@ pub fn regress_replicated_with(
     let shares = covariance(&|fit| of_averages(&fit.shares));
     let effects = covariance(&|fit| of_averages(&fit.effects));
     let ignoring = covariance(&|fit| fit.ignoring.iter().map(|share| share.estimate).collect());
+    // Of unknown units and strata the replicates themselves tell how many degrees of freedom there are.
+    let df = (fits.len() as f64 - fitted.coefficients.len() as f64).max(1.0);
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
-        replace_error(own, coefficients[(at, at)].sqrt(), fitting.reach());
+        replace_error(own, coefficients[(at, at)].sqrt(), fitting, df);
     }
     let errors = |averages: &mut [Average], covariance: &DMatrix<f64>| {
         averages.iter_mut().enumerate().for_each(|(at, own)| own.standard_error = covariance[(at, at)].sqrt());
@@ -71,16 +73,18 @@ pub fn regress_replicated_with(
     Ok(fitted)
 }
 
-/// Gives a coefficient the error of its replicates, and an interval and a p-value by it.
-fn replace_error(own: &mut Coefficient, error: f64, reach: f64) {
+/// Gives a coefficient the error of its replicates, and an interval and a p-value of Student's t by it.
+fn replace_error(own: &mut Coefficient, error: f64, fitting: &Fitting, df: f64) {
     let ratio = own.standard_error.map(|before| (error / before).powi(2));
-    let statistic = (own.estimate / error).powi(2);
+    let t = own.estimate / error;
+    let law = StudentsT::new(0.0, 1.0, df).ok();
+    let reach = law.map_or(fitting.reach(), |law| law.inverse_cdf(0.5 + 0.5 * fitting.confidence));
     own.standard_error = Some(error);
     (own.low, own.high) = (Some(own.estimate - reach * error), Some(own.estimate + reach * error));
     if own.term != THRESHOLD {
-        own.statistic = Some(statistic);
-        own.p_value = Some(2.0 * Normal::standard().sf(statistic.sqrt()));
+        own.statistic = Some(t * t);
+        own.p_value = law.map(|law| 2.0 * law.sf(t.abs()));
     }
-    own.test = Test::WaldReplicates;
+    (own.test, own.df) = (Test::WaldReplicates, Some(df));
     own.design_effect = own.design_effect.zip(ratio).map(|(effect, ratio)| effect * ratio);
 }

@@ -113,6 +113,8 @@ impl EstimateKind {
 pub enum Test {
     /// The projected score, walked outward from the best fit.
     Score,
+    /// One step of the score with the variance CR2 of sampling clusters and the degrees of freedom of Bell and McCaffrey, walked as the score is.
+    OneStepCr2,
     /// Fieller's set of a linear model.
     Fieller,
     /// The estimate over its standard error.
@@ -126,6 +128,7 @@ impl Test {
     pub fn called(self) -> &'static str {
         match self {
             Test::Score => "score",
+            Test::OneStepCr2 => "one-step-cr2",
             Test::Fieller => "fieller",
             Test::Wald => "wald",
             Test::WaldReplicates => "wald-replicates",
@@ -153,6 +156,8 @@ pub struct Coefficient {
     pub high: Option<f64>,
     /// What the p-value is of, chi-square with one degree of freedom; none for thresholds.
     pub statistic: Option<f64>,
+    /// Degrees of freedom of Student's t that the statistic was taken from; none where it is normal.
+    pub df: Option<f64>,
     /// The p-value of the hypothesis that it is zero, below the level exactly if the interval excludes zero; none for thresholds.
     pub p_value: Option<f64>,
     /// What the p-value and the interval come from.

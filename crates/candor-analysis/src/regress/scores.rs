@@ -1,5 +1,6 @@
 //! Scores, response by response: what errors are made of.
 
+use super::cr2::{Cluster, Clusters};
 use super::observations::{Case, Group};
 use super::problem::{Local, Problem};
 use super::sums::{add_outer, mirror};
@@ -16,6 +17,16 @@ impl Problem<'_> {
                 see(case, &local.score);
             }
         }
+    }
+
+    /// The score of every sampling cluster.
+    pub(super) fn cluster_scores(&self, theta: &[f64], corrected: bool) -> Clusters {
+        let mut clusters = Clusters::new();
+        self.each_score(theta, corrected, |case, score| {
+            let own = clusters.entry((case.stratum, case.cluster)).or_insert_with(|| Cluster::new(self.parameters));
+            own.score.iter_mut().zip(score).for_each(|(sum, s)| *sum += case.weight * s);
+        });
+        clusters
     }
 
     /// Shows for every group each possible answer, by its probabilities under all truths: how likely it is, and its score.

@@ -43,6 +43,8 @@ pub(super) struct Point {
     pub(super) root: f64,
     /// The log-likelihood; `None` of an estimating equation.
     pub(super) value: Option<f64>,
+    /// Degrees of freedom of Student's t that the root was taken from.
+    pub(super) df: Option<f64>,
 }
 
 /// The statistic of one coefficient.
@@ -80,6 +82,8 @@ pub(super) struct Found {
     pub(super) high: Option<f64>,
     /// `S*(0)`, whose p-value is that of a chi-square with one degree of freedom.
     pub(super) statistic: f64,
+    /// Degrees of freedom of Student's t that the statistic was taken from, at the value that fits best.
+    pub(super) df: Option<f64>,
 }
 
 /// One way out.
@@ -104,7 +108,7 @@ pub(super) fn walk(profile: &dyn Profile, mut start: Point, range: Range) -> Res
         match (up, down) {
             (Side::Done { limit: high, at_zero: up }, Some(Side::Done { limit: low, at_zero: down })) => {
                 let statistic = up.or(down).unwrap_or(0.0);
-                return Ok(Found { best: start.at, error: start.error, low, high, statistic });
+                return Ok(Found { best: start.at, error: start.error, low, high, statistic, df: start.df });
             }
             (Side::Better(point), _) | (_, Some(Side::Better(point))) => {
                 start = profile.restart(&point)?.unwrap_or(point);

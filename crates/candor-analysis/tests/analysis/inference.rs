@@ -228,6 +228,34 @@ fn factor_and_linear_intervals_are_golden() {
     assert_eq!(own.test, Test::Fieller);
 }
 
+/// Fourteen clusters whose number is the predictor.
+#[test]
+fn few_clusters_are_golden() {
+    let case = &golden("golden_engine.json")["cr2"];
+    let (mut y, mut x, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let rows = numbers(&case["x"]).into_iter().zip(numbers(&case["size"])).zip(numbers(&case["yes"])).enumerate();
+    for (cluster, ((own, size), yes)) in rows {
+        y.extend((0..size as usize).map(|at| u16::from(at < yes as usize)));
+        x.extend(vec![own; size as usize]);
+        names.extend(vec![cluster.to_string(); size as usize]);
+    }
+    let plan = one(2, case["c"].as_f64().unwrap(), 2);
+    let model = Model::new(&plan, &"y ~ z".parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
+    let mut rows = ModelRows::new(Layout::new(&plan, &model).unwrap());
+    let (n, sample) = (y.len(), Sample { clusters: Some(&names), ..Sample::default() });
+    let public = vec![0; n];
+    let columns = [Codes::One(&y), Codes::One(&public)];
+    rows.add(&Batch { columns: &columns, numbers: &[x], weights: None, sample, rows: n });
+    let found = regress(&model, &rows, None, false).unwrap();
+    let own = &found.coefficients[1];
+    println!("{own:?}");
+    close("estimate", own.estimate, numbers(&case["ml"])[1], 1e-5);
+    close("p", own.p_value.unwrap(), case["p"].as_f64().unwrap(), 1e-5);
+    close("low", own.low.unwrap(), numbers(&case["interval"])[0], 1e-4);
+    close("high", own.high.unwrap(), numbers(&case["interval"])[1], 1e-4);
+    assert!((6.0..8.0).contains(&own.df.unwrap()) && own.test == Test::OneStepCr2);
+}
+
 /// A hidden `y` with a missing category, and a public `x` of two.
 fn with_missing(kind: Kind, categories: &[&str], epsilon: f64) -> Plan {
     let labels: Vec<String> = categories.iter().map(|&label| label.to_owned()).collect();

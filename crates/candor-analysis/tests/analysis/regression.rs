@@ -507,8 +507,9 @@ fn replicate_weights_are_refitted() {
     for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
         close("estimate", own.estimate, other.estimate, 1e-9);
         assert!((own.standard_error.unwrap() / other.standard_error.unwrap() - 1.0).abs() < 0.08, "{own:?} {other:?}");
+        // Student's t: less certain than the normal law.
         let p = p_value((own.estimate / own.standard_error.unwrap()).powi(2));
-        close("p-value", own.p_value.unwrap(), p, 1e-9);
+        assert!(own.p_value.unwrap() > p && own.df.unwrap() < 60.0, "{own:?}");
     }
     for (own, other) in found.effects.iter().zip(&sandwich.effects) {
         assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");

@@ -7,7 +7,7 @@ use candor::randomize::Randomizer;
 use candor::randomness::Source;
 use candor::schema::{Attribute, Schema};
 use candor_analysis::regress::{
-    Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress,
+    Batch, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress, regress_with,
 };
 use candor_analysis::tally::answer_codes;
 use chacha20::ChaCha20Rng;
@@ -227,7 +227,8 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
         let columns = answer_codes(plan, &answers, &truths);
         let mut own = ModelRows::new(layout.clone());
         own.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: rows.len() });
-        let fit = regress(&model, &own, method, false).unwrap();
+        let fitting = Fitting { method, limits: false, ..Fitting::default() };
+        let fit = regress_with(&model, &own, &fitting).unwrap();
         for (sum, one) in moments.iter_mut().zip(&fit.coefficients) {
             let added = [one.estimate, one.estimate.powi(2), one.standard_error.unwrap().powi(2)];
             sum.iter_mut().zip(added).for_each(|(sum, value)| *sum += value);

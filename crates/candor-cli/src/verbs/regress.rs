@@ -168,6 +168,7 @@ fn describe(found: &Regression) -> String {
     let tests = match found.test {
         "wald-replicates" => "the estimates over their standard errors",
         "fieller" => "the score (Fieller)",
+        "one-step-cr2" => "the score (CR2 of the clusters, Student's t)",
         _ => "the score",
     };
     let mut text = format!(

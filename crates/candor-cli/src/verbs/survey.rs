@@ -83,11 +83,6 @@ impl SurveyArgs {
 }
 
 impl DesignArgs {
-    /// What is asked for, of everybody.
-    pub fn survey(&self, plan: &Plan) -> Result<Survey, Failure> {
-        Ok(Survey::new(plan.schema(), &self.options()?)?)
-    }
-
     /// What is asked for, of those for whom a condition holds.
     pub fn survey_of(&self, plan: &Plan, condition: Option<&str>) -> Result<Survey, Failure> {
         let condition = condition.map(str::to_owned);

@@ -172,7 +172,12 @@ fn the_regressions_of_r() {
         let found = json(&sandbox, &words.into_iter().chain(flags.split(' ')).collect::<Vec<_>>());
         let said = found["design"].as_str().unwrap();
         assert!(said.starts_with("weighted by weight, ") && said.contains(design), "{name}: {said}");
-        assert_eq!(found["test"], if flags.contains("--replicates") { "wald-replicates" } else { "score" });
+        let test = match (flags.contains("--replicates"), flags.contains("--sampling-clusters")) {
+            (true, _) => "wald-replicates",
+            (_, true) => "one-step-cr2",
+            _ => "score",
+        };
+        assert_eq!(found["test"], test);
         let (estimates, errors) = (numbers(&golden[name]["estimates"]), numbers(&golden[name]["errors"]));
         for (at, one) in found["coefficients"].as_array().unwrap().iter().enumerate() {
             let near = |field: &str, expected: f64| (one[field].as_f64().unwrap() - expected).abs() < 1e-7;

@@ -1,0 +1,169 @@
+//! Few sampling clusters: one step in the score's metric, with the bias-reduced variance CR2 and the degrees of freedom of Bell and McCaffrey (2002).
+//!
+//! With `u_g` and `I_g` the score and the information of a cluster, `I` their sum, `delta = I^-1 u`, `A_g = I^-1/2 I_g I^-1/2` and
+//! `k = I^-1/2 c`, the statistic is `c'delta / sqrt(V)` with `V = sum_g (k' (1 - A_g)^-1/2 I^-1/2 (u_g - I_g delta))^2`. Its degrees of freedom are
+//! `(tr B)^2 / |B|^2` of `B = diag(a) - b'b`, `a_g = k' A_g (1 - A_g)^-1 k`, `b_g = A_g (1 - A_g)^-1/2 k`: those of independent residuals. Only matrices
+//! of the size of the model are needed.
+
+use std::collections::BTreeMap;
+
+use nalgebra::{DMatrix, DVector};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+/// An eigenvalue of the scaled information below this is rounding.
+const SINGULAR: f64 = 1e-11;
+
+/// A cluster with a larger part of the information about some direction carries it alone.
+const ALONE: f64 = 1.0 - 1e-9;
+
+/// Fewest degrees of freedom that are used.
+const LEAST_DF: f64 = 0.5;
+
+/// Sums of one sampling cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub(super) score: DVector<f64>,
+    pub(super) information: DMatrix<f64>,
+}
+
+impl Cluster {
+    /// Without anybody yet.
+    pub(super) fn new(n: usize) -> Cluster {
+        Cluster { score: DVector::zeros(n), information: DMatrix::zeros(n, n) }
+    }
+}
+
+/// Sampling clusters by stratum and number.
+pub(super) type Clusters = BTreeMap<(u32, u32), Cluster>;
+
+/// A step with its standard error and degrees of freedom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OneStep {
+    pub(super) step: f64,
+    pub(super) error: f64,
+    pub(super) df: f64,
+}
+
+/// The step of one parameter from where the sums were taken; `None` where the information is singular, or the clusters tell no error.
+pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, stratified: bool) -> Option<OneStep> {
+    let mut total = Cluster::new(n);
+    for cluster in clusters.values() {
+        total.score += &cluster.score;
+        total.information += &cluster.information;
+    }
+    let root = inverse_root(&total.information)?;
+    let step = &root * (&root * &total.score);
+    let direction = root.column(tested).into_owned();
+    let (mut trace, mut fourth) = (0.0, 0.0);
+    let mut outer = DMatrix::zeros(n, n);
+    let mut residuals: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for ((stratum, _), cluster) in clusters {
+        let left = &root * (&cluster.score - &cluster.information * &step);
+        let eigen = (&root * &cluster.information * &root).symmetric_eigen();
+        let (mut residual, mut alpha, mut beta) = (0.0, 0.0, DVector::zeros(n));
+        for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
+            if *value > ALONE {
+                continue;
+            }
+            let (along, scale) = (vector.dot(&direction), (1.0 - value).sqrt().recip());
+            residual += along * scale * vector.dot(&left);
+            alpha += along * along * value * scale * scale;
+            beta.axpy(along * value * scale, &vector, 1.0);
+        }
+        residuals.entry(*stratum).or_default().push(residual);
+        let square = beta.norm_squared();
+        trace += alpha - square;
+        fourth += alpha * alpha - 2.0 * alpha * square;
+        outer.ger(1.0, &beta, &beta, 1.0);
+    }
+    fourth += outer.norm_squared();
+    let variance: f64 = residuals.values().map(|own| squares(own, stratified)).sum();
+    let df = (trace * trace / fourth).max(LEAST_DF);
+    let found = OneStep { step: step[tested], error: variance.sqrt(), df };
+    (variance > 0.0 && df.is_finite() && found.step.is_finite()).then_some(found)
+}
+
+/// The sum of squares of a stratum's residuals; about their mean, if there are several strata.
+fn squares(own: &[f64], stratified: bool) -> f64 {
+    let count = own.len() as f64;
+    match stratified && own.len() > 1 {
+        true => {
+            let mean = own.iter().sum::<f64>() / count;
+            own.iter().map(|one| (one - mean).powi(2)).sum::<f64>() * count / (count - 1.0)
+        }
+        false => own.iter().map(|one| one * one).sum(),
+    }
+}
+
+/// The symmetric root of the inverse; `None` if the matrix is singular once its diagonal is scaled to one.
+fn inverse_root(matrix: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let scale: Vec<f64> = matrix.diagonal().iter().map(|d| d.sqrt().recip()).collect();
+    if !scale.iter().all(|s| s.is_finite()) {
+        return None;
+    }
+    let scaled = DMatrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)] * scale[i] * scale[j]);
+    if scaled.symmetric_eigenvalues().min() < SINGULAR {
+        return None;
+    }
+    let eigen = matrix.clone().symmetric_eigen();
+    let roots = eigen.eigenvalues.map(|value| value.max(0.0).sqrt().recip());
+    roots
+        .iter()
+        .all(|root| root.is_finite())
+        .then(|| &eigen.eigenvectors * DMatrix::from_diagonal(&roots) * eigen.eigenvectors.transpose())
+}
+
+/// The standard normal quantile with the probability that Student's t with these degrees of freedom has of a value.
+pub(super) fn normal_of_student(t: f64, df: f64) -> f64 {
+    let Ok(law) = StudentsT::new(0.0, 1.0, df) else { return t };
+    let tail = law.sf(t.abs());
+    let quantile = if tail > 1e-300 { -Normal::standard().inverse_cdf(tail) } else { 37.0 };
+    quantile.copysign(t)
+}
+
+/// The other way round: the quantile of Student's t.
+pub(super) fn student_of_normal(z: f64, df: f64) -> f64 {
+    let law = StudentsT::new(0.0, 1.0, df).ok();
+    law.map_or(z, |law| law.inverse_cdf(Normal::standard().cdf(z)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A linear model with one column, clusters of one person each: HC2 with its known degrees of freedom.
+    #[test]
+    fn single_people_are_hc2() {
+        let x: [f64; 5] = [1.0, 2.0, 0.5, 1.5, 3.0];
+        let e: [f64; 5] = [0.3, -0.2, 0.5, 0.1, -0.4];
+        let mut clusters = Clusters::new();
+        for (number, (x, e)) in x.iter().zip(e).enumerate() {
+            let mut own = Cluster::new(1);
+            (own.score[0], own.information[(0, 0)]) = (x * e, x * x);
+            clusters.insert((0, number as u32), own);
+        }
+        let total: f64 = x.iter().map(|x| x * x).sum();
+        let step: f64 = x.iter().zip(e).map(|(x, e)| x * e).sum::<f64>() / total;
+        let hc2: f64 = x.iter().zip(e).map(|(x, e)| (x * (e - x * step)).powi(2) / (1.0 - x * x / total)).sum::<f64>()
+            / total.powi(2);
+        let found = one_step(&clusters, 1, 0, false).unwrap();
+        assert!((found.step - step).abs() < 1e-12 && (found.error - hc2.sqrt()).abs() < 1e-12, "{found:?}");
+        // By definition: B = G'(1 - H)G with G the columns x_g/sqrt(1 - h_g).
+        let h: Vec<f64> = x.iter().map(|x| x * x / total).collect();
+        let b = |i: usize, j: usize| {
+            let own = x[i] * x[j] / ((1.0 - h[i]) * (1.0 - h[j])).sqrt();
+            own * (f64::from(u8::from(i == j)) - x[i] * x[j] / total)
+        };
+        let trace: f64 = (0..5).map(|i| b(i, i)).sum();
+        let norm: f64 = (0..25).map(|at| b(at / 5, at % 5).powi(2)).sum();
+        assert!((found.df - trace * trace / norm).abs() < 1e-10, "{found:?} {}", trace * trace / norm);
+    }
+
+    #[test]
+    fn student_and_normal_agree_with_many_degrees_of_freedom() {
+        assert!((normal_of_student(1.7, 1e7) - 1.7).abs() < 1e-5);
+        assert!((normal_of_student(-2.2621571, 9.0) + 1.959964).abs() < 1e-5);
+        assert!(normal_of_student(1e9, 30.0).is_finite());
+        assert!((student_of_normal(1.959964, 9.0) - 2.2621571).abs() < 1e-5);
+    }
+}
