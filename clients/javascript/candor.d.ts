@@ -19,12 +19,16 @@ export interface Block {
   /** Positions of its attributes in the schema. */
   readonly members: readonly number[];
   readonly lottery: readonly unknown[];
+  /** What one more answer of the block adds to the conditional losses, by the names of attributes. */
+  readonly spends: ReadonlyMap<string, number>;
 }
 
 /** A plan that was read and checked. */
 export interface Plan {
   readonly fingerprint: string;
-  /** As the plan states it. The fingerprint does not cover it: check it with `candor audit`. */
+  /** The version of the plan format. */
+  readonly version: 1 | 2;
+  /** For each number the larger of the stated and the computed one: decimals, null if unbounded (or not defined). */
   readonly guarantee: {
     readonly epsilon: string | null;
     readonly attributes: readonly { name: string; marginal_epsilon: string | null; conditional_epsilon: string | null }[];
@@ -55,7 +59,35 @@ export interface Store {
   setItem(key: string, value: string): void;
 }
 
-export function readPlan(source: string | object): Promise<Plan>;
+/** What `readPlan` requires of a plan. */
+export interface ReadOptions {
+  /** Largest record-level epsilon: a finite number, 0 or more. */
+  readonly maxEpsilon?: number;
+  /** Accept a plan without a finite record-level epsilon [default: false]; never with `maxEpsilon`. */
+  readonly allowUnbounded?: boolean;
+  /** Largest number of steps that the check may take, of some nanoseconds each [default: 2^30]. */
+  readonly maxCost?: number;
+}
+
+/** Bounds on a loss; Infinity if it is unbounded. Equal unless computing the loss would take too long. */
+export interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** What the channels of a plan give, computed from their integers. */
+export interface Losses {
+  /** Of the record. */
+  readonly epsilon: Bounds;
+  /** Of each randomized attribute, in the order of the schema; `marginal` is null where it has no answer of its own. */
+  readonly attributes: readonly { readonly name: string; readonly marginal: number | null; readonly conditional: Bounds }[];
+  /** For each block what one more answer of it adds to the conditional losses, by name. */
+  readonly spends: readonly ReadonlyMap<string, number>[];
+}
+
+/** Reads a plan and rejects one that was edited, cannot be drawn from, or states a smaller epsilon than it has. */
+export function readPlan(source: string | object, options?: ReadOptions): Promise<Plan>;
+export function guaranteeOf(plan: Plan): Losses;
 export function fingerprint(plan: object): Promise<string>;
 export function codes(plan: Plan, record: TrueRecord, source?: Source): number[];
 /** Whether each question is asked of somebody who answered this so far. */

@@ -53,25 +53,29 @@ export async function answerFromMemo(plan, record, { key, ledger = {}, cap = Inf
 
 /** What a ledger adds up to: for each attribute's name the epsilon of all truths used, over all plans. */
 export function spent(ledger) {
-  const total = {};
+  // Fields are defined, not assigned: an attribute may be named `__proto__`.
+  const total = new Map();
   for (const { blocks } of Object.values(ledger)) {
     for (const { used, epsilon } of blocks) {
-      for (const [name, each] of Object.entries(epsilon)) total[name] = (total[name] ?? 0) + used.length * (each ?? Infinity);
+      for (const [name, each] of Object.entries(epsilon)) {
+        total.set(name, (total.get(name) ?? 0) + used.length * (each ?? Infinity));
+      }
     }
   }
-  return total;
+  return Object.fromEntries(total);
 }
 
 async function enter(plan, truths, key, ledger, cap) {
-  const stated = Object.fromEntries(plan.guarantee.attributes.map(({ name, conditional_epsilon: e }) => [name, e === null ? null : Number(e)]));
-  const empty = ({ members }) => ({ used: [], epsilon: Object.fromEntries(members.map((at) => [plan.attributes[at].name, stated[plan.attributes[at].name]])) });
-  const page = structuredClone(ledger[plan.fingerprint] ?? { blocks: plan.blocks.map(empty) });
+  // What `readPlan` computed from the channels, whatever the plan or an old ledger states.
+  const used = ledger[plan.fingerprint]?.blocks.map((block) => [...block.used]) ?? plan.blocks.map(() => []);
+  const epsilon = ({ spends }) => Object.fromEntries([...spends].map(([name, e]) => [name, e === Infinity ? null : e]));
+  const page = { blocks: plan.blocks.map((block, at) => ({ used: used[at], epsilon: epsilon(block) })) };
   for (const [block, truth] of truths.entries()) {
     const mark = hex((await hmac(key, 'candor ledger 1', plan, block, truth)).slice(0, 8));
     if (!page.blocks[block].used.includes(mark)) page.blocks[block].used.push(mark);
   }
-  const after = spent({ ...ledger, [plan.fingerprint]: page });
-  const [name] = plan.attributes.map((attribute) => attribute.name).filter((name) => after[name] > cap);
-  if (name !== undefined) wrong(`answers about "${name}" would add up to epsilon ${after[name]}, above the cap of ${cap}`);
+  const all = Object.entries(spent({ ...ledger, [plan.fingerprint]: page }));
+  const beyond = all.find(([, sum]) => sum > cap);
+  if (beyond) wrong(`answers about "${beyond[0]}" would add up to epsilon ${beyond[1]}, above the cap of ${cap}`);
   ledger[plan.fingerprint] = page;
 }

@@ -160,13 +160,16 @@ function tokenStep(plan) {
   return [sheet(plan), element('p', {}, say('token_steps', survey.tokens)), button, status];
 }
 
-const quoted = (name) => `“${words().questions[name]?.text ?? name}”`;
-const label = (name, category) => words().questions[name]?.answers?.[category] ?? (category === '' ? say('skip') : category === '(not asked)' ? say('not_asked') : category);
+/** What the survey says in a field of its own: attributes and categories may be named `__proto__` or `constructor`. */
+const stated = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
+const wording = (name) => stated(words().questions, name);
+const quoted = (name) => `“${wording(name)?.text ?? name}”`;
+const label = (name, category) => stated(wording(name)?.answers, category) ?? (category === '' ? say('skip') : category === '(not asked)' ? say('not_asked') : category);
 
 /** The controls of a question, and a function that reads them; nothing on the page is a form, so nothing can be submitted. */
 function question({ name, edges, grid, categories, asked_if: condition }, number) {
   const numbers = edges.length ? edges.length + 1 : grid.length;
-  const { text, help } = words().questions[name];
+  const { text, help } = wording(name);
   const wrong = element('p', { class: 'wrong', id: `wrong${number}`, hidden: true, role: 'alert' }, say(numbers ? 'number' : 'choose'));
   const choices = categories.slice(numbers, condition ? -1 : undefined);
   const inputs = choices.map((category) => element('input', { type: 'radio', name: `choice${number}`, autocomplete: 'off' }));
@@ -199,7 +202,8 @@ function answerBy(plan, record, tags) {
 async function ask() {
   let plan;
   try {
-    plan = await readPlan(planText);
+    // The page says so where a plan has no finite epsilon.
+    plan = await readPlan(planText, { allowUnbounded: true });
   } catch (error) {
     return show(element('h1', {}, words().title), element('p', { class: 'wrong', role: 'alert' }, error instanceof CandorError ? say('changed_plan') : String(error)));
   }
@@ -229,8 +233,7 @@ async function ask() {
       missing.hidden = false;
       return tick.focus();
     }
-    const record = {};
-    for (const { name, read } of [...questions].reverse()) record[name] = shown(name) ? read() : '';
+    const record = Object.fromEntries([...questions].reverse().map(({ name, read }) => [name, shown(name) ? read() : '']));
     if (Object.values(record).includes(undefined)) return undefined;
     const tags = survey.tokens ? await (await tokenPart()).tokenTags(plan, heldToken().value, drawTag) : null;
     const made = once(key, () => ({ ...(!tags && { id: state.id }), response: tags ? answerBy(plan, record, tags) : answer(plan, record) }));
@@ -248,7 +251,7 @@ function review(plan, made, again) {
     return Array.isArray(value) ? value.map((item) => (name ? label(name, item) : item)).join('; ') : name ? label(name, value) : String(value);
   };
   const rows = plan.columns.map(({ name, candor_tag: tag, candor_cells: cells }) => {
-    const own = words().questions[name];
+    const own = wording(name);
     const title = tag ? say('lottery') : cells ? say('cells') : own?.text ?? name;
     return element('tr', {}, element('th', { scope: 'row' }, title), element('td', {}, shown(own ? name : null, made.response[name])));
   });
