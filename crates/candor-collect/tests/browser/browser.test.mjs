@@ -238,7 +238,7 @@ test('all test vectors pass in the browser', async () => {
     const plan = readFileSync(new URL(vectors.plan, folder), 'utf8');
     const wrong = await page.evaluate(async ({ plan, cases }) => {
       const { readPlan, drawBlocks } = await import('/client.js');
-      const ready = await readPlan(plan);
+      const ready = await readPlan(plan, { allowUnbounded: true });
       return cases.filter(({ record, bytes, blocks }) => {
         const given = Uint8Array.from(bytes.match(/../g) ?? [], (byte) => parseInt(byte, 16));
         let used = 0;
@@ -327,6 +327,25 @@ async function survey(settings, name = 'public') {
   const at = await start(settings, '127.0.0.1:0');
   return { at, stop, collect, folder, again: async (settings) => { await stop(); await start(settings, new URL(at).host); } };
 }
+
+test('attributes and categories may have the names of what objects inherit', async () => {
+  const { at, stop } = await survey('shared_devices = true', 'inherited-names');
+  const { page, requests, errors, context } = await open({}, '/', at);
+  const questions = [0, 1, 2].map((number) => page.locator('fieldset').nth(number));
+  await questions[0].getByLabel('yes').check();
+  await questions[1].getByLabel('no').check();
+  await questions[2].getByLabel('few').check();
+  await page.locator('#next').click();
+  await page.locator('#send').waitFor();
+  assert.equal((await shown(page)).length, 3);
+  await page.locator('#send').click();
+  await page.getByText('Thank you').waitFor();
+  const { response } = JSON.parse(posts(requests)[0].postData());
+  assert.deepEqual(Object.keys(response), ['candor_fingerprint', '__proto__', 'constructor', 'toString']);
+  assert.deepEqual(errors, []);
+  await context.close();
+  await stop();
+});
 
 test('a question for some only is hidden from others, and nothing that is sent tells it', async () => {
   const { at, stop } = await survey('shared_devices = true', 'asked');
