@@ -67,6 +67,10 @@ export interface ReadOptions {
   readonly allowUnbounded?: boolean;
   /** Largest number of steps that the check may take, of some nanoseconds each [default: 2^30]. */
   readonly maxCost?: number;
+  /** A signature file of the plan, as text or parsed; with `publicKey`. */
+  readonly signature?: string | import('./signature.js').PlanSignature;
+  /** The pinned public key, 64 lower-case hexadecimal digits; with `signature`. */
+  readonly publicKey?: string;
 }
 
 /** Bounds on a loss; Infinity if it is unbounded. Equal unless computing the loss would take too long. */

@@ -51,6 +51,7 @@ const MAX_COST = 2 ** 30;
  * - `maxEpsilon`: reject a plan whose record-level epsilon exceeds this number.
  * - `allowUnbounded`: accept a plan without a finite record-level epsilon. Such plans are rejected by default.
  * - `maxCost`: the largest number of steps that checking the plan may take.
+ * - `signature` and `publicKey`: require a valid signature of the plan under this key (docs/formats.md).
  */
 export async function readPlan(source, options = {}) {
   const { maxEpsilon, allowUnbounded = false, maxCost = MAX_COST } = options;
@@ -76,6 +77,10 @@ export async function readPlan(source, options = {}) {
   if (plan.fingerprint !== found) {
     wrong(`the plan was changed: it states ${plan.fingerprint}, but its contents have ${found}`);
   }
+  if (options.signature !== undefined) {
+    const { checkSignature } = await import('./signature.js');
+    await checkSignature(options.signature, { fingerprint: found, version: plan.version }, options.publicKey);
+  }
   const actual = guaranteeOf(ready);
   const guarantee = checkedGuarantee(plan.guarantee, actual);
   blocks.forEach((block, number) => { block.spends = actual.spends[number]; });
@@ -92,14 +97,17 @@ export async function readPlan(source, options = {}) {
 }
 
 function checkOptions(options) {
-  const known = ['maxEpsilon', 'allowUnbounded', 'maxCost'];
+  const known = ['maxEpsilon', 'allowUnbounded', 'maxCost', 'signature', 'publicKey'];
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown) wrong(`unknown option \`${unknown}\` of readPlan; expected one of ${known.join(', ')}`);
-  const { maxEpsilon, maxCost = MAX_COST } = options;
+  const { maxEpsilon, maxCost = MAX_COST, signature, publicKey } = options;
   if (maxEpsilon !== undefined && !(typeof maxEpsilon === 'number' && maxEpsilon >= 0 && maxEpsilon < Infinity)) {
     wrong('`maxEpsilon` must be a finite number, 0 or more');
   }
   if (!(typeof maxCost === 'number' && maxCost >= 0)) wrong('`maxCost` must be a number, 0 or more');
+  if ((signature === undefined) !== (publicKey === undefined)) {
+    wrong('`signature` and `publicKey` must be given together: a signature proves nothing without a pinned key');
+  }
 }
 
 function parse(text) {

@@ -85,7 +85,7 @@ fn survey_script(tokens: &str) -> String {
 
 /// The modules for tokens as one script.
 fn token_script() -> String {
-    let noble = NOBLE.replace("\nexport {\n  ristretto255_oprf\n};", "");
+    let noble = NOBLE.replace("\nexport {\n  ed25519,\n  ristretto255_oprf\n};", "");
     let own = TOKENS.replace("import { ristretto255_oprf } from './noble.js';\n", "").replace("\nexport ", "\n");
     format!(
         "globalThis.candorTokens = (() => {{\n{noble}\n{own}\nreturn {{ drawToken, finishToken, tokenTags }};\n}})();\n"

@@ -87,6 +87,8 @@ pub mod effects;
 
 pub mod sql;
 
+pub mod signature;
+
 pub mod device;
 
 pub mod card;

@@ -15,6 +15,7 @@ mod possible;
 mod programs;
 mod protection;
 mod query;
+mod signature;
 mod size;
 mod sql;
 mod synthesize;
