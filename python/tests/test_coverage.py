@@ -43,6 +43,9 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
 #: What belongs to a shell, or is a tour of the command itself.
 OF_THE_COMMAND = {"completions", "man", "demo", "reproduce", "help"}
 
+#: What handles private keys: plans are signed once, where the key is kept, and checked by the devices that pin the key.
+OF_THE_COMMAND |= {"sign", "verify"}
+
 #: Flags that are no parameters: how results are shown, and what is said otherwise in Python.
 OTHERWISE = {
     "": {"json", "help", "allow-costly-plan"},

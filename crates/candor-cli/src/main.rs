@@ -45,6 +45,10 @@ enum Verb {
     Compare(Box<verbs::compare::CompareArgs>),
     /// Say what a plan guarantees, by every criterion
     Audit(verbs::audit::AuditArgs),
+    /// Sign a plan, or generate the key that signs plans
+    Sign(verbs::sign::SignArgs),
+    /// Check the signature of a plan
+    Verify(verbs::verify::VerifyArgs),
     /// Write one page that tells respondents what a plan does with their answers
     Explain(verbs::explain::ExplainArgs),
     /// Randomize tables, or records one by one, under a plan
@@ -99,6 +103,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Audit(args) => verbs::audit::run(args),
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),
+        Verb::Sign(args) => verbs::sign::run(args),
+        Verb::Verify(args) => verbs::verify::run(args),
         Verb::Sql(args) => verbs::sql::run(args),
         Verb::Comply(args) => verbs::comply::run(args),
         Verb::Test(args) => verbs::test::run(args),

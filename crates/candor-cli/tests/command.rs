@@ -270,6 +270,8 @@ fn help_is_pinned() {
         "comply",
         "compare",
         "audit",
+        "sign",
+        "verify",
         "explain",
         "randomize",
         "sql",

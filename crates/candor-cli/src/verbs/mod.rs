@@ -25,11 +25,13 @@ pub mod regress;
 mod reproduction;
 pub mod reproduce;
 pub mod schema;
+pub mod sign;
 pub mod size;
 pub mod sql;
 pub mod synthesize;
 mod differences;
 pub mod test;
+pub mod verify;
 mod wave;
 pub mod report;
 

@@ -29,6 +29,7 @@ mod report_languages;
 mod reproduction;
 mod sheet;
 mod shell;
+mod sign;
 mod survey;
 mod synthesize;
 mod twice;
