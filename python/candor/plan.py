@@ -64,9 +64,9 @@ class Plan(Analysis):
         """The plan as JSON."""
         return self._native.to_json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file of JSON."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Writes a file of JSON. Another plan at this path is an error, because its responses need it; `force` replaces it."""
+        self._native.save(os.fsdecode(path), force)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.to_json(),)
@@ -112,12 +112,14 @@ class Plan(Analysis):
         missing: str | Iterable[str] | None = None,
         delimiter: str | None = None,
         safe_cells: bool | None = None,
+        force: bool | None = None,
     ) -> Any:
         """Randomizes tables of true records; gives responses as the same kind of frame, in the same order of rows.
 
         Randomness is that of the operating system. All columns are dropped but those of the plan and those to `keep`.
         Words that stand for what is `missing` in the tables are named as for `Schema.infer`.
         With `output`, responses are written to a file (.parquet, .csv, ..) instead, whole or not at all, and what was done is given.
+        Existing responses are an error: a second release of the same people adds epsilon. `force` replaces them.
         A pyarrow RecordBatchReader gives one back, whose batches are made as they are read.
 
         >>> import candor, polars
@@ -133,10 +135,12 @@ class Plan(Analysis):
         if output is not None:
             to = os.fsdecode(output)
             with Bar() as bar:
-                text = _candor.randomize_to(self._native, given, to, written(**options, safe_cells=safe_cells), bar)
+                text = _candor.randomize_to(self._native, given, to, written(**options, safe_cells=safe_cells, force=force), bar)
             return Randomized.loads(text)
         if safe_cells is not None:
             raise ParameterError("`safe_cells` is about CSV files; say `output`")
+        if force is not None:
+            raise ParameterError("`force` is about files; say `output`")
         if type(tables).__name__ == "RecordBatchReader":
             stream = _candor.randomize_stream(self._native, given, written(**options))
             return frames.given_back(stream, tables, self, {})

@@ -6,10 +6,12 @@ use candor::plan::{Content, MAX_COST, PlanError as BadPlan, ResponseColumn};
 use candor::schema::Schema as Attributes;
 use candor_study::guarantee::{certified, for_prior};
 use candor_study::schema::described;
+use candor_tables::existing::write_plan;
+use candor_tables::output::{Existing, Target};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use crate::errors::{PlanError, of_plan, of_schema};
+use crate::errors::{Failure, PlanError, of_plan, of_schema};
 
 /// A schema.
 #[pyclass(frozen, module = "candor._candor")]
@@ -77,6 +79,12 @@ impl Plan {
 
     fn to_json(&self) -> String {
         self.0.to_json()
+    }
+
+    /// Writes a file; another plan that is there is replaced only by `force`.
+    fn save(&self, path: &str, force: bool) -> PyResult<()> {
+        let written = write_plan(&Target::File(path.into()), &self.0, Existing::forced(force));
+        Ok(written.map_err(Failure::Table)?)
     }
 
     #[getter]

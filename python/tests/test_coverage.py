@@ -50,16 +50,16 @@ OF_THE_COMMAND |= {"sign", "verify"}
 OTHERWISE = {
     "": {"json", "help", "allow-costly-plan"},
     "schema-infer": {"output"},
-    "design": {"output", "categories", "method", "from-clusters"},
+    "design": {"output", "force", "categories", "method", "from-clusters"},
     "compare": {"categories", "plot"},
-    "device": {"output", "categories"},
+    "device": {"output", "force", "categories"},
     "audit": {"compare", "restate"},
     "explain": {"format"},
     "randomize": {"one-by-one", "format", "output-delimiter"},
     "estimate": {"format", "safe-cells", "output", "joined"},
     "cluster": {"output"},
     "front": {"plot", "output"},
-    "refine": {"output"},
+    "refine": {"output", "force"},
 }
 
 #: Names that Python has for itself.

@@ -14,6 +14,7 @@ import candor
 def test_plans_are_read_and_written(plan, tmp_path) -> None:
     path = tmp_path / "plan.json"
     plan.save(path)
+    plan.save(path)
     again = candor.Plan.load(path)
     assert again == plan
     assert again.to_json() == plan.to_json()

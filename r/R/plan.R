@@ -36,6 +36,7 @@ candor_design <- function(schema, method = NULL, epsilon = NULL, tables = NULL, 
 #'
 #' @param file The path of a plan (JSON).
 #' @param plan A plan.
+#' @param force Replace another plan that exists at `file`; responses made with it cannot be analyzed without it.
 #' @return `candor_plan` a plan, as [candor_design()] does, without `design`; `candor_save` the path, invisibly.
 #' @examples
 #' plan <- candor_design(candor_schema(warpbreaks[c("wool", "tension")]), epsilon = 2)
@@ -50,10 +51,26 @@ candor_plan <- function(file) {
 
 #' @rdname candor_plan
 #' @export
-candor_save <- function(plan, file) {
+candor_save <- function(plan, file, force = FALSE) {
     check_plan(plan)
+    if (!force) check_place(file, plan$fingerprint)
     writeLines(plan$text, file, useBytes = TRUE)
     invisible(file)
+}
+
+# A plan that responses depend on is not replaced by another.
+check_place <- function(file, fingerprint) {
+    if (!file.exists(file) || file.size(file) == 0) {
+        return(invisible())
+    }
+    found <- tryCatch(jsonlite::fromJSON(file, simplifyVector = FALSE), error = function(e) NULL)
+    if (!is.list(found) || !identical(found$format, "candor plan")) {
+        failed(file, " exists already: it is not a plan. Choose another file, or say `force = TRUE`")
+    }
+    if (!identical(found$fingerprint, fingerprint)) {
+        failed("Different plan exists at ", file, "; responses made with it need it (its fingerprint is ", found$fingerprint,
+               "). Choose another file, or say `force = TRUE` if there are no such responses")
+    }
 }
 
 plan_of <- function(text, epsilon, attributes, design) {

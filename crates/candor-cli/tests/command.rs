@@ -140,7 +140,7 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 20,9 --method minimax --parity 14.19,3", 14.19f64.ln() + 3f64.ln()),
         ("--categories 20,9 --method minimax --attribute-epsilon 0.5", 1.0),
     ] {
-        let json = sandbox.run(&format!("design {flags} --json -o plan.json")).fine().out;
+        let json = sandbox.run(&format!("design {flags} --json -o plan.json --force")).fine().out;
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         let found = value["epsilon"]["certified"].as_f64().unwrap();
         assert!(found <= certified + 1e-12 && found > certified - 1e-8, "{flags}: {found}");

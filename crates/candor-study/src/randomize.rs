@@ -12,7 +12,7 @@ use candor_tables::dither::dithered;
 use candor_tables::error::shown;
 use candor_tables::input::Inputs;
 use candor_tables::misfit::misfit;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{self as tables, Job};
 use candor_tables::responses::Format;
 use candor_tables::responses::{one_response, response_line};
@@ -59,19 +59,21 @@ pub fn randomize<E: From<TableError>>(
     Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
 }
 
-/// Randomizes tables to a file; it appears when it is complete, or not at all. `watch` is told the records.
+/// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are replaced
+/// only with [`Existing::Replace`]. `watch` is told the records.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or written; whoever watches ends it.
+/// Returns [`TableError::AlreadyReleased`] or [`TableError::Exists`] if a file is there; the first row that does not fit, in
+/// order; whatever cannot be read or written; whoever watches ends it.
 pub fn randomize_to(
     plan: &Plan,
     inputs: Inputs,
     options: &RandomizeOptions<'_>,
-    (target, format): (&Target, Format),
+    (target, format, existing): (&Target, Format, Existing),
     watch: Watch<'_>,
 ) -> Result<Randomized, TableError> {
     let job = Job { plan, keep: options.keep, source: options.source };
-    Ok(done(&job, tables::randomize_to(&job, inputs, target, format, watch)?.records))
+    Ok(done(&job, tables::randomize_to(&job, inputs, target, format, existing, watch)?.records))
 }
 
 fn done(job: &Job<'_>, records: u64) -> Randomized {

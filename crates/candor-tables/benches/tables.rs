@@ -20,7 +20,7 @@ use candor::schema::Schema;
 use candor_analysis::watch::Watch;
 use candor_tables::BATCH;
 use candor_tables::input::{Input, Inputs, Location};
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{Job, randomize_to};
 use candor_tables::responses::Format;
 use parquet::arrow::ArrowWriter;
@@ -77,7 +77,7 @@ fn run(input: &Path, output: &Path) -> f64 {
     let started = Instant::now();
     let inputs = Inputs::new([input.to_owned()], None).unwrap();
     let job = Job { plan: &plan, keep: &[], source: &source };
-    randomize_to(&job, inputs, &target, Format::of(&target), Watch::nobody()).unwrap();
+    randomize_to(&job, inputs, &target, Format::of(&target), Existing::Replace, Watch::nobody()).unwrap();
     started.elapsed().as_secs_f64()
 }
 

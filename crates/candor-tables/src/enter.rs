@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor::plan::{Content, Plan};
 
 use crate::input::{Batch, Inputs};
-use crate::output::Target;
+use crate::output::{Existing, Target};
 use crate::responses::{self, Decoder, Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, taken_apart};
 use crate::sidecar::Sidecar;
 use crate::types::cast;
@@ -73,7 +73,8 @@ pub fn enter_to(entry: &Entry<'_>, inputs: Inputs, output: &Target, format: Form
     }
     let Some((_, writer)) = begun.filter(|_| records > 0) else { return Err(TableError::NoRecords { file: first }) };
     let fingerprint = entry.plan.fingerprint().to_string();
-    writer.finish(output, Some(&Sidecar { fingerprint, records, simulation: None }))?;
+    let sidecar = Sidecar { fingerprint, records, simulation: None };
+    writer.finish(output, Some(&sidecar), Existing::Replace)?;
     Ok(records)
 }
 

@@ -4,7 +4,7 @@ use candor::randomize::RandomizeError;
 use candor_analysis::tally::Misfit;
 use candor_analysis::watch::Cancelled;
 
-use sentences::{by_hand, did_you_mean, given_twice, single_column_hint};
+use sentences::{by_hand, did_you_mean, given_twice, second_release, single_column_hint};
 
 pub use crate::bad_value::{BadValue, shown};
 
@@ -185,6 +185,39 @@ pub enum TableError {
         /// The file's name.
         file: String,
         /// The plan they were made under.
+        fingerprint: String,
+    },
+    /// Responses are at the place of an output.
+    #[error(
+        "Already randomized: {}. {file} holds responses made under the plan {fingerprint}; analyze those, or choose \
+         another output for other people. `force` replaces them: safe only if nobody has seen them",
+        second_release(epsilon.as_deref())
+    )]
+    AlreadyReleased {
+        /// The file's name.
+        file: String,
+        /// The plan they were made under.
+        fingerprint: String,
+        /// What a second release adds; `None` if that is unbounded.
+        epsilon: Option<String>,
+    },
+    /// A file is at the place of an output.
+    #[error("{file} exists already: {what}. Choose another output, or replace the file with `force`")]
+    Exists {
+        /// The file's name.
+        file: String,
+        /// What it is, and what replacing it would mean.
+        what: String,
+    },
+    /// Another plan is at the place of a plan.
+    #[error(
+        "Different plan exists at {file}; responses made with it need it (its fingerprint is {fingerprint}). \
+         Choose another output, or replace the plan with `force` if there are no such responses"
+    )]
+    PlanInUse {
+        /// The file's name.
+        file: String,
+        /// The fingerprint of the plan that is there.
         fingerprint: String,
     },
     /// Responses where what was written down is expected.

@@ -31,6 +31,7 @@ pub mod output;
 pub mod estimates;
 mod parallel;
 pub mod responses;
+pub mod existing;
 pub mod counts;
 pub mod distinct;
 pub mod model;

@@ -12,6 +12,8 @@ use crate::publish::{place, publish};
 use crate::sidecar::Sidecar;
 use crate::unfinished::Unfinished;
 
+pub use crate::publish::Existing;
+pub(crate) use crate::publish::is_taken;
 pub use crate::unfinished::abandon_unfinished;
 
 /// Where output goes.
@@ -123,11 +125,11 @@ impl Pending {
     /// # Errors
     /// If it cannot be written to the end; then nothing is at its place that was not there before.
     pub fn finish(self) -> Result<(), TableError> {
-        self.finish_with(None)
+        self.finish_with(None, Existing::Replace)
     }
 
     /// Puts the output in its place, and this beside it, unless it is a device or a pipe.
-    pub(crate) fn finish_with(self, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
+    pub(crate) fn finish_with(self, sidecar: Option<&Sidecar>, existing: Existing) -> Result<(), TableError> {
         let failed = |error| self.target.failed(error);
         match self.sink {
             Sink::Stdout(mut out) => out.flush().map_err(failed),
@@ -135,7 +137,7 @@ impl Pending {
             Sink::Beside { out, unfinished, place } => {
                 let file = out.into_inner().map_err(io::IntoInnerError::into_error);
                 file.and_then(|file| file.sync_all()).map_err(failed)?;
-                publish(unfinished, &place, sidecar)
+                publish(unfinished, &place, sidecar, existing)
             }
         }
     }

@@ -65,6 +65,28 @@ impl FolderLock {
     }
 }
 
+/// What becomes of a file that is at an output's place already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the output is rejected.
+    #[default]
+    Keep,
+    /// It is replaced.
+    Replace,
+}
+
+impl Existing {
+    /// `force` replaces what is there.
+    pub fn forced(force: bool) -> Existing {
+        if force { Existing::Replace } else { Existing::Keep }
+    }
+}
+
+/// Whether a file that is not empty is at a path; pipes, devices and folders are not.
+pub(crate) fn is_taken(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
+}
+
 /// A move that puts a pair in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -82,8 +104,13 @@ enum Step {
 ///
 /// # Errors
 /// If that fails; says what is there then.
-pub(crate) fn publish(table: Unfinished, place: &Path, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
-    publish_with(table, place, sidecar, |_| Ok(()))
+pub(crate) fn publish(
+    table: Unfinished,
+    place: &Path,
+    sidecar: Option<&Sidecar>,
+    existing: Existing,
+) -> Result<(), TableError> {
+    publish_with(table, place, sidecar, existing, |_| Ok(()))
 }
 
 /// The same; a test may have any step fail.
@@ -91,11 +118,15 @@ fn publish_with(
     mut table: Unfinished,
     place: &Path,
     sidecar: Option<&Sidecar>,
+    existing: Existing,
     mut before: impl FnMut(Step) -> io::Result<()>,
 ) -> Result<(), TableError> {
     let name = || place.display().to_string();
     let untouched = |error| TableError::Write { file: name(), error };
     let _lock = FolderLock::exclusive(place).map_err(untouched)?;
+    if existing == Existing::Keep && is_taken(place) {
+        return Err(untouched(io::Error::other("another program has written it meanwhile")));
+    }
     let Some(mut beside) = Beside::prepare(place, sidecar)? else {
         let mut held = Uninterrupted::hold();
         return before(Step::Table).and_then(|()| table.put(place, &mut held)).map_err(untouched);
@@ -200,7 +231,7 @@ mod tests {
                         beside.iter().for_each(|text| std::fs::write(Sidecar::path(&place), text).unwrap());
                         let before = state(&place);
                         let unfinished = Unfinished::holding(&place, NEW.as_bytes()).unwrap();
-                        let result = publish_with(unfinished, &place, new.as_ref(), |step| {
+                        let result = publish_with(unfinished, &place, new.as_ref(), Existing::Replace, |step| {
                             let fails = Some(step) == stopped || (step == Step::Undo && !undone);
                             if fails { Err(io::Error::other("stopped")) } else { Ok(()) }
                         });
@@ -236,10 +267,12 @@ mod tests {
         let place = folder.path().join("r.csv");
         std::fs::write(Sidecar::path(&place), "a plan").unwrap();
         let new = || Unfinished::holding(&place, NEW.as_bytes()).unwrap();
-        let refused = publish(new(), &place, Some(&sidecar(NEW)));
+        let refused = publish(new(), &place, Some(&sidecar(NEW)), Existing::Replace);
         assert!(matches!(refused, Err(TableError::Sidecar { .. })));
         assert_eq!(state(&place), (None, Some("a plan".to_owned())));
-        publish(new(), &place, None).unwrap();
+        let kept = publish(new(), &place, None, Existing::Keep);
+        assert!(matches!(kept, Err(TableError::Write { .. })), "{kept:?}");
+        publish(new(), &place, None, Existing::Replace).unwrap();
         assert_eq!(state(&place), (Some(NEW.to_owned()), Some("a plan".to_owned())));
     }
 

@@ -11,8 +11,9 @@ use candor::randomness::Source;
 use candor_analysis::watch::{Step, Watch};
 
 use crate::dither::STREAMS;
+use crate::existing::check_release;
 use crate::input::{Batch, Batches, Inputs, Location};
-use crate::output::Target;
+use crate::output::{Existing, Target};
 use crate::parallel::in_order;
 use crate::responses::{self, Encoded, FINGERPRINT_KEY, Format, Layout, Provenance, ResponseWriter, SIMULATION_KEY};
 use crate::sidecar::Sidecar;
@@ -62,21 +63,25 @@ pub fn randomize<E: From<TableError>>(
     })
 }
 
-/// Randomizes tables to a file; it appears when it is complete, or not at all.
+/// Randomizes tables to a file; it appears when it is complete, or not at all. With [`Existing::Keep`], a file that is
+/// there already is an error: to randomize the same people twice adds to their loss. (A simulation may replace another.)
 ///
 /// Memory does not grow with the tables: a few batches of [`BATCH`](crate::BATCH) rows are under
 /// way at any time. `watch` is told the records done and, where known, how many there are.
 ///
 /// # Errors
-/// The first row that does not fit, in order; whatever cannot be read or written; whoever watches ends it.
+/// [`TableError::AlreadyReleased`] and [`TableError::Exists`] if something is there; the first row that does not fit, in order;
+/// whatever cannot be read or written; whoever watches ends it.
 pub fn randomize_to(
     job: &Job<'_>,
     inputs: Inputs,
     output: &Target,
     format: Format,
+    existing: Existing,
     watch: Watch<'_>,
 ) -> Result<Done, TableError> {
     check_places(&inputs, output)?;
+    let existing = check_release(job.plan, output, existing, job.source.seed().is_some())?;
     check_cells(job.plan, format)?;
     let truth = Truth::open(job, inputs)?;
     let layout = Layout::new(job.plan, truth.kept_fields(job, format)?, format);
@@ -88,7 +93,8 @@ pub fn randomize_to(
         Ok::<(), TableError>(watch.tell(Step::of("records", records, total))?)
     })?;
     let fingerprint = job.plan.fingerprint().to_string();
-    writer.finish(output, Some(&Sidecar { fingerprint, records: done.records, simulation: job.source.seed() }))?;
+    let sidecar = Sidecar { fingerprint, records: done.records, simulation: job.source.seed() };
+    writer.finish(output, Some(&sidecar), existing)?;
     Ok(done)
 }
 

@@ -9,7 +9,7 @@ use candor::schema::Schema;
 use candor_analysis::adjust::DistinctRecords;
 
 use crate::marks::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
-use crate::output::Target;
+use crate::output::{Existing, Target};
 use crate::responses::{Encoded, Format, Layout, ResponseWriter};
 use crate::{BATCH, TableError};
 
@@ -134,5 +134,5 @@ fn write(
         let encoded = layout.encode(&[], &columns, &numbers, rows);
         writer.write(&encoded.map_err(|unwritable| unwritable.after(&target.name(), 0))?, target)?;
     }
-    writer.finish(target, None)
+    writer.finish(target, None, Existing::Replace)
 }

@@ -10,7 +10,7 @@ use candor::randomness::Source;
 use candor_study::randomize::{self as study, OneByOne, RandomizeOptions};
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -99,8 +99,9 @@ pub fn randomize_to(
     let asked = Asked::take(&mut options)?;
     let target = Target::new(output);
     let format = format(&target, &mut options)?;
+    let existing = Existing::forced(options.or("force", false)?);
     options.finish()?;
-    let to = (&target, format);
+    let to = (&target, format, existing);
     let done = run(py, progress, |watch| Ok(study::randomize_to(&plan.0, inputs, &asked.options(), to, watch)?))?;
     Ok(json(&done))
 }

@@ -25,6 +25,20 @@ test_that("a plan is saved and read back, and an edited one is refused", {
     expect_error(candor_save(1, file), "make it by candor_design", class = "candor_error")
 })
 
+test_that("a plan is not silently replaced by another", {
+    plan <- candor_design(schema, epsilon = 1)
+    file <- tempfile(fileext = ".json")
+    candor_save(plan, file)
+    candor_save(plan, file)
+    other <- candor_design(schema, epsilon = 2)
+    expect_error(candor_save(other, file), "Different plan exists at", class = "candor_error")
+    expect_equal(candor_plan(file)$fingerprint, plan$fingerprint)
+    candor_save(other, file, force = TRUE)
+    expect_equal(candor_plan(file)$fingerprint, other$fingerprint)
+    writeLines("mine", file)
+    expect_error(candor_save(plan, file), "is not a plan", class = "candor_error")
+})
+
 test_that("an audit has a row for each criterion, and what is required must hold", {
     plan <- candor_design(schema, epsilon = 2)
     audit <- candor_audit(plan, require = c(ldp = 2), prior = list(Sex = c(0.6, 0.4)), respondents = 10000)

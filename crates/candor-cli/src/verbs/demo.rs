@@ -40,10 +40,24 @@ pub fn run(args: DemoArgs) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| Failure::Input(format!("cannot make the folder {folder}: {error}")))?;
     output::write(&Target::new(&marker.display().to_string()), b"Everything here may be replaced by candor demo.\n")?;
     let place = |name: &str| Path::new(folder).join(name).display().to_string();
+    remove_earlier(place)?;
     ask_and_estimate(place)?;
     answer_with_records(place)?;
     show_and_publish(place)?;
     emit(&format!("\nLook at {} in a browser. The other files are in {folder}/, too.\n", place("report.html")))
+}
+
+/// Removes the plans and responses of an earlier demo, which commands would not replace.
+fn remove_earlier(place: impl Fn(&str) -> String) -> Result<(), Failure> {
+    for file in ["plan.json", "responses.parquet", "records-plan.json", "records.parquet"].map(place) {
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::Input(format!("cannot remove {file}: {error}")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A survey: a plan for pairs, its responses, and what they tell.

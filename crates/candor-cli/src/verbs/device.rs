@@ -8,7 +8,7 @@ use candor_study::device::{DeviceOptions, Devices, ListedDevice, QuestionDevices
 use candor_tables::output::{self, Target};
 use clap::Args;
 
-use super::{read_language, read_schema, refuse_overwriting};
+use super::{PlanOutputArgs, read_language, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
@@ -50,6 +50,8 @@ pub struct DeviceArgs {
     /// Where to write the plan
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
+    #[command(flatten)]
+    plan_output: PlanOutputArgs,
     /// Where to write the instruction cards, a page for a printer
     #[arg(long, value_name = "card.html")]
     card: Option<String>,
@@ -84,7 +86,7 @@ pub fn run(args: DeviceArgs) -> Result<(), Failure> {
         refuse_overwriting(output, &inputs)?;
     }
     if let Some(path) = &args.output {
-        output::write(&Target::new(path), found.plan.to_json().as_bytes())?;
+        args.plan_output.write(path, &found.plan)?;
     }
     if let Some(path) = &args.card {
         let page = cards(&found.plan, &found.devices, &language)?;

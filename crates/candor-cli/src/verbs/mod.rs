@@ -44,9 +44,11 @@ use candor_study::StudyError;
 use candor_study::counts::Provenance;
 use candor_study::shares::Shares;
 use candor_study::texts::{Language, OwnTexts};
+use candor_tables::existing::write_plan;
 use candor_tables::input::{Input, Location};
 use candor_tables::limits;
 use candor_tables::missing::Missing;
+use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 
 use crate::failure::Failure;
@@ -83,6 +85,20 @@ struct MissingArgs {
 impl MissingArgs {
     fn words(&self) -> Missing {
         Missing::named(self.missing.clone())
+    }
+}
+
+/// What becomes of a plan that exists.
+#[derive(clap::Args)]
+struct PlanOutputArgs {
+    /// Replace another plan that exists at the output; responses made with it cannot be analyzed without it
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+impl PlanOutputArgs {
+    fn write(&self, path: &str, plan: &Plan) -> Result<(), Failure> {
+        Ok(write_plan(&Target::new(path), plan, Existing::forced(self.force))?)
     }
 }
 

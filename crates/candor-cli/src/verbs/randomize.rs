@@ -8,7 +8,7 @@ use candor::randomness::Source;
 use candor_study::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
 use candor_tables::input::Inputs;
 use candor_tables::limits;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
@@ -50,6 +50,10 @@ pub struct RandomizeArgs {
     output_delimiter: Option<u8>,
     #[command(flatten)]
     cells: CellArgs,
+    /// Replace responses that exist at the output. If anybody has seen them, a second release of the same people adds the epsilon of the
+    /// plan to their loss
+    #[arg(long, conflicts_with = "one_by_one")]
+    force: bool,
     /// For simulations only: reproducible randomness that protects nobody
     #[arg(long)]
     seed: Option<u64>,
@@ -83,7 +87,8 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
     let format = format(&args, &target)?;
     let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
     let options = RandomizeOptions { keep: &args.keep, source: &source };
-    let mut done = watched(|watch| randomize_to(&plan, inputs, &options, (&target, format), watch))?;
+    let to = (&target, format, Existing::forced(args.force));
+    let mut done = watched(|watch| randomize_to(&plan, inputs, &options, to, watch))?;
     let seconds = started.elapsed().as_secs_f64();
     done.seconds = Some(seconds);
     if args.json {

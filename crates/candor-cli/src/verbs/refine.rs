@@ -4,11 +4,10 @@ use candor_design::front::plan::unrefined;
 use candor_design::front::prior::Prior;
 use candor_study::StudyError;
 use candor_study::refine::{RefineOptions, Refinement, Side, refine};
-use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::prior::PriorArgs;
-use super::{parse_respondents, read_plan, refuse_both, refuse_overwriting};
+use super::{PlanOutputArgs, parse_respondents, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
@@ -39,6 +38,8 @@ pub struct RefineArgs {
     /// Where to write the better plan (JSON); - for standard output
     #[arg(short, long, value_name = "better.json")]
     output: Option<String>,
+    #[command(flatten)]
+    plan_output: PlanOutputArgs,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -66,7 +67,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
     let refined = working("splitting answers", || refine(&plan, prior, &options)).map_err(wrong)?;
     caution.iter().for_each(|caution| remark(caution));
     if let Some(path) = &args.output {
-        output::write(&Target::new(path), refined.plan.to_json().as_bytes())?;
+        args.plan_output.write(path, &refined.plan)?;
     }
     if args.json {
         return emit_json(&refined);

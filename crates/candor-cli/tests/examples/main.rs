@@ -10,7 +10,7 @@ mod sandbox;
 
 use std::path::{Path, PathBuf};
 
-use run::{all, root, run_document, run_examples, with_files};
+use run::{all, root, run_alone, run_document, with_files};
 
 /// The Markdown files in a folder and below.
 fn documents(folder: &Path) -> Vec<PathBuf> {
@@ -50,7 +50,8 @@ fn help_shows_what_works() {
         if examples.is_empty() && !["demo", "schema"].contains(&verb.as_str()) {
             return vec![format!("candor {verb} --help has no example")];
         }
-        run_examples(&format!("candor {verb} --help"), &files.copy(), &examples)
+        let name = format!("candor {verb} --help");
+        examples.iter().flat_map(|example| run_alone(&name, &files, example)).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

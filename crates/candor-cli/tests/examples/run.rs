@@ -126,8 +126,20 @@ fn run(sandbox: &Sandbox, command: &str) -> Result<Option<Vec<String>>, String> 
     }
 }
 
+/// Runs an example of a help text, which is one of several ways, where its output does not exist yet.
+pub fn run_alone(name: &str, files: &Sandbox, example: &Example) -> Vec<String> {
+    let sandbox = files.copy();
+    let words: Vec<&str> = example.command.split_whitespace().collect();
+    for pair in words.windows(2).filter(|pair| pair[0] == "-o") {
+        for file in [pair[1].to_owned(), format!("{}.candor.json", pair[1])] {
+            let _ = std::fs::remove_file(sandbox.path(&file));
+        }
+    }
+    run_examples(name, &sandbox, std::slice::from_ref(example))
+}
+
 /// Runs examples one after another in one folder; says what went wrong.
-pub fn run_examples(name: &str, sandbox: &Sandbox, examples: &[Example]) -> Vec<String> {
+fn run_examples(name: &str, sandbox: &Sandbox, examples: &[Example]) -> Vec<String> {
     let failed = |example: &Example| {
         let error = run(sandbox, &example.command).err()?;
         Some(format!("{name}:{}: {}\n{error}", example.line, example.command))

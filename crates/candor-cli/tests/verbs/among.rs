@@ -270,10 +270,10 @@ fn missing_answers_in_sets() {
     for (design, plan) in [("minimax --parity 1.5", "minimax.json"), ("l-diversity --l 2 --allow-unbounded", "l.json")]
     {
         sandbox.write("one.toml", SCHEMA.split("[[attribute]]\nname = \"Sex\"").next().unwrap());
-        sandbox.run(&format!("design one.toml --method {design} -o {plan}")).fine();
+        sandbox.run(&format!("design one.toml --method {design} -o {plan} --force")).fine();
         let mut found = Vec::new();
         for file in ["sets.csv", "sets.parquet", "sets.jsonl"] {
-            sandbox.run(&format!("randomize {plan} people.csv -o {file} --seed 1")).fine();
+            sandbox.run(&format!("randomize {plan} people.csv -o {file} --force --seed 1")).fine();
             let words = ["estimate", plan, file, "--json"];
             let all: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
             let cells = all["tables"][0]["cells"].as_array().unwrap().clone();

@@ -195,9 +195,9 @@ fn sets_hold_every_category() {
     sandbox.write("one.toml", "[[attribute]]\nname = \"Quit\"\ncategories = [\"no\", \"yes\", \"unsure\", \"\"]\n");
     sandbox.write("one.csv", format!("Quit\n{}", "no\n\"\"\nyes\nunsure\n".repeat(500)));
     for method in ["minimax --parity 2", "l-diversity --l 2"] {
-        sandbox.run(&format!("design one.toml --method {method} -o one.json")).fine();
+        sandbox.run(&format!("design one.toml --method {method} -o one.json --force")).fine();
         for file in ["one.out.csv", "one.out.parquet"] {
-            sandbox.run(&format!("randomize one.json one.csv -o {file} --seed 1")).fine();
+            sandbox.run(&format!("randomize one.json one.csv -o {file} --force --seed 1")).fine();
             let said = json(&sandbox.run(&format!("estimate one.json {file} --json")).fine().out);
             let cells = said["tables"][0]["cells"].as_array().unwrap();
             let total: f64 = cells.iter().map(|cell| cell["estimate"].as_f64().unwrap()).sum();

@@ -62,7 +62,7 @@ fn random_design(numbers: &mut Numbers) -> (Vec<usize>, String) {
         _ => format!("clusters --clusters {clusters} --epsilon {epsilon} --tables {tables}"),
     };
     let list = sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-    let words = format!("design --categories {list} --method {method} --respondents 3000 -o plan.json");
+    let words = format!("design --categories {list} --method {method} --respondents 3000 -o plan.json --force");
     (sizes, words)
 }
 
@@ -244,7 +244,9 @@ fn what_fronts_refinements_devices_and_grids_claim_holds_for_their_numbers() {
         }
         let categories = prior.split(',').count();
         for p in ["0.5", "0.6", "0.9"] {
-            sandbox.run(&format!("design --categories {categories} --method warner --p {p} -o warner.json")).fine();
+            sandbox
+                .run(&format!("design --categories {categories} --method warner --p {p} -o warner.json --force"))
+                .fine();
             let (text, said) = both(&sandbox, &format!("refine warner.json --prior {prior} --allow-unbounded"));
             let (before, after) = (&said["before"], &said["after"]);
             let of = |side: &Value, name: &str| side[name].as_f64().unwrap();

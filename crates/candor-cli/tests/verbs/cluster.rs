@@ -199,8 +199,8 @@ fn what_is_erased_is_refused_by_every_verb() {
     for (categories, p) in [(2, "0.5"), (9, "0.1111111111111111")] {
         let people: String = (0..90).map(|i| format!("{}\n", i % categories)).collect();
         sandbox.write("people.csv", format!("a1\n{people}"));
-        sandbox.run(&format!("design --categories {categories} --method warner --p {p} -o plan.json")).fine();
-        sandbox.run("randomize plan.json people.csv -o responses.csv").fine();
+        sandbox.run(&format!("design --categories {categories} --method warner --p {p} -o plan.json --force")).fine();
+        sandbox.run("randomize plan.json people.csv -o responses.csv --force").fine();
         let told = "the answers tell nothing about \"a1\"";
         let estimated = sandbox.run("estimate plan.json responses.csv").fine();
         assert!(estimated.out.contains("not identifiable") && estimated.out.contains("\"a1\""), "{}", estimated.out);
@@ -210,8 +210,8 @@ fn what_is_erased_is_refused_by_every_verb() {
         assert!(query.out.contains(told), "{}", query.out);
     }
     // Uniform perturbation never erases anything, however little is kept.
-    sandbox.run("design --categories 2 --method up --q 0.01 -o plan.json").fine();
+    sandbox.run("design --categories 2 --method up --q 0.01 -o plan.json --force").fine();
     sandbox.write("people.csv", "a1\n0\n1\n1\n");
-    sandbox.run("randomize plan.json people.csv -o responses.csv").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --force").fine();
     sandbox.run("estimate plan.json responses.csv").fine();
 }

@@ -38,7 +38,7 @@ fn every_number_is_the_one_that_design_gives_for_the_command_shown() {
             let own = command.split_once("--tables ").map(|(_, rest)| rest.starts_with(tables));
             let more = if own.is_some() { String::new() } else { format!("--tables {tables}") };
             let respondents = if command.contains("--respondents") { "" } else { "--respondents 20000" };
-            let designed = json(&sandbox.run(&format!("{command} {more} {respondents} --json")).fine().out);
+            let designed = json(&sandbox.run(&format!("{command} --force {more} {respondents} --json")).fine().out);
             assert_eq!(designed["fingerprint"], one["fingerprint"], "{command}");
             assert_eq!(designed["epsilon"]["certified"], one["epsilon"]);
             if own != Some(false) {
@@ -74,7 +74,7 @@ fn the_tables_decide_which_is_best() {
         let name = text.split(&format!("Best for {tables}: ")).nth(1).unwrap().lines().next().unwrap().to_owned();
         assert!(marked[0].starts_with(&name), "{text}");
         let command = text.lines().last().unwrap().trim().strip_prefix("candor ").unwrap().to_owned();
-        sandbox.run(&command).fine();
+        sandbox.run(&format!("{command} --force")).fine();
         (name, text)
     };
     assert!(["sampling one pair", "workload"].contains(&best("pairs").0.as_str()));

@@ -67,7 +67,7 @@ fn start_waiting(sandbox: &Sandbox, seed: u64, output: &str) -> Child {
 fn command(sandbox: &Sandbox, seed: u64, table: &str, output: &str) -> Command {
     let plan = ["plan.json", "other.json"][seed as usize % 2];
     let mut command = sandbox.command();
-    command.args(["randomize", plan, table, "-o", output, "--seed", &seed.to_string()]);
+    command.args(["randomize", plan, table, "-o", output, "--force", "--seed", &seed.to_string()]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
@@ -158,8 +158,9 @@ fn a_full_disk_at_any_byte_leaves_what_was_there() {
         for blocks in [0, 1, 2, whole / 2, whole - 1] {
             // Compressed outputs are smaller.
             let blocks = if output.ends_with("csv") { blocks } else { blocks.min(1) };
-            let command =
-                format!("ulimit -f {blocks}; exec {CANDOR} randomize other.json people.csv -o {output} --seed 1");
+            let command = format!(
+                "ulimit -f {blocks}; exec {CANDOR} randomize other.json people.csv -o {output} --force --seed 1"
+            );
             let mut shell = Command::new("sh");
             let said = shell.args(["-c", &command]).current_dir(sandbox.path("")).output().unwrap();
             let told = String::from_utf8_lossy(&said.stderr).into_owned();
@@ -206,7 +207,7 @@ fn a_full_disk_at_the_sidecar_leaves_what_was_there() {
             eprintln!("no disk can be mounted here");
             return;
         };
-        let said = sandbox.run("randomize plan.json people.csv -o disk/r.csv --seed 0");
+        let said = sandbox.run("randomize plan.json people.csv -o disk/r.csv --force --seed 0");
         let left: Vec<_> = fs::read_dir(&disk).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         let found = pair(&sandbox, "disk/r.csv", &|seed| expected[seed as usize].clone());
         drop(mounted);
@@ -281,7 +282,7 @@ fn what_is_no_response_does_not_inherit_the_sidecar_of_responses() {
         "synthesize plan.json in.csv -o r.csv",
         "adjust plan.json in.csv -o r.csv",
         "estimate plan.json in.csv --format csv -o r.csv",
-        "randomize plan.json people.csv --format parquet -o r.csv",
+        "randomize plan.json people.csv --format parquet -o r.csv --force",
     ] {
         assert!(start(&sandbox, 0, "in.csv").wait().unwrap().success());
         assert!(start(&sandbox, 1, "r.csv").wait().unwrap().success());

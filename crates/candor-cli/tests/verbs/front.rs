@@ -152,8 +152,8 @@ fn shares_of_a_table_are_rounded_in_the_plan() {
     assert_eq!(stated("refined.json"), serde_json::json!(["0.14", "0.29", "0.57"]));
     sandbox.run("refine refined.json -o again.json").fine();
     assert_eq!(stated("again.json"), stated("refined.json"));
-    sandbox.run("refine plain.json --from people.csv --exact-prior --allow-unbounded -o exact.json").fine();
-    assert_eq!(stated("exact.json")[0], (143.0f64 / 997.0).to_string());
+    sandbox.run("refine plain.json --from people.csv --exact-prior --allow-unbounded -o exact-refined.json").fine();
+    assert_eq!(stated("exact-refined.json")[0], (143.0f64 / 997.0).to_string());
     sandbox.run("refine plain.json --uniform-prior 3 --exact-prior").refused(2, &["--from"]);
 }
 

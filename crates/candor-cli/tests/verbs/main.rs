@@ -14,6 +14,7 @@ mod design;
 mod device;
 mod dither;
 mod estimate;
+mod existing;
 #[cfg(unix)]
 mod faults;
 mod front;

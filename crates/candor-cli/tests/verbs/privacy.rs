@@ -265,14 +265,14 @@ fn a_page_for_respondents() {
         "--categories 4 --method warner --p 0.001",
         "--categories 2 --method matrix --file wide.csv --allow-unbounded",
     ] {
-        sandbox.run(&format!("design {design} -o plan.json")).fine();
+        sandbox.run(&format!("design {design} -o plan.json --force")).fine();
         let html = sandbox.run("explain plan.json --format html").fine().out;
         assert!(!html.contains("<b>") && !html.contains("<i>") && !html.contains("NaN"), "{design}");
         assert!(html.contains("z") || !design.starts_with("odd"), "{design}");
         assert_eq!(html.contains("gives your answer away"), design.contains("--allow-unbounded"), "{design}");
     }
     // Under a lottery the example is of one way, and says so.
-    sandbox.run("design --categories 4,5 --method sampling --epsilon 2 --tables marginals -o plan.json").fine();
+    sandbox.run("design --categories 4,5 --method sampling --epsilon 2 --tables marginals -o plan.json --force").fine();
     let text = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Chance picked way 1 of 2. This is sent about “a2”"), "{text}");
     sandbox.run("explain l.json -o l.json").refused(1, &["both input and output"]);
@@ -293,8 +293,8 @@ fn what_answers_can_settle_is_said() {
         ("--method front --prior 0.5,0.3,0.2 --privacy 0.2", Some(proof)),
         ("--method warner --p 0.6", None),
     ] {
-        sandbox.run(&format!("design --categories 3 {design} -o plan.json")).fine();
-        let run = sandbox.run("randomize plan.json people.csv -o responses.csv --json").fine();
+        sandbox.run(&format!("design --categories 3 {design} -o plan.json --force")).fine();
+        let run = sandbox.run("randomize plan.json people.csv -o responses.csv --force --json").fine();
         let value = json(&run.out);
         assert_eq!(value["unbounded"], said.is_some(), "{design}");
         let one = sandbox.run_with("randomize plan.json --one-by-one", b"{\"a1\": 0}\n").fine();
@@ -314,7 +314,7 @@ fn nothing_is_called_independent_that_is_not() {
     sandbox.run("design --categories 2,2 --method joint --epsilon 1e-13 -o plan.json").fine();
     let page = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!page.contains("does not depend on your answers") && page.contains("at most 1.01 times"), "{page}");
-    sandbox.run("design --categories 2,2 --method joint --epsilon 0 -o plan.json").fine();
+    sandbox.run("design --categories 2,2 --method joint --epsilon 0 -o plan.json --force").fine();
     let page = sandbox.run("explain plan.json").fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("does not depend on your answers at all"), "{page}");
 }

@@ -209,8 +209,10 @@ fn a_bad_row_far_down_leaves_nothing_behind_and_an_old_output_alone() {
     sandbox.write("people.csv", text);
     sandbox.write("out.csv", "from before\n");
     let before = sandbox.files();
-    sandbox.run("randomize plan.json people.csv -o out.csv").refused(1, &["row 200001, column \"smokes\": \"never\""]);
-    sandbox.run("randomize plan.json people.csv -o out.parquet").refused(1, &["row 200001"]);
+    sandbox
+        .run("randomize plan.json people.csv -o out.csv --force")
+        .refused(1, &["row 200001, column \"smokes\": \"never\""]);
+    sandbox.run("randomize plan.json people.csv -o out.parquet --force").refused(1, &["row 200001"]);
     assert_eq!(sandbox.files(), before);
     assert_eq!(sandbox.read("out.csv"), "from before\n");
 }
@@ -532,7 +534,7 @@ fn links_and_permissions_of_outputs_are_kept() {
     let real = sandbox.write("real.csv", "old");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
     symlink(&real, sandbox.path("link.csv")).unwrap();
-    sandbox.run("randomize plan.json people.csv -o link.csv").fine();
+    sandbox.run("randomize plan.json people.csv -o link.csv --force").fine();
     assert!(sandbox.path("link.csv").is_symlink());
     assert_eq!(sandbox.read("real.csv").lines().count(), 51);
     assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600);
@@ -545,8 +547,8 @@ fn names_like_delimiters_are_read_back() {
     for name in ["Kids; boys; girls", "a|b|c|d", "x,y"] {
         sandbox.write("odd.toml", format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n[[attribute]]\nname = \"z\"\ncategories = [\"1\", \"2\"]\n"));
         sandbox.write("odd.csv", format!("\"{name}\",z\n0,1\n1,2\n0,2\n"));
-        sandbox.run("design odd.toml --epsilon 2 -o odd.json").fine();
-        sandbox.run("randomize odd.json odd.csv -o responses.csv --seed 1").fine();
+        sandbox.run("design odd.toml --epsilon 2 -o odd.json --force").fine();
+        sandbox.run("randomize odd.json odd.csv -o responses.csv --force --seed 1").fine();
         sandbox.run("estimate odd.json responses.csv").fine();
     }
 }

@@ -256,7 +256,7 @@ fn what_a_reader_must_know_comes_first() {
     };
     let (warned, _) = first("report plan.json responses.csv -o -");
     assert!(warned.contains("There are only 150 responses"), "{warned}");
-    sandbox.run("randomize plan.json people.csv -o unmarked.csv").fine();
+    sandbox.run("randomize plan.json people.csv -o unmarked.csv --force").fine();
     std::fs::remove_file(sandbox.path("unmarked.csv.candor.json")).unwrap();
     let (warned, _) = first(&format!("report plan.json {}unmarked.csv -o -", sandbox.path("").display()));
     assert!(warned.contains("The file unmarked.csv does not tell the plan"), "{warned}");

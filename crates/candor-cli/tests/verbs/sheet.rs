@@ -15,8 +15,8 @@ fn every_language_says_it_and_no_place_is_left_open() {
     let sandbox = Sandbox::new();
     sandbox.write("schema.toml", SCHEMA);
     for design in ["independent --epsilon 2", "workload --tables pairs --epsilon 2", "l-diversity --l 2,2"] {
-        if sandbox.run(&format!("design schema.toml --method {design} -o plan.json")).code != 0 {
-            sandbox.run("design --categories 3,3 --method l-diversity --l 2,2 -o plan.json").fine();
+        if sandbox.run(&format!("design schema.toml --method {design} -o plan.json --force")).code != 0 {
+            sandbox.run("design --categories 3,3 --method l-diversity --l 2,2 -o plan.json --force").fine();
         }
         for (language, title) in [
             ("en", "What happens to your answers"),

@@ -217,7 +217,7 @@ fn what_cannot_be_made_is_refused() {
     sandbox
         .run("synthesize large.json large.csv --method joint -o s.csv")
         .refused(1, &["27000000 cells", "--method clusters or adjusted"]);
-    sandbox.run("design --categories 300,300,150 --epsilon 9 -o large.json").fine();
+    sandbox.run("design --categories 300,300,150 --epsilon 9 -o large.json --force").fine();
     sandbox
         .run("synthesize large.json large.csv --method joint -o s.csv")
         .refused(1, &["13,500,000 cells", "up to 10,000,000", "--method clusters or adjusted"]);

@@ -87,7 +87,7 @@ fn whatever_attributes_are_called_the_query_has_columns_of_its_own() {
         let schema =
             names.iter().map(|name| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n\n"));
         sandbox.write("schema.toml", schema.collect::<String>());
-        sandbox.run("design schema.toml --epsilon 4 -o plan.json").fine();
+        sandbox.run("design schema.toml --epsilon 4 -o plan.json --force").fine();
         let made = columns(&sandbox.run("sql plan.json").fine().out);
         let mut folded: Vec<String> = made.iter().map(|name| name.to_lowercase()).collect();
         folded.sort();
@@ -275,8 +275,8 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
         "{}",
         checked.out
     );
-    sandbox.run("design schema.toml --epsilon 40 -o plan.json").fine();
-    sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1 --missing NA,-9").fine();
+    sandbox.run("design schema.toml --epsilon 40 -o plan.json --force").fine();
+    sandbox.run("randomize plan.json people.csv -o responses.csv --force --seed 1 --missing NA,-9").fine();
     assert_eq!(
         sandbox.read("responses.csv"),
         "age,smokes,children,country\nbelow 40,yes,\"\",\"\"\n\"\",\"\",2,DE\n40 or more,no,1,FR\nbelow 40,\"\",2,DE\n"

@@ -16,7 +16,7 @@ use candor_study::front::{FrontMethod, FrontOptions, front};
 use candor_study::prior::{Stated, counted, shares};
 use candor_study::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
 use candor_tables::TableError;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 
 fn made(sizes: &[usize], request: &str, options: &DesignOptions) -> Result<Design, StudyError> {
@@ -124,7 +124,8 @@ fn whoever_waits_may_end_it() {
     after(1, |watch| {
         let (inputs, options) =
             (survey.input(&survey.people()).into(), RandomizeOptions { keep: &[], source: &source });
-        let done = randomize_to(&survey.plan, inputs, &options, (&target, Format::of(&target)), watch);
+        let done =
+            randomize_to(&survey.plan, inputs, &options, (&target, Format::of(&target), Existing::Replace), watch);
         done.is_err_and(|error| cancelled(&error))
     });
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -10,7 +10,7 @@ use super::write::{Layout, ResponseWriter};
 use super::{FINGERPRINT_KEY, Format};
 use crate::TableError;
 use crate::input::Inputs;
-use crate::output::Target;
+use crate::output::{Existing, Target};
 use crate::sidecar::Sidecar;
 
 /// Reads responses under a plan and writes them in another format, with the plan's fingerprint; complete or not at all.
@@ -38,7 +38,7 @@ pub fn copy_to(plan: &Plan, inputs: Inputs, output: &Target, format: Format) -> 
         return Err(error);
     }
     let sidecar = Sidecar { fingerprint: plan.fingerprint().to_string(), records: read.responses, simulation: None };
-    writer.finish(output, Some(&sidecar))?;
+    writer.finish(output, Some(&sidecar), Existing::Replace)?;
     Ok(read.responses)
 }
 

@@ -21,7 +21,7 @@ use super::as_text::{KeptText, Unwritable, as_shown};
 use super::cells::CellLabels;
 use crate::TableError;
 use crate::input::DELIMITERS;
-use crate::output::{Pending, Target, TextWriter};
+use crate::output::{Existing, Pending, Target, TextWriter};
 use crate::sidecar::Sidecar;
 use crate::spreadsheet::safe_cell;
 
@@ -353,11 +353,18 @@ impl ResponseWriter {
     }
 
     /// Ends a table, with a file beside it if it is CSV in a file and there is something to say there.
-    pub(crate) fn finish(self, target: &Target, sidecar: Option<&Sidecar>) -> Result<(), TableError> {
+    pub(crate) fn finish(
+        self,
+        target: &Target,
+        sidecar: Option<&Sidecar>,
+        existing: Existing,
+    ) -> Result<(), TableError> {
         match self {
-            ResponseWriter::Csv(writer) => writer.end().map_err(|error| target.failed(error))?.finish_with(sidecar),
+            ResponseWriter::Csv(writer) => {
+                writer.end().map_err(|error| target.failed(error))?.finish_with(sidecar, existing)
+            }
             ResponseWriter::Parquet(writer) => {
-                writer.into_inner().map_err(|error| parquet_failed(target, error))?.finish()
+                writer.into_inner().map_err(|error| parquet_failed(target, error))?.finish_with(None, existing)
             }
         }
     }
@@ -395,7 +402,7 @@ mod tests {
                 &target,
             )
             .unwrap();
-        writer.finish(&target, None).unwrap();
+        writer.finish(&target, None, Existing::Replace).unwrap();
         let file = std::fs::File::open(path).unwrap();
         let batch = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap().next().unwrap().unwrap();
         let read = format!("{:?}", batch.column(1).as_dictionary::<Int32Type>().values());

@@ -22,7 +22,7 @@ use candor_tables::check::check;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::infer::{Wishes, infer};
 use candor_tables::input::{Input, Inputs};
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{Job, randomize, randomize_to};
 use candor_tables::responses::{FINGERPRINT_KEY, Format, SIMULATION_KEY};
 use candor_tables::tally::{self, tally};
@@ -130,7 +130,8 @@ fn batches_and_parquet_hold_the_same_answers() {
     let inputs = || Inputs::from(of("people", vec![people(0..70_000)]));
     let (keep, source) = (["id".to_owned()], Source::from_seed(3));
     let job = Job { plan: &plan, keep: &keep, source: &source };
-    randomize_to(&job, inputs(), &Target::File(path.clone()), Format::Parquet, Watch::nobody()).unwrap();
+    randomize_to(&job, inputs(), &Target::File(path.clone()), Format::Parquet, Existing::Replace, Watch::nobody())
+        .unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
     let file: Vec<RecordBatch> = reader.with_batch_size(BATCH).build().unwrap().map(Result::unwrap).collect();
     let memory = randomized(&plan, inputs(), &["id"], 3).unwrap();

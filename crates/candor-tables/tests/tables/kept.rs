@@ -16,7 +16,7 @@ use candor::schema::Schema;
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{Job, randomize_to};
 use candor_tables::responses::Format;
 use parquet::arrow::ArrowWriter;
@@ -169,7 +169,8 @@ fn keep(folder: &Path, column: &ArrayRef, name: &str) -> Result<(), TableError> 
     writer.close().unwrap();
     let target = Target::File(folder.join(name));
     let job = Job { plan: &plan(), keep: &["k".to_owned()], source: &Source::from_seed(1) };
-    randomize_to(&job, Inputs::new([input], None)?, &target, Format::of(&target), Watch::nobody()).map(|_| ())
+    randomize_to(&job, Inputs::new([input], None)?, &target, Format::of(&target), Existing::Replace, Watch::nobody())
+        .map(|_| ())
 }
 
 fn read_back(path: &Path) -> ArrayRef {

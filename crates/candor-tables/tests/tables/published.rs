@@ -16,7 +16,7 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{Done, Job, randomize_to};
 use candor_tables::responses::Format;
 use candor_tables::tally::{self, tally};
@@ -49,7 +49,14 @@ fn kept(plan: &Plan, input: &Path, output: &Path, keep: &[&str]) -> Result<Done,
     let keep: Vec<String> = keep.iter().map(|&name| name.to_owned()).collect();
     let (inputs, output) = (Inputs::new([input.to_owned()], None)?, Target::File(output.to_owned()));
     let (format, source) = (Format::of(&output), Source::from_seed(1));
-    randomize_to(&Job { plan, keep: &keep, source: &source }, inputs, &output, format, Watch::nobody())
+    randomize_to(
+        &Job { plan, keep: &keep, source: &source },
+        inputs,
+        &output,
+        format,
+        Existing::Replace,
+        Watch::nobody(),
+    )
 }
 
 fn counted(plan: &Plan, input: &Path, by: &[usize], weights: Option<&str>) -> Result<tally::Tallied, TableError> {

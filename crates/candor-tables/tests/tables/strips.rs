@@ -13,7 +13,7 @@ use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs, Location};
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::randomize::{Job, randomize, randomize_to};
 use candor_tables::responses::{Format, one_response, response_line};
 use candor_tables::tally::{self, tally};
@@ -113,7 +113,8 @@ fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["r.csv", "r.tsv", "r.parquet"] {
             let target = Target::File(folder.path().join(name));
-            randomize_to(&job, input(&people), &target, Format::of(&target), Watch::nobody()).unwrap();
+            randomize_to(&job, input(&people), &target, Format::of(&target), Existing::Replace, Watch::nobody())
+                .unwrap();
             let inputs = Inputs::new([Location::File(folder.path().join(name))], None).unwrap();
             assert_eq!(counted(&plan, inputs).unwrap(), expected, "{name}");
         }

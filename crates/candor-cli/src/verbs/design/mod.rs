@@ -9,12 +9,11 @@ use candor_design::DesignError;
 use candor_design::request::Method;
 use candor_study::StudyError;
 use candor_study::design::{DesignOptions, MAX_EPSILON, design_while};
-use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::prior::PriorArgs;
-use super::{parse_limit, parse_respondents, read_schema, read_shares, refuse_overwriting};
+use super::{PlanOutputArgs, parse_limit, parse_respondents, read_schema, read_shares, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::watched;
@@ -155,6 +154,8 @@ pub struct DesignArgs {
     /// Where to write the plan (JSON); - for standard output
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
+    #[command(flatten)]
+    plan_output: PlanOutputArgs,
     /// Describe the plan as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -209,7 +210,7 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     notes.iter().for_each(|note| remark(note));
     designed.notes.extend(notes);
     if let Some(path) = &args.output {
-        output::write(&Target::new(path), designed.plan.to_json().as_bytes())?;
+        args.plan_output.write(path, &designed.plan)?;
     }
     if args.json {
         designed.seconds = Some(started.elapsed().as_secs_f64());

@@ -1,0 +1,109 @@
+//! Responses and plans that are at an output's place already: what others depend on is replaced only on request.
+
+use std::fs::File;
+use std::path::Path;
+
+use candor::plan::Plan;
+use serde::Deserialize;
+
+use crate::TableError;
+use crate::input::{Inputs, Location};
+use crate::limits;
+use crate::output::{Existing, Pending, Target, is_taken};
+use crate::publish::place;
+use crate::responses::{self, Provenance};
+use crate::sidecar::{Found, Sidecar};
+
+/// Rejects a second release of responses: an output that exists already, unless it is to be replaced. Returns what may
+/// become of a file that appears there meanwhile.
+///
+/// A file that is empty, a pipe and a device are no responses. A sidecar file alone is: its responses were moved away.
+/// A simulation may replace a simulation, which protects nobody.
+///
+/// # Errors
+/// Returns [`TableError::AlreadyReleased`] if responses are there, [`TableError::Exists`] if it is anything else.
+pub(crate) fn check_release(
+    plan: &Plan,
+    output: &Target,
+    existing: Existing,
+    simulated: bool,
+) -> Result<Existing, TableError> {
+    let (Target::File(path), Existing::Keep) = (output, existing) else { return Ok(existing) };
+    let marked = match is_taken(path) {
+        true => marks(path),
+        false => match orphan(path) {
+            Some(marks) => Some(marks),
+            None => return Ok(Existing::Keep),
+        },
+    };
+    let (file, epsilon) = (output.name(), plan.guarantee().epsilon());
+    Err(match marked {
+        Some(Provenance { simulation: None, fingerprint, .. }) => {
+            TableError::AlreadyReleased { file, fingerprint, epsilon: epsilon.value().map(|_| epsilon.to_string()) }
+        }
+        Some(Provenance { simulation: Some(_), .. }) if simulated => return Ok(Existing::Replace),
+        Some(Provenance { simulation: Some(seed), .. }) => {
+            TableError::Exists { file, what: format!("it holds a simulation (seed {seed})") }
+        }
+        None => {
+            let what = "if it holds responses of these people, a second release adds to what the first one reveals";
+            TableError::Exists { file, what: what.to_owned() }
+        }
+    })
+}
+
+/// What travels with the responses in a file, if anything can be told.
+fn marks(path: &Path) -> Option<Provenance> {
+    let table = Inputs::new([Location::File(path.to_owned())], None).ok()?.into_iter().next()?;
+    responses::open(table).ok()?.1
+}
+
+/// What a sidecar file says whose responses are gone.
+fn orphan(path: &Path) -> Option<Provenance> {
+    match Sidecar::find(&Sidecar::path(&place(path).ok()?)) {
+        Ok(Found::Whole(Sidecar { fingerprint, simulation, .. })) => {
+            Some(Provenance { fingerprint, simulation, records: None })
+        }
+        _ => None,
+    }
+}
+
+/// What a plan file calls its format.
+const PLAN_FORMAT: &str = "candor plan";
+
+/// The fields of a plan file that identify the plan.
+#[derive(Deserialize)]
+struct Identity {
+    format: String,
+    fingerprint: String,
+}
+
+/// Writes a plan file, complete or not at all. A plan of the same fingerprint is the same plan and is replaced.
+///
+/// # Errors
+/// Returns [`TableError::PlanInUse`] if another plan is there, [`TableError::Exists`] if it is anything else, both only
+/// with [`Existing::Keep`]; [`TableError::Write`] if it cannot be written.
+pub fn write_plan(output: &Target, plan: &Plan, existing: Existing) -> Result<(), TableError> {
+    check_plan_place(output, plan, existing)?;
+    let mut pending = Pending::new(output)?;
+    std::io::Write::write_all(&mut pending, plan.to_json().as_bytes()).map_err(|error| output.failed(error))?;
+    pending.finish()
+}
+
+/// Rejects a place where another plan is.
+fn check_plan_place(output: &Target, plan: &Plan, existing: Existing) -> Result<(), TableError> {
+    let (Target::File(path), Existing::Keep) = (output, existing) else { return Ok(()) };
+    if !is_taken(path) {
+        return Ok(());
+    }
+    let file = output.name();
+    let text = File::open(path).and_then(limits::read_text);
+    let text = text.map_err(|error| TableError::Read { file: file.clone(), error })?;
+    match serde_json::from_str::<Identity>(&text) {
+        Ok(found) if found.fingerprint == plan.fingerprint().as_str() => Ok(()),
+        Ok(Identity { fingerprint, format }) if format == PLAN_FORMAT => {
+            Err(TableError::PlanInUse { file, fingerprint })
+        }
+        _ => Err(TableError::Exists { file, what: "it is not a plan".to_owned() }),
+    }
+}
