@@ -108,6 +108,8 @@ class Design(Result):
     interrupted: bool
     pairs: Any
     for_prior: Any
+    #: The request that made it; also in the plan.
+    made_by: Any
     notes: list[str]
     fingerprint: str
     seconds: float | None

@@ -21,6 +21,7 @@ pub mod mean;
 pub mod front;
 pub mod joint;
 pub mod clusters;
+mod promise;
 pub mod request;
 pub mod rappor;
 pub mod compare;
@@ -93,6 +94,19 @@ pub enum DesignError {
         attributes: usize,
         /// Those with a larger epsilon than asked for, with both.
         raised: Vec<String>,
+    },
+    /// A method made a plan that guarantees less than was asked for: a mistake of the method, which is caught here.
+    #[error(
+        "the plan would guarantee less than was asked for: epsilon {certified} for {what} instead of {asked}. Please report this; \
+         a slightly smaller epsilon may work"
+    )]
+    GuaranteesLess {
+        /// The record, or an attribute.
+        what: String,
+        /// What was asked for.
+        asked: f64,
+        /// What would be certified.
+        certified: f64,
     },
     /// TableList that cannot be designed for.
     #[error("`tables`: {0}")]

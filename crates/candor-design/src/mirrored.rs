@@ -25,7 +25,7 @@ pub fn k_ary(labels: &[String], epsilon: f64) -> Result<Vec<(u64, Channel)>, Des
     let shifted = |places: usize| {
         let column = |truth: usize| (0..size).map(|z| if z == (truth + places) % size { hit } else { miss }).collect();
         let columns: Vec<Vec<f64>> = (0..size).map(column).collect();
-        Ok((1, Channel::Matrix(Matrix::rounded(vec![size], labels.to_vec(), &columns)?)))
+        Ok((1, Channel::Matrix(Matrix::rounded_within(vec![size], labels.to_vec(), &columns, epsilon)?)))
     };
     (0..size).map(shifted).collect()
 }
@@ -84,7 +84,7 @@ pub fn joint(attributes: &[&[String]], epsilon: f64) -> Result<Vec<(u64, Channel
             (0..shape.cells()).map(|answer| if answer == kept { hit } else { miss }).collect()
         };
         let columns: Vec<Vec<f64>> = (0..shape.cells()).map(column).collect();
-        Ok((1, Channel::Matrix(Matrix::rounded(sizes.clone(), labels.clone(), &columns)?)))
+        Ok((1, Channel::Matrix(Matrix::rounded_within(sizes.clone(), labels.clone(), &columns, epsilon)?)))
     };
     (0..sizes.iter().copied().max().unwrap_or(0)).map(shifted).collect()
 }

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::composition::{Composition, compose};
 use crate::error::StudyError;
 use crate::guarantee::{CertifiedAttribute, certified};
+use crate::made_by::made_by;
 use crate::shuffled::{ShuffleOptions, Shuffling, shuffled};
 
 /// What is believed beforehand, and what is required.
@@ -35,6 +36,9 @@ pub struct Audit {
     pub epsilon: Option<f64>,
     /// What is certified of each attribute.
     pub attributes: Vec<CertifiedAttribute>,
+    /// The request that made the plan, where it tells ([`made_by`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<serde_json::Value>,
     /// What every criterion says.
     pub criteria: Vec<Criterion>,
     /// What a reader of shuffled responses learns, if that was asked.
@@ -120,6 +124,7 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
         prior_fingerprinted: plan.for_prior().map(|_| plan.fingerprints_prior()),
         epsilon: plan.guarantee().epsilon().value(),
         attributes: certified(plan),
+        made_by: made_by(plan),
         criteria: findings.iter().map(criterion).collect(),
         shuffled: options.shuffle.as_ref().map(|options| shuffled(plan, options)).transpose()?,
         findings,

@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::error::{StudyError, check_respondents};
 use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 use crate::invented::{people_in_words, people_per_response};
+crate::made_by::made_by;
 use crate::shares::Shares;
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
@@ -78,6 +79,8 @@ pub struct Design {
     pub pairs: Option<Pairs>,
     /// What it gives for the prior that it was made for, if it was made for one.
     pub for_prior: Option<ForPrior>,
+    /// The request that made it, as the plan tells it ([`made_by`]).
+    pub made_by: Option<serde_json::Value>,
     /// What else there is to know, in sentences.
     pub notes: Vec<String>,
     /// The plan's fingerprint.
@@ -170,6 +173,7 @@ fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -
         workload: designed.judgement(),
         pairs: Pairs::of(plan, respondents),
         for_prior: for_prior(plan),
+        made_by: made_by(plan),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         seconds: None,
         alternatives: designed.alternatives,

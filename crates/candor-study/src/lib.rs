@@ -28,6 +28,8 @@ mod partial;
 
 pub mod guarantee;
 
+pub mod made_by;
+
 pub mod schema;
 
 pub mod prior;

@@ -9,6 +9,7 @@ use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail,
 use candor_study::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
 };
+use candor_study::made_by::made_by_sentence;
 use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
 use candor_tables::output::{self, Target};
 use clap::Args;
@@ -224,6 +225,7 @@ fn describe(plan: &Plan, audit: &Audit) -> String {
         plan.fingerprint()
     );
     text += &table(&ATTRIBUTE_HEADER, &attribute_rows(plan));
+    text += &made_by_sentence(plan).map_or(String::new(), |sentence| format!("\n{}", paragraph(&sentence)));
     text += "\nWhat to tell respondents\n";
     text += &told(plan, &audit.findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
     text += "\nCriteria\n";

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::designed::Designed;
 use crate::method::{Design, Goal, Skipped};
+use crate::promise::kept;
 use crate::{DesignError, clusters, front, independent, joint, k_ary, l_diversity, matrix, minimax};
 use fields::fields_of;
 
@@ -91,9 +92,10 @@ macro_rules! methods {
         /// Makes the plan that is asked for.
         ///
         /// Whatever comes out was certified by the `candor` crate; no method returns a plan that guarantees less than was asked.
+        /// The plan carries the request ([`candor::plan::Plan::request`]).
         ///
         /// # Errors
-        /// If a parameter is missing or out of range, or the method does not apply to the schema.
+        /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of range, or the method does not apply to the schema.
         pub fn design(schema: &Schema, request: &Request) -> Result<Designed, DesignError> {
             design_watched(schema, request, Watch::nobody())
         }
@@ -105,7 +107,7 @@ macro_rules! methods {
         pub fn design_watched(schema: &Schema, request: &Request, watch: Watch<'_>) -> Result<Designed, DesignError> {
             let designed = match request { $(Request::$variant(asked) => asked.design(schema, watch)?,)+ };
             watch.tell(Step::of("plans", 1, Some(1)))?;
-            Ok(designed)
+            kept(&serde_json::to_value(request).expect("plain data"), designed)
         }
     };
 }

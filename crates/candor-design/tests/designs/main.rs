@@ -9,6 +9,7 @@ mod devices;
 mod lottery;
 mod lottery_error;
 mod optimal;
+mod promise;
 mod request;
 mod structure;
 mod three_records;

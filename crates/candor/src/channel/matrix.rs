@@ -100,6 +100,20 @@ impl Matrix {
     /// If an entry is negative or not finite, a column does not sum to one within
     /// [`COLUMN_TOLERANCE`], or as [`Matrix::new`].
     pub fn rounded(sizes: Vec<usize>, labels: Vec<String>, columns: &[Vec<f64>]) -> Result<Matrix, ChannelError> {
+        Matrix::rounded_within(sizes, labels, columns, f64::INFINITY)
+    }
+
+    /// The same with a certified epsilon that does not exceed the given one either, by which the matrix was computed: its entries
+    /// are floats, so that its own may be larger by their last digits.
+    ///
+    /// # Errors
+    /// As [`Matrix::rounded`].
+    pub fn rounded_within(
+        sizes: Vec<usize>,
+        labels: Vec<String>,
+        columns: &[Vec<f64>],
+        epsilon: f64,
+    ) -> Result<Matrix, ChannelError> {
         check_shape(&sizes, &labels, columns.iter().map(Vec::len))?;
         let mut ideal = Vec::with_capacity(columns.len());
         for (column, entries) in columns.iter().enumerate() {
@@ -112,7 +126,7 @@ impl Matrix {
             }
             ideal.push(entries.iter().map(|p| p / sum).collect::<Vec<f64>>());
         }
-        let asked = ideal_epsilon(&ideal);
+        let asked = ideal_epsilon(&ideal).min(epsilon);
         let certain = ideal.iter().flatten().any(|&p| p == 1.0);
         let bits = if certain { MAX_BITS - 1 } else { MAX_BITS };
         let mut units = 0u64;
@@ -269,6 +283,25 @@ mod tests {
 
     fn labels(n: usize) -> Vec<String> {
         (0..n).map(|i| i.to_string()).collect()
+    }
+
+    /// A matrix that was computed for an epsilon has it, whatever its floats come to.
+    #[test]
+    fn rounding_stays_within_an_epsilon() {
+        let mut exceeded = 0;
+        for size in 3..9 {
+            for epsilon in [0.1, 0.3, 0.7, 1.0, 1.1, 2.3] {
+                let hit = epsilon.exp() / (epsilon.exp() + size as f64 - 1.0);
+                let entry = |z, x| if z == x { hit } else { (1.0 - hit) / (size as f64 - 1.0) };
+                let columns: Vec<Vec<f64>> = (0..size).map(|x| (0..size).map(|z| entry(z, x)).collect()).collect();
+                let within = Matrix::rounded_within(vec![size], labels(size), &columns, epsilon).unwrap();
+                let certified = within.record_epsilon().get();
+                assert!(certified <= epsilon && certified > epsilon - 1e-9, "{size} {epsilon}: {certified}");
+                let alone = Matrix::rounded(vec![size], labels(size), &columns).unwrap();
+                exceeded += usize::from(alone.record_epsilon().get() > epsilon);
+            }
+        }
+        assert!(exceeded > 0, "else nothing is tested");
     }
 
     #[test]

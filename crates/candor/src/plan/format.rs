@@ -216,7 +216,8 @@ impl Plan {
         let requested = |epsilon: &Option<f64>| epsilon.map(|epsilon| epsilon.to_string());
         let origin = (!self.origin.method.is_empty()).then(|| OriginJson {
             method: self.origin.method.clone(),
-            requested: self.origin.requested.iter().map(requested).collect(),
+            // The request stands after the attribute epsilons, where readers of before take it for one that is unknown.
+            requested: self.origin.requested.iter().map(requested).chain(self.request.clone().map(Some)).collect(),
         });
         let file = PlanJson {
             format: FORMAT.to_owned(),
@@ -309,10 +310,17 @@ fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> 
             }
             other => other.map(|()| None)?,
         };
+        let mut requested = file.origin.as_ref().map_or(Vec::new(), |origin| origin.requested.clone());
+        let request = requested.pop_if(|last| last.as_ref().is_some_and(|text| text.starts_with('{'))).flatten();
         let origin = file.origin.map(|origin| Origin {
             method: origin.method,
-            requested: origin.requested.into_iter().map(|text| text?.parse().ok()).collect(),
+            requested: requested.into_iter().map(|text| text?.parse().ok()).collect(),
         });
-        Ok((plan.with_origin(origin.unwrap_or_default()), understated))
+        let plan = plan.with_origin(origin.unwrap_or_default());
+        let plan = match request {
+            Some(request) => plan.with_request(request),
+            None => plan,
+        };
+        Ok((plan, understated))
     }
 }

@@ -144,6 +144,7 @@ pub struct Plan {
     for_prior: Option<ForPrior>,
     version: u64,
     fingerprint: Fingerprint,
+    request: Option<String>,
 }
 
 impl PartialEq for Plan {
@@ -165,7 +166,7 @@ impl Plan {
         let fingerprint = fingerprint(&schema, &blocks, None);
         let (origin, version) = (Origin::default(), version(&schema, &blocks, None));
         let columns = response_columns(&schema, &blocks);
-        Ok(Plan { schema, blocks, columns, origin, guarantee, for_prior: None, version, fingerprint })
+        Ok(Plan { schema, blocks, columns, origin, guarantee, for_prior: None, version, fingerprint, request: None })
     }
 
     /// The same plan with a note on how it came about.
@@ -173,6 +174,18 @@ impl Plan {
     pub fn with_origin(mut self, origin: Origin) -> Plan {
         self.origin = origin;
         self
+    }
+
+    /// The same plan with the request that made it, as a JSON object. Written with the origin, and not part of the fingerprint.
+    #[must_use]
+    pub fn with_request(mut self, request: String) -> Plan {
+        self.request = Some(request);
+        self
+    }
+
+    /// The request that made the plan, as a JSON object, if it is known. Informative: nothing here reads it.
+    pub fn request(&self) -> Option<&str> {
+        self.request.as_deref()
     }
 
     /// The attributes and their categories.

@@ -1,0 +1,111 @@
+//! The postcondition of every design: no plan guarantees less than was asked for, and every plan tells its request.
+
+use candor_analysis::watch::Stopped;
+use serde_json::{Value, json};
+
+use crate::DesignError;
+use crate::designed::Designed;
+
+/// Checks a plan against its request, as JSON, and has it carry the request.
+///
+/// The record epsilon is certified to be at most `epsilon`, and every marginal epsilon at most the attribute epsilon asked
+/// for; both without a tolerance. An attribute epsilon that is larger is accepted where `allow_weaker` says so.
+///
+/// # Errors
+/// Returns [`DesignError::GuaranteesLess`] if the plan guarantees less than was asked for.
+pub(crate) fn kept(request: &Value, designed: Designed) -> Result<Designed, DesignError> {
+    check(request, &designed)?;
+    let plan = designed.plan.with_request(recorded(request, designed.stopped));
+    Ok(Designed { plan, ..designed })
+}
+
+fn check(request: &Value, designed: &Designed) -> Result<(), DesignError> {
+    let plan = &designed.plan;
+    let within = |what: &dyn Fn() -> String, asked: f64, certified: f64| match certified <= asked {
+        true => Ok(()),
+        false => Err(DesignError::GuaranteesLess { what: what(), asked, certified }),
+    };
+    if let Some(asked) = request["epsilon"].as_f64() {
+        within(&|| "the record".to_owned(), asked, plan.guarantee().epsilon().get())?;
+    }
+    if request["allow_weaker"] == true {
+        return Ok(());
+    }
+    for (place, attribute) in plan.guarantee().attributes().iter().enumerate() {
+        let Some(asked) = asked_of(request, place, plan.origin().requested.get(place).copied().flatten()) else {
+            continue;
+        };
+        let name = || format!("\"{}\"", plan.schema().name(attribute.attribute));
+        // An attribute without an answer of its own is known by all answers.
+        within(&name, asked, attribute.marginal.unwrap_or(attribute.conditional).get())?;
+    }
+    Ok(())
+}
+
+/// The epsilon asked for of one attribute: as given, or as the method understood it, whichever is smaller.
+fn asked_of(request: &Value, place: usize, understood: Option<f64>) -> Option<f64> {
+    let given = match request["attribute_epsilon"].as_array().map(Vec::as_slice) {
+        Some([one]) => one.as_f64(),
+        Some(each) => each.get(place).and_then(Value::as_f64),
+        None => None,
+    };
+    match (given, understood) {
+        (Some(given), Some(understood)) => Some(given.min(understood)),
+        // Attributes of a cluster may share the sum of their epsilons.
+        (Some(_), None) if request["method"] == "clusters" => None,
+        (given, understood) => given.or(understood),
+    }
+}
+
+/// The request as JSON, with what decides whether it makes the same plan again: the version, and why a search was cut.
+fn recorded(request: &Value, stopped: Option<Stopped>) -> String {
+    let stopped = stopped.map(|why| match why {
+        Stopped::OutOfTime => "time limit",
+        Stopped::Interrupted => "interrupted",
+    });
+    json!({"candor": env!("CARGO_PKG_VERSION"), "request": request, "stopped": stopped}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Request, design};
+    use candor::schema::Schema;
+
+    fn designed(request: &Value) -> Designed {
+        let request: Request = request.to_string().parse().unwrap();
+        design(&Schema::of_sizes(&[3, 4]).unwrap(), &request).unwrap()
+    }
+
+    /// A method that guarantees less than was asked, by however little, makes no plan.
+    #[test]
+    fn broken_promises_are_errors() {
+        let made = designed(&json!({"method": "independent", "attribute_epsilon": [1.0, 0.5]}));
+        let certified = made.plan.guarantee().epsilon().get();
+        for (asked, holds) in [(certified, true), (certified.next_down(), false), (0.1, false)] {
+            let told = kept(&json!({"method": "joint", "epsilon": asked}), made.clone());
+            assert_eq!(told.is_ok(), holds, "{asked}");
+        }
+        let marginal = made.plan.guarantee().attributes()[1].marginal.unwrap().get();
+        for method in ["optimal", "clusters"] {
+            let less = json!({"method": method, "attribute_epsilon": [1.0, marginal.next_down()]});
+            let error = kept(&less, made.clone()).map(|_| ()).unwrap_err();
+            assert!(matches!(&error, DesignError::GuaranteesLess { what, .. } if what == "\"a2\""), "{error}");
+        }
+        let allowed = json!({"method": "heuristic", "attribute_epsilon": [0.1, 0.1], "allow_weaker": true});
+        assert!(kept(&allowed, made.clone()).is_ok());
+        assert!(kept(&json!({"method": "minimax", "attribute_epsilon": [0.9]}), made).is_err());
+    }
+
+    #[test]
+    fn plans_tell_their_request() {
+        let asked = json!({"method": "independent", "epsilon": 2.0, "ratio": [2.0, 1.0]});
+        let made = designed(&asked);
+        let told: Value = serde_json::from_str(made.plan.request().unwrap()).unwrap();
+        assert_eq!(told["request"], asked);
+        assert_eq!(told["stopped"], Value::Null);
+        assert_eq!(designed(&told["request"]).plan, made.plan, "it makes the same plan again");
+        let cut = recorded(&asked, Some(Stopped::OutOfTime));
+        assert!(cut.contains("\"stopped\":\"time limit\""), "{cut}");
+    }
+}
