@@ -9,6 +9,7 @@
 
 pub mod visible;
 pub mod marks;
+mod guard;
 mod types;
 mod bad_value;
 pub mod error;

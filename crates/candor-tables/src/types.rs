@@ -5,6 +5,8 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, ListArray};
 use arrow_schema::DataType;
 
+use crate::guard::guarded;
+
 /// Whether a column of this type can hold categories or numbers.
 pub(crate) fn is_categorical(data_type: &DataType) -> bool {
     match data_type {
@@ -28,7 +30,8 @@ pub(crate) fn text_dictionary(array: &ArrayRef) -> Option<DictionaryArray<Int32T
     let (DataType::Dictionary(..), true) = (array.data_type(), is_text(array.data_type())) else { return None };
     let wanted = text_dictionary_type();
     let dictionary = if *array.data_type() == wanted { array.clone() } else { cast(array, &wanted)? };
-    dictionary.as_dictionary_opt().cloned()
+    let is_of_text = |dictionary: &&DictionaryArray<Int32Type>| *dictionary.values().data_type() == DataType::Utf8;
+    dictionary.as_dictionary_opt().filter(is_of_text).cloned()
 }
 
 /// The type of what [`text_dictionary`] gives.
@@ -59,6 +62,7 @@ pub(crate) fn for_each_text(array: &ArrayRef, see: impl FnMut(usize, Option<&str
     Some(())
 }
 
+/// The same values as another type; `None` if that cannot be.
 pub(crate) fn cast(array: &ArrayRef, to: &DataType) -> Option<ArrayRef> {
-    arrow_cast::cast(array, to).ok()
+    guarded(|| arrow_cast::cast(array, to).ok())?
 }

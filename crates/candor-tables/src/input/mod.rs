@@ -9,10 +9,11 @@ mod json_lines;
 mod open;
 mod several;
 
+pub use crate::guard::panic_is_guarded;
 pub(crate) use csv::DELIMITERS;
 pub use csv::cells;
 pub(crate) use json_lines::batch_of;
 pub use location::Location;
-pub use parquet::panic_is_guarded;
+
 pub use several::{Inputs, Table};
 pub use table::{Batch, Batches, Input};

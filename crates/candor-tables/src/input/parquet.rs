@@ -1,10 +1,10 @@
 //! Parquet tables.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
@@ -14,6 +14,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::reader::ChunkReader;
 
 use super::table::{Columns, Input, Reader, check_header};
+use crate::guard::guarded;
 use crate::limits::claimed_rows;
 use crate::types::text_dictionary_type;
 use crate::{BATCH, TableError};
@@ -94,6 +95,9 @@ impl Iterator for ParquetBatches {
         let Some(read) = guarded(read) else { return Some(Err(damaged(&self.name))) };
         Some(read?.map_err(|error| failed(&self.name, &error)).and_then(|batch| {
             // Pages can hold more rows than the file says, without end.
+            if !batch.columns().iter().all(is_sound) {
+                return Err(damaged(&self.name));
+            }
             self.left = self.left.checked_sub(batch.num_rows() as u64).ok_or_else(|| damaged(&self.name))?;
             Ok(batch)
         }))
@@ -135,22 +139,24 @@ fn with_dictionaries(metadata: &ArrowReaderMetadata, positions: &[usize]) -> Arr
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).unwrap_or_else(|_| metadata.clone())
 }
 
-thread_local! {
-    /// Whether this thread is inside [`guarded`].
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a panic of this thread will be caught and told as an error; for a panic hook.
-pub fn panic_is_guarded() -> bool {
-    GUARDED.get()
-}
-
-/// Runs a reader of Parquet, which panics on some damaged files; `None` if it did.
-fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
-    GUARDED.set(true);
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
-    GUARDED.set(false);
-    result.ok()
+/// Whether an array is made of what its type says, all the way down: with a damaged file, a dictionary of texts may hold bytes.
+fn is_sound(array: &ArrayRef) -> bool {
+    let child_is = |child: &ArrayRef, data_type: &DataType| child.data_type() == data_type && is_sound(child);
+    match array.data_type() {
+        DataType::Dictionary(_, values) => {
+            array.as_any_dictionary_opt().is_some_and(|dictionary| child_is(dictionary.values(), values))
+        }
+        DataType::List(item) => {
+            array.as_list_opt::<i32>().is_some_and(|list| child_is(list.values(), item.data_type()))
+        }
+        DataType::LargeList(item) => {
+            array.as_list_opt::<i64>().is_some_and(|list| child_is(list.values(), item.data_type()))
+        }
+        DataType::Struct(fields) => array.as_struct_opt().is_some_and(|columns| {
+            columns.columns().iter().zip(fields).all(|(column, field)| child_is(column, field.data_type()))
+        }),
+        _ => true,
+    }
 }
 
 fn damaged(file: &str) -> TableError {
