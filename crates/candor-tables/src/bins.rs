@@ -71,6 +71,30 @@ pub(crate) fn edges(bins: &Bins, numbers: &[f64]) -> Result<Vec<f64>, String> {
     Ok(edges)
 }
 
+/// Round edges to suggest for numbers in this range, as they are written: at most six, at multiples of 1, 2 or 5 times a
+/// power of ten. Round as they are, they tell no value; the owner of the data should choose edges by the question instead.
+pub(crate) fn suggested(numbers: impl Iterator<Item = f64>) -> Option<String> {
+    let (least, most) = numbers
+        .filter(|number| number.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), n| (a.min(n), b.max(n)));
+    let about = (most - least) / 5.0;
+    if !(about.is_finite() && about > 0.0) {
+        return None;
+    }
+    let power = about.log10().floor();
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|times| (times, times * 10f64.powf(power)));
+    let (times, step) = steps.into_iter().find(|(_, step)| *step >= about * (1.0 - 1e-9))?;
+    // Whole multiples, divided last, so that decimals are written as they are meant.
+    let edge = |multiple: f64| match power < 0.0 {
+        true => multiple * times / 10f64.powf(-power),
+        false => multiple * step,
+    };
+    let first = (least / step).floor() + 1.0;
+    let edges: Vec<f64> = (0..6).map(|i| edge(first + f64::from(i))).take_while(|edge| *edge < most).collect();
+    let told = edges.iter().map(f64::to_string).collect::<Vec<String>>().join(",");
+    (!edges.is_empty() && edges.windows(2).all(|pair| pair[0] < pair[1])).then_some(told)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +106,22 @@ mod tests {
         assert_eq!(Bins::parse("edges:18,65"), Ok(Bins::Edges(vec![18.0, 65.0])));
         for bad in ["five", "quantile:1", "quantile:x", "width:0", "width:-1", "edges:", "edges:1,a", "deciles:3"] {
             assert!(Bins::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn suggested_edges_are_round() {
+        let told = |numbers: &[f64]| suggested(numbers.iter().copied());
+        assert_eq!(told(&[17.0, 93.0, 40.0]).as_deref(), Some("20,40,60,80"));
+        assert_eq!(told(&[0.013, 0.97]).as_deref(), Some("0.2,0.4,0.6,0.8"));
+        assert_eq!(told(&[-31_250.0, 812_345.5]).as_deref(), Some("0,200000,400000,600000,800000"));
+        assert_eq!(told(&[1.0, 1.0]), None);
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&[f64::NAN, f64::INFINITY]), None);
+        for (least, most) in [(1e300, 1.7e308), (-1.7e308, 1.7e308), (5e-324, 1e-323), (1e17, 1e17 + 64.0)] {
+            if let Some(text) = told(&[least, most]) {
+                assert!(Bins::parse(&format!("edges:{text}")).is_ok(), "{text}");
+            }
         }
     }
 

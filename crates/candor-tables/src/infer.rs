@@ -7,7 +7,7 @@ use candor::schema::{Attribute, Schema};
 
 use crate::TableError;
 pub use crate::bins::Bins;
-use crate::bins::edges;
+use crate::bins::{edges, suggested};
 use crate::error::shown;
 use crate::input::Input;
 use crate::missing::{Missing, USUAL};
@@ -81,6 +81,19 @@ struct Column {
     boolean: bool,
     /// All numbers, if they are to be put into bins.
     numbers: Option<Vec<f64>>,
+}
+
+/// What bins whose edges follow from the data tell of it; `None` if they do not.
+fn published(name: &str, bins: &Bins) -> Option<String> {
+    let told = match bins {
+        Bins::Edges(_) => return None,
+        Bins::Quantile(_) => "publish its quantiles",
+        Bins::Width(_) => "publish its least and greatest value, to within a bin",
+    };
+    Some(format!(
+        "Leaks data: the edges of \"{name}\" were computed from true records, and {told}; give edges of your own with `bins \
+         {name}=edges:..`"
+    ))
 }
 
 /// Reads a whole table and describes its columns.
@@ -214,7 +227,10 @@ impl Column {
         notes.extend(self.remarks().into_iter().map(|remark| format!("column \"{name}\": {remark}")));
         let known = wishes.known.iter().find(|known| known.name == name);
         let attribute = match (bins, known) {
-            (Some(bins), _) => self.binned(name, bins, extra, notes, quote)?,
+            (Some(bins), _) => {
+                notes.extend(published(name, bins).filter(|_| !public));
+                self.binned(name, bins, extra, notes, quote)?
+            }
             (None, Some(known)) => self.known(known, extra, public)?,
             (None, None) => self.categorical(name, extra, wishes, public)?,
         };
@@ -319,10 +335,13 @@ impl Column {
         let distinct = self.values.len();
         let more = if self.too_many { "more than " } else { "" };
         if self.numeric && distinct > MAX_NUMERIC_CATEGORIES {
+            let bins = suggested(self.values.keys().filter_map(|value| value.trim().parse().ok()));
             return Err(format!(
                 "holds numbers with {more}{} distinct values; put them into bins, for instance with `bins \
-                 {name}=quantile:5`, or leave it out with `drop {name}`",
-                distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES))
+                 {name}=edges:{}`, or leave it out with `drop {name}`. The edges are published: choose them by the question, \
+                 not by the data",
+                distinct.min(wishes.max_categories.max(MAX_NUMERIC_CATEGORIES)),
+                bins.as_deref().unwrap_or("18,65")
             ));
         }
         if (distinct > wishes.max_categories || self.too_many) && self.has_decimal_commas() {

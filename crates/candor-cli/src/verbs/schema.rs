@@ -42,7 +42,8 @@ struct InferArgs {
     /// Where to write the schema; standard output by default
     #[arg(short, long, default_value = "-")]
     output: String,
-    /// Put numbers into bins: NAME=quantile:5, NAME=width:10 or NAME=edges:18,65; without NAME, all numeric columns that need it
+    /// Put numbers into bins: NAME=edges:18,65, NAME=width:10 or NAME=quantile:5, of which the last two publish what the data
+    /// are like; without NAME, all numeric columns that need it
     #[arg(long, value_name = "[NAME=]BINS")]
     bins: Vec<String>,
     /// Columns to publish as they are
