@@ -15,7 +15,7 @@ use crate::designed::Designed;
 /// Returns [`DesignError::GuaranteesLess`] if the plan guarantees less than was asked for.
 pub(crate) fn kept(request: &Value, designed: Designed) -> Result<Designed, DesignError> {
     check(request, &designed)?;
-    let plan = designed.plan.with_request(recorded(request, designed.stopped));
+    let plan = designed.plan.with_request(Some(recorded(request, designed.stopped)));
     Ok(Designed { plan, ..designed })
 }
 

@@ -30,12 +30,7 @@ pub fn at_most(value: f64) -> String {
 
 /// A lower bound with four decimals, rounded down; below 0.001 with four digits.
 pub fn at_least(value: f64) -> String {
-    let down = |unit: f64| ((value + 1e-11 * value.min(1.0)) / unit).floor() * unit;
-    if value > 0.0 && value < 0.001 {
-        let unit = 10f64.powi(value.log10().floor() as i32 - 3);
-        return format!("{:.3e}", down(unit));
-    }
-    format!("{:.4}", down(1e-4).max(0.0))
+    candor::channel::rounded_down(value)
 }
 
 #[cfg(test)]

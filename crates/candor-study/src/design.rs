@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::error::{StudyError, check_respondents};
 use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 use crate::invented::{people_in_words, people_per_response};
-crate::made_by::made_by;
+use crate::made_by::made_by;
 use crate::shares::Shares;
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.

@@ -1,6 +1,6 @@
 //! What a plan guarantees, as numbers and in words.
 
-use candor::channel::Epsilon;
+use candor::channel::{Epsilon, rounded_up};
 use candor::plan::{AttributeGuarantee, Plan};
 use candor::schema::Component;
 use candor_privacy::guess::{Guess, guesses};
@@ -105,7 +105,7 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
             plan.schema().name(a.attribute).to_owned(),
             plan.schema().size(a.attribute).to_string(),
             probability(a.keep_probability),
-            probability(Some(guess.probability)),
+            rounded_up(guess.probability),
             a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
             a.conditional.to_string(),
             times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),

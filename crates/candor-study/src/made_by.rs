@@ -11,12 +11,16 @@ pub fn made_by(plan: &Plan) -> Option<Value> {
     serde_json::from_str::<Value>(plan.request()?).ok().filter(|told| told["request"].is_object())
 }
 
+/// Longer lists are not shown to people.
+const MOST_SHOWN: usize = 60;
+
 /// The same in sentences.
 pub fn made_by_sentence(plan: &Plan) -> Option<String> {
     let told = made_by(plan)?;
     let shown = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Number(number) => number.as_f64().map_or(String::new(), |number| number.to_string()),
+        other => Some(other.to_string()).filter(|text| text.len() <= MOST_SHOWN).unwrap_or_else(|| "..".to_owned()),
     };
     let parameters = told["request"].as_object()?.iter().filter(|(name, _)| *name != "method");
     let parameters: String = parameters.map(|(name, value)| format!(", {name} {}", shown(value))).collect();
@@ -43,12 +47,13 @@ mod tests {
         let read = Plan::from_json(&plan.to_json()).unwrap();
         assert_eq!(made_by(&read), made_by(&plan));
         assert_eq!(read.origin(), plan.origin());
-        assert_eq!(made_by_sentence(&read).unwrap(), "Requested: method optimal, epsilon 2.0, time_limit 5.0.");
-        let cut = read.with_request("{\"request\": {\"method\": \"optimal\"}, \"stopped\": \"time limit\"}".to_owned());
+        assert_eq!(made_by_sentence(&read).unwrap(), "Requested: method optimal, epsilon 2, time_limit 5.");
+        let cut = read
+            .with_request("{\"request\": {\"method\": \"optimal\"}, \"stopped\": \"time limit\"}".to_owned().into());
         assert!(made_by_sentence(&cut).unwrap().contains("may make another plan"));
         // Whatever stands there, it is no error.
         for odd in ["{", "{}", "{\"request\": 3}"] {
-            assert_eq!(made_by_sentence(&cut.clone().with_request(odd.to_owned())), None);
+            assert_eq!(made_by_sentence(&cut.clone().with_request(Some(odd.to_owned()))), None);
         }
     }
 }

@@ -260,7 +260,9 @@ fn describe_criterion(criterion: &Criterion) -> String {
 }
 
 fn details(name: &str, details: &[Detail]) -> String {
-    let one = |detail: &Detail| format!("{}: {}", detail.about, shown(name, detail.value));
+    // The lowest belief is a bound from below.
+    let named = |detail: &Detail| if detail.about == "lowest" { "lowest".to_owned() } else { name.to_owned() };
+    let one = |detail: &Detail| format!("{}: {}", detail.about, shown(&named(detail), detail.value));
     let mut parts: Vec<String> = details.iter().take(SHOWN_DETAILS).map(one).collect();
     if details.len() > SHOWN_DETAILS {
         parts.push(format!("and {} more in --json", details.len() - SHOWN_DETAILS));

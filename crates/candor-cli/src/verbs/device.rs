@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use candor::channel::rounded_up;
 use candor::schema::Schema;
 use candor_study::card::cards;
 use candor_study::device::{DeviceOptions, Devices, ListedDevice, QuestionDevices, devices};
@@ -105,7 +106,8 @@ fn describe(found: &Devices, args: &DeviceArgs) -> String {
         text += &describe_question(question, found);
     }
     if found.questions.len() > 1 {
-        let together = found.record_epsilon.map_or("no bound".to_owned(), |epsilon| format!("epsilon {epsilon:.4}"));
+        let together =
+            found.record_epsilon.map_or("no bound".to_owned(), |epsilon| format!("epsilon {}", rounded_up(epsilon)));
         text +=
             &paragraph(&format!("All answers of a person together: {together}; each question takes its own throw."));
     }
@@ -123,7 +125,7 @@ fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
         vec![
             format!("{}{}", if place == question.chosen { "* " } else { "  " }, listed.device),
             listed.ratio.clone().unwrap_or_else(|| "no bound".to_owned()),
-            listed.epsilon.map_or("no bound".to_owned(), |epsilon| format!("{epsilon:.4}")),
+            listed.epsilon.map_or("no bound".to_owned(), rounded_up),
             share(listed.slope),
             share(listed.efficiency),
             listed.respondents.map_or("-".to_owned(), |n| count(n as u64)),

@@ -57,7 +57,7 @@ fn l_diversity_from_design_to_estimates() {
         [("d1;d2", "a set of 2"), ("d1;d2;d3;d4", "a set of 4"), ("d1;d1;d2", "a set of 3"), ("d1;d2;x", "\"x\"")]
     {
         sandbox.write("bad.csv", format!("diagnosis\n{bad}\n"));
-        sandbox.run("estimate plan.json bad.csv").refused(1, &["bad.csv, row 1", part]);
+        sandbox.run("estimate plan.json bad.csv --unmarked").refused(1, &["bad.csv, row 1", part]);
     }
 }
 

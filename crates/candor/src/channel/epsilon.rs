@@ -151,6 +151,12 @@ pub fn rounded_up(value: f64) -> String {
     format!("{:.4}", up(1e-4))
 }
 
+/// What is at least so much, for people: rounded down to four decimals. (As in [`rounded_up`], what floats are off
+/// is let pass.)
+pub fn rounded_down(value: f64) -> String {
+    format!("{:.4}", ((value + 1e-11 * value.min(1.0)) / 1e-4).floor() * 1e-4)
+}
+
 /// The number a few representable steps above `x`; infinity and NaN stay.
 fn up(x: f64, steps: u32) -> f64 {
     (0..steps).fold(x, |x, _| x.next_up())

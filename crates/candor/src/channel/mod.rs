@@ -19,7 +19,7 @@ pub(crate) mod sampling;
 
 pub(crate) use change::Change;
 pub(crate) use epsilon::FULL_WEIGHT;
-pub use epsilon::{Epsilon, Rational, exact, rounded_up};
+pub use epsilon::{Epsilon, Rational, exact, rounded_down, rounded_up};
 pub use guess::Guess;
 pub use matrix::{COLUMN_TOLERANCE, Matrix};
 pub(crate) use pattern::MAX_EXACT;

@@ -316,11 +316,6 @@ fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> 
             method: origin.method,
             requested: requested.into_iter().map(|text| text?.parse().ok()).collect(),
         });
-        let plan = plan.with_origin(origin.unwrap_or_default());
-        let plan = match request {
-            Some(request) => plan.with_request(request),
-            None => plan,
-        };
-        Ok((plan, understated))
+        Ok((plan.with_origin(origin.unwrap_or_default()).with_request(request), understated))
     }
 }

@@ -177,10 +177,8 @@ impl Plan {
     }
 
     /// The same plan with the request that made it, as a JSON object. Written with the origin, and not part of the fingerprint.
-    #[must_use]
-    pub fn with_request(mut self, request: String) -> Plan {
-        self.request = Some(request);
-        self
+    pub fn with_request(self, request: Option<String>) -> Plan {
+        Plan { request, ..self }
     }
 
     /// The request that made the plan, as a JSON object, if it is known. Informative: nothing here reads it.

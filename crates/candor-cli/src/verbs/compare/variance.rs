@@ -1,5 +1,6 @@
 //! One attribute: methods at equal added variance (Nayak and Zhai 2019, section 4.3).
 
+use candor::channel::rounded_up;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::compare::{AtVariance, Variance};
 use candor_study::compare::{VarianceComparison, compare_at_variance};
@@ -30,7 +31,7 @@ fn describe(comparison: &VarianceComparison) -> String {
             row.method.to_owned(),
             row.answer_size.map_or("-".to_owned(), |size| size.to_string()),
             row.parity.map_or("unbounded".to_owned(), |g| format!("{g:.2}")),
-            row.epsilon.map_or("unbounded".to_owned(), |epsilon| format!("{epsilon:.4}")),
+            row.epsilon.map_or("unbounded".to_owned(), rounded_up),
             format!("{:.4}", row.added_variance),
             format!("{:.4}", row.guessing),
             format!("{:.4}", row.one_way),

@@ -1,5 +1,6 @@
 //! What a design found out, in words.
 
+use candor::channel::rounded_up;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::bound::Standing;
 use candor_design::designed::{Altered, Alternative, Choice, OtherMethod};
@@ -33,7 +34,7 @@ pub fn findings(designed: &Design, respondents: f64) -> String {
                 (0, _) => String::new(),
                 (altered, raised) => format!("{} altered, {raised} raised", plural(altered, "attribute epsilon")),
             };
-            vec![a.method.to_owned(), format!("{:.4}", a.epsilon), remark]
+            vec![a.method.to_owned(), rounded_up(a.epsilon), remark]
         };
         text += &table(&["method", "record epsilon", ""], &designed.alternatives.iter().map(row).collect::<Vec<_>>());
     }
@@ -41,7 +42,7 @@ pub fn findings(designed: &Design, respondents: f64) -> String {
         text += "\nAttribute epsilons that are not the ones asked for\n";
         let row = |altered: &Altered| {
             let way = if altered.achieved > altered.asked { "weaker protection" } else { "stronger protection" };
-            let (asked, achieved) = (altered.asked.to_string(), format!("{:.4}", altered.achieved));
+            let (asked, achieved) = (altered.asked.to_string(), rounded_up(altered.achieved));
             vec![altered.attribute.clone(), asked, achieved, way.to_owned()]
         };
         text += &table(&["attribute", "asked", "achieved", ""], &designed.altered.iter().map(row).collect::<Vec<_>>());
