@@ -133,7 +133,7 @@ pub fn table(data: &[u8]) {
         let tables = TableList::marginals(plan.schema());
         let public = |content: &Content| matches!(content, Content::Public { .. });
         let weights = plan.columns().iter().any(|column| public(&column.content)).then_some("weight");
-        let inputs = || Inputs::new([location.clone()], None).expect("one file");
+        let inputs = || Inputs::new([location.clone()], None).expect("one file").unmarked(true);
         let job = tally::Job { plan, tables: &tables, by: &[], weights };
         if let Ok(tallied) = tally::tally(&job, inputs(), Watch::nobody()) {
             tallied.groups.values().flatten().for_each(|tally| built::analyse_all(plan, tally));

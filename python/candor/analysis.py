@@ -27,7 +27,10 @@ TableNames = str | Iterable[str | Iterable[str]]
 
 
 class Analysis:
-    """The verbs that analyse responses to a plan."""
+    """The verbs that analyse responses to a plan.
+
+    Responses tell the plan they were made under. Reading some that do not is an error, unless you vouch for them with `unmarked=True`.
+    """
 
     _native: _candor.Plan
 
@@ -45,10 +48,11 @@ class Analysis:
         alpha: float | None = None,
         confidence: float | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Compliance:
         """Whether people followed their cards, as far as the answers tell."""
         options = written(
-            says=says, anchor=anchor, ignoring=ignoring, alpha=alpha, confidence=confidence, delimiter=delimiter
+            says=says, anchor=anchor, ignoring=ignoring, alpha=alpha, confidence=confidence, delimiter=delimiter, unmarked=unmarked
         )
         with Bar() as bar:
             text, notes = _candor.comply_with(self._native, self._given(responses), options, bar)
@@ -88,6 +92,7 @@ class Analysis:
         replicate_method: str | None = None,
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Independence | Groups | Differences:
         """Whether two attributes are independent, corrected for the randomization and for how respondents were drawn; with `by`, in every group.
 
@@ -98,7 +103,7 @@ class Analysis:
         survey = {
             "confidence": confidence, "where": where, "by": names(by), "weights": weights, "strata": strata,
             "sampling_clusters": sampling_clusters, "fpc": fpc, "replicates": replicates, "replicate_method": replicate_method,
-            "calibrate": margins(calibrate), "counted": counted, "delimiter": delimiter,
+            "calibrate": margins(calibrate), "counted": counted, "delimiter": delimiter, "unmarked": unmarked,
         }  # fmt: skip
         if tables is not None or mean is not None:
             if independence is not None or a is not None:
@@ -143,6 +148,7 @@ class Analysis:
         replicate_method: str | None = None,
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Answers | Groups:
         """The share of people for whom a condition holds, with its interval (`method="all"`: by all methods side by side); among those with `given`, or the `mean` of an
         attribute among them; with `compare`, in the groups of another, side by side; with `by`, in every group."""
@@ -151,7 +157,7 @@ class Analysis:
             given=given, mean=mean, values=values, compare=compare, method=method, confidence=confidence, target=target,
             by=names(by), weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
+            calibrate=margins(calibrate), counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
             text, notes, note = _candor.query_share(self._native, source, where, options, bar)
@@ -185,6 +191,7 @@ class Analysis:
         only_if: str | None = None,
         show_naive: bool | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Regression:
         """A regression, corrected for the randomization of the response, of predictors, or of both.
 
@@ -203,7 +210,7 @@ class Analysis:
             family=family, method=method, reference=None if reference is None else list(reference.items()),
             standardize=standardize, confidence=confidence, where=where, missing=missing, weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter,
+            calibrate=margins(calibrate), says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
             text, notes = _candor.fit_regression(self._native, self._given(responses), model, options, bar)
@@ -220,10 +227,11 @@ class Analysis:
         min_dependence: float | None = None,
         attenuated: bool | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Clusters:
         """Which attributes belong together, from responses (the command's protocol `attribute`)."""
         options = written(
-            measure=measure, max_cells=max_cells, min_dependence=min_dependence, attenuated=attenuated, delimiter=delimiter
+            measure=measure, max_cells=max_cells, min_dependence=min_dependence, attenuated=attenuated, delimiter=delimiter, unmarked=unmarked
         )
         with Bar() as bar:
             text, summary, notes = _candor.cluster_responses(self._native, self._given(responses), options, bar)
@@ -243,6 +251,7 @@ class Analysis:
         max_iterations: int | None = None,
         safe_cells: bool | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Adjustment:
         """Answer records with weights that agree with the estimated tables; they are its `records`, unless there is an `output`.
 
@@ -250,7 +259,7 @@ class Analysis:
         """
         options = written(
             method=method, margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
-            safe_cells=safe_cells, delimiter=delimiter,
+            safe_cells=safe_cells, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         to = None if output is None else os.fsdecode(output)
         with Bar() as bar:
@@ -273,11 +282,12 @@ class Analysis:
         max_iterations: int | None = None,
         safe_cells: bool | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Synthesis:
         """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
         options = written(
             method=method, records=records, seed=seed, margins=None if margins is None else joined(margins),
-            tolerance=tolerance, max_iterations=max_iterations, safe_cells=safe_cells, delimiter=delimiter,
+            tolerance=tolerance, max_iterations=max_iterations, safe_cells=safe_cells, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         to = None if output is None else os.fsdecode(output)
         with Bar() as bar:
@@ -317,6 +327,7 @@ class Analysis:
         language: str | None = None,
         texts: str | os.PathLike[str] | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Report:
         """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`.
 
@@ -340,7 +351,7 @@ class Analysis:
             tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
             confidence=confidence, title=title, model=models, where=where, by=names(by), weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), wave=wave, language=language, texts=own, counted=counted, delimiter=delimiter,
+            calibrate=margins(calibrate), wave=wave, language=language, texts=own, counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
             text, page, notes = _candor.report_page(self._native, given, waves, options, bar)

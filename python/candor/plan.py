@@ -183,15 +183,23 @@ class Plan(Analysis):
         weights: str | None = None,
         keep_sets: bool | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Counts:
         """Counts responses for tables. Counts of parts add up, and can be estimated from."""
-        options = written(tables=tables, by=names(by), weights=weights, keep_sets=keep_sets, delimiter=delimiter)
+        options = written(tables=tables, by=names(by), weights=weights, keep_sets=keep_sets, delimiter=delimiter, unmarked=unmarked)
         with Bar() as bar:
             return Counts(self, _candor.tally(self._native, frames.given(responses), options, bar))
 
-    def counts(self, counts: Tables, *, tables: TableNames | None = None, delimiter: str | None = None) -> Counts:
-        """Reads counts made elsewhere, such as by the query of `sql` in a database."""
-        options = written(tables=tables, delimiter=delimiter)
+    def counts(
+        self,
+        counts: Tables,
+        *,
+        tables: TableNames | None = None,
+        delimiter: str | None = None,
+        unmarked: bool | None = None,
+    ) -> Counts:
+        """Reads counts made elsewhere, such as by the query of `sql` in a database; those that do not tell their plan only if `unmarked`."""
+        options = written(tables=tables, delimiter=delimiter, unmarked=unmarked)
         return Counts(self, _candor.counts_made_elsewhere(self._native, frames.given(counts), options))
 
     def estimate(
@@ -222,6 +230,7 @@ class Plan(Analysis):
         replicate_method: str | None = None,
         calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
+        unmarked: bool | None = None,
     ) -> Estimates:
         """Estimates tables of the population, with intervals, from responses or from their counts.
 
@@ -237,7 +246,7 @@ class Plan(Analysis):
             method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, where=where,
             by=names(by), weights=weights, strata=strata,
             sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), counted=counted, delimiter=delimiter,
+            calibrate=margins(calibrate), counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         earlier = None if against is None else (against_plan or self)._given(against)
         before = None if against_plan is None else against_plan._native

@@ -78,11 +78,20 @@ def tally(
     by: str | Iterable[str] | None = None,
     weights: str | None = None,
     keep_sets: bool | None = None,
+    unmarked: bool | None = None,
 ) -> Counts:
-    """Counts responses for tables, all of them in one pass: each task counts its partition, and the counts are added up."""
+    """Counts responses for tables, all of them in one pass: each task counts its partition, and the counts are added up.
+
+    A DataFrame that does not tell the plan of its responses is an error, unless you vouch for it with `unmarked`.
+    """
     marks = _marks(plan, df)
-    options = {"tables": tables, "by": names(by), "weights": weights, "keep_sets": keep_sets}
-    _try_columns(df, lambda empty: plan.tally(empty, **options))
+    if not marks and not unmarked:
+        raise InputError(
+            "the Spark DataFrame does not tell the plan it was made under, and under another plan every result would be wrong. "
+            "If you know that it was made under this plan, say `unmarked`"
+        )
+    options = {"tables": tables, "by": names(by), "weights": weights, "keep_sets": keep_sets, "unmarked": unmarked}
+    _try_columns(df, lambda empty: plan.tally(empty, **{**options, "unmarked": True}))
     responses = _only(df, {weights, *(column.name for column in plan.columns)})
     parts = responses.mapInArrow(_on_worker("counts", plan, marks=marks, **options), "counts binary").collect()
     if not parts:
@@ -97,13 +106,14 @@ def estimate(
     *,
     by: str | Iterable[str] | None = None,
     weights: str | None = None,
+    unmarked: bool | None = None,
     **options: Any,
 ) -> Estimates:
     """Estimates tables of the population from responses in Spark, or from their counts; `options` are those of `Plan.estimate`."""
     if isinstance(responses, Counts):
         return plan.estimate(responses, tables=tables, **options)
     keep_sets = True if options.get("method") == "iterative" else None
-    counts = tally(plan, responses, tables, by=by, weights=weights, keep_sets=keep_sets)
+    counts = tally(plan, responses, tables, by=by, weights=weights, keep_sets=keep_sets, unmarked=unmarked)
     return plan.estimate(counts, **options)
 
 

@@ -79,9 +79,19 @@ impl Responses {
     /// A list of tables, or counts.
     pub fn given(given: &Bound<'_, PyAny>, options: &mut Options) -> PyResult<Responses> {
         let counted = options.or("counted", false)?;
-        match (Responses::separated(given, options.take("delimiter")?)?, counted) {
+        let unmarked = options.or("unmarked", false)?;
+        match (Responses::separated(given, options.take("delimiter")?)?.vouched(unmarked), counted) {
             (Responses::Read(inputs), true) => Ok(Responses::Elsewhere(inputs)),
             (responses, _) => Ok(responses),
+        }
+    }
+
+    /// The same; if `unmarked`, the user vouches that tables without a mark are of the plan.
+    pub fn vouched(self, unmarked: bool) -> Responses {
+        match self {
+            Responses::Read(inputs) => Responses::Read(inputs.unmarked(unmarked)),
+            Responses::Elsewhere(inputs) => Responses::Elsewhere(inputs.unmarked(unmarked)),
+            counted @ Responses::Counted(_) => counted,
         }
     }
 
@@ -177,7 +187,7 @@ pub fn counts_made_elsewhere(
     options: &str,
 ) -> PyResult<Counts> {
     let mut options = Options::read(options)?;
-    let inputs = inputs(given, options.take("delimiter")?)?;
+    let inputs = inputs(given, options.take("delimiter")?)?.unmarked(options.or("unmarked", false)?);
     let tables = options.tables(plan.0.schema(), "marginals")?;
     options.finish()?;
     run(py, None, |_| Ok(counts::Counts::made_elsewhere(&plan.0, inputs, &tables)?)).map(Counts::of)

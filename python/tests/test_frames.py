@@ -64,10 +64,40 @@ def test_where_the_fingerprint_is(people, simple) -> None:
     assert "<table" in wrapped._repr_html_()
 
 
-def test_responses_without_a_mark_are_told_of(people, simple) -> None:
+def test_responses_without_a_mark_need_somebody_to_vouch(people, simple) -> None:
     bare = simple.randomize(polars.from_pandas(people)).frame
-    with pytest.warns(candor.Caution, match="does not tell the plan"):
-        simple.estimate(bare)
+    for read in (simple.estimate, simple.tally, simple.adjust, simple.cluster):
+        with pytest.raises(candor.InputError, match="does not tell the plan"):
+            read(bare)
+    with pytest.warns(candor.Caution, match="you vouch for it"):
+        assert simple.estimate(bare, unmarked=True).respondents == len(people)
+    counts = pandas.DataFrame({"Sex": ["Female", "Male"], "count": [600, 400]})
+    with pytest.raises(candor.InputError, match="does not tell the plan"):
+        simple.estimate(counts=counts, tables="Sex")
+    assert simple.estimate(counts=counts, tables="Sex", unmarked=True).respondents == 1000
+    assert simple.counts(counts, tables="Sex", unmarked=True).responses == 1000
+    assert simple.estimate(counts=counts.assign(candor_fingerprint=simple.fingerprint), tables="Sex").respondents == 1000
+
+
+def test_marks_that_pandas_writes_are_read(people, simple, plan, tmp_path) -> None:
+    path = tmp_path / "responses.parquet"
+    simple.randomize(people, **SEED).to_parquet(path)
+    assert simple.estimate(path).respondents == len(people)
+    with pytest.raises(candor.OtherPlanError, match=simple.fingerprint):
+        plan.estimate(path)
+
+
+def test_responses_are_not_replaced(people, simple, tmp_path) -> None:
+    path = tmp_path / "responses.parquet"
+    simple.randomize(people, output=path)
+    before = path.read_bytes()
+    with pytest.raises(candor.InputError, match="Already randomized: a second release adds epsilon"):
+        simple.randomize(people, output=path)
+    assert path.read_bytes() == before
+    simple.randomize(people, output=path, force=True)
+    assert path.read_bytes() != before
+    with pytest.raises(candor.ParameterError, match="`force` is about files"):
+        simple.randomize(people, force=True)
 
 
 def test_labels_and_their_order_are_kept(people) -> None:

@@ -15,6 +15,11 @@ def test_plans_are_read_and_written(plan, tmp_path) -> None:
     path = tmp_path / "plan.json"
     plan.save(path)
     plan.save(path)
+    other = candor.design(plan.schema, "independent", epsilon=0.5)
+    with pytest.raises(candor.InputError, match="Different plan exists"):
+        other.save(path)
+    other.save(tmp_path / "other.json")
+    plan.save(tmp_path / "other.json", force=True)
     again = candor.Plan.load(path)
     assert again == plan
     assert again.to_json() == plan.to_json()

@@ -3,7 +3,8 @@
 #' Runs `candor estimate`: unbiased shares with standard errors and intervals, for any table that the plan can tell about.
 #'
 #' @param plan A plan of [candor_design()] or [candor_plan()].
-#' @param responses Responses of [candor_randomize()], any data frame with their columns, or paths of files of responses.
+#' @param responses Responses of [candor_randomize()], or paths of files of responses. Any other data frame with their columns, and files that do
+#'   not tell their plan, are read with `unmarked = TRUE` only: then you vouch that they were made under this plan.
 #' @param tables Which tables: `"marginals"` (the default), `"pairs"`, or names: `c("Sex,Income", "Age")`, or
 #'   `list(c("Sex", "Income"), "Age")`.
 #' @param by Public attributes by which to estimate separately.

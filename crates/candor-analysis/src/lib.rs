@@ -8,6 +8,8 @@ pub mod crew;
 
 pub mod exclusion;
 
+pub mod fit;
+
 pub mod names;
 
 pub mod structure;

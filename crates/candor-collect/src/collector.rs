@@ -249,7 +249,7 @@ pub async fn export(survey: &Survey, store: &Store, output: Target, format: Form
     let plan = survey.plan.clone();
     let copying = tokio::task::spawn_blocking(move || {
         let input = Input::from_reader("the database", BufReader::new(reader), None)?;
-        copy_to(&plan, Inputs::from(input), &output, format)
+        copy_to(&plan, Inputs::from(input).unmarked(true), &output, format)
     });
     let written = write_lines(store, std::io::BufWriter::new(writer)).await;
     // What the copy says is why the pipe broke, if it did.

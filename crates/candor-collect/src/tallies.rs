@@ -111,7 +111,7 @@ impl Tallies {
         }
         let job = Job { plan, tables: &self.tables, by: &[], weights: None };
         let input = Input::from_bytes("the stored responses", lines.join("\n"), None)?;
-        let counted = tally(&job, Inputs::from(input), Watch::nobody())?;
+        let counted = tally(&job, Inputs::from(input).unmarked(true), Watch::nobody())?;
         self.responses += counted.responses;
         for tallies in counted.groups.into_values() {
             self.tallies.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more));

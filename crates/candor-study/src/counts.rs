@@ -11,6 +11,7 @@ use candor_analysis::watch::Watch;
 use candor_tables::TableError;
 use candor_tables::counts::tally_counts;
 use candor_tables::input::Inputs;
+use candor_tables::responses::Read;
 use candor_tables::tally::{Job, SampleColumns, Tallied, tally, tally_keeping_sets, tally_sample};
 
 use crate::circumstance::Circumstances;
@@ -29,29 +30,38 @@ pub struct Counts {
     design: Option<Circumstances>,
 }
 
+/// What is said of responses that can hardly have come from their plan ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)).
+const IMPLAUSIBLE: &str = "warning: Implausible under this plan: wrong file, or edited (chance below one in a million); or people did not \
+                           follow the rules: see `comply`";
+
 /// What is known of where responses come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Provenance {
     /// The seed, if any of the responses are a simulation.
     pub simulation: Option<u64>,
-    /// The names of tables that do not tell the plan they were made under.
+    /// The names of tables that do not tell the plan they were made under, and that the user vouches for.
     pub unmarked: Vec<String>,
+    /// Whether the responses can hardly have come from the plan.
+    pub implausible: bool,
 }
 
 impl Provenance {
     /// What was read of responses.
-    pub fn of(simulation: Option<u64>, unmarked: Vec<String>) -> Provenance {
-        Provenance { simulation, unmarked }
+    pub fn of(read: &Read) -> Provenance {
+        let Read { simulation, ref unmarked, implausible, .. } = *read;
+        Provenance { simulation, unmarked: unmarked.clone(), implausible }
     }
 
     /// What should be known, as notes; `name` is what tables are called.
     pub fn notes(&self, name: impl Fn(&str) -> String) -> Vec<String> {
-        let unmarked = self.unmarked.iter().map(|table| {
-            format!("note: the file {} does not tell the plan it was made under; its labels fit this one", name(table))
-        });
+        let unmarked = self
+            .unmarked
+            .iter()
+            .map(|table| format!("note: {} does not tell the plan it was made under; you vouch for it", name(table)));
+        let implausible = self.implausible.then(|| IMPLAUSIBLE.to_owned());
         let simulation = self.simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"));
-        unmarked.chain(simulation).collect()
+        implausible.into_iter().chain(unmarked).chain(simulation).collect()
     }
 }
 
@@ -150,8 +160,8 @@ impl Counts {
     }
 
     fn tallied(by: &[usize], read: Tallied) -> Counts {
-        let provenance = Provenance::of(read.simulation, read.unmarked);
-        Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.responses) }
+        let provenance = Provenance::of(&read.read);
+        Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.read.responses) }
     }
 
     fn simple(by: &[usize], groups: BTreeMap<Vec<u16>, Vec<TableTally>>, responses: u64) -> Counts {
@@ -323,6 +333,7 @@ impl Counts {
         self.provenance.unmarked.extend(other.provenance.unmarked);
         self.provenance.unmarked.sort();
         self.provenance.unmarked.dedup();
+        self.provenance.implausible |= other.provenance.implausible;
         Ok(())
     }
 

@@ -22,6 +22,8 @@ struct Written {
     responses: u64,
     simulation: Option<u64>,
     unmarked: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    implausible: bool,
     by: Vec<String>,
     tables: Vec<Vec<String>>,
     groups: Vec<WrittenGroup>,
@@ -116,6 +118,7 @@ impl Counts {
             responses: self.responses(),
             simulation: self.provenance().simulation,
             unmarked: self.provenance().unmarked.clone(),
+            implausible: self.provenance().implausible,
             by: names(self.by()),
             tables: first.into_iter().flatten().map(|tally| names(&tally.layout().attributes)).collect(),
             groups: self.groups().iter().map(group).collect(),
@@ -147,7 +150,8 @@ impl Counts {
             let tallies = tables.lists().iter().zip(group.tables).map(read).collect::<Result<_, _>>()?;
             groups.insert(group.categories, tallies);
         }
-        let provenance = Provenance::of(written.simulation, written.unmarked);
+        let Written { simulation, unmarked, implausible, .. } = written;
+        let provenance = Provenance { simulation, unmarked, implausible };
         Ok(Counts::new(plan, &by, groups, written.responses)?.with_provenance(provenance))
     }
 }

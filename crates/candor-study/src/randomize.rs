@@ -63,7 +63,7 @@ pub fn randomize<E: From<TableError>>(
 /// only with [`Existing::Replace`]. `watch` is told the records.
 ///
 /// # Errors
-/// Returns [`TableError::AlreadyReleased`] or [`TableError::Exists`] if a file is there; the first row that does not fit, in
+/// Returns [`TableError::Occupied`] if a file is there; the first row that does not fit, in
 /// order; whatever cannot be read or written; whoever watches ends it.
 pub fn randomize_to(
     plan: &Plan,

@@ -139,7 +139,7 @@ impl Rows {
         let layout =
             survey.condition().map_or(layout.clone(), |condition| layout.with_condition(plan, condition.clone()));
         let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, watch)?;
-        let provenance = Provenance::of(read.simulation, read.unmarked);
+        let provenance = Provenance::of(&read);
         Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
     }
 

@@ -107,7 +107,7 @@ impl Dialect {
 }
 
 /// The query that counts the responses in `from`, a table or an expression, for these tables: one SELECT per table with all columns
-/// that any of them needs, those of the others NULL. What it gives is read as counts made elsewhere.
+/// that any of them needs, those of the others NULL, and the plan's fingerprint. What it gives is read as counts made elsewhere.
 ///
 /// Of answers that are sets, it counts what each holds, so that as many rows come back as there are cells, and not sets: one SELECT
 /// for the number of responses by tags, and one that counts the answers that hold each cell, or several where some channels answer about the
@@ -225,6 +225,8 @@ impl Query<'_> {
         let null = || format!("CAST(NULL AS {text_type})");
         let listed = attributes.iter().map(|name| candor_analysis::names::quoted(name)).collect::<Vec<_>>().join(",");
         let mut shown = vec![format!("{} AS {}", dialect.text(&listed), dialect.name(&names.table))];
+        let fingerprint = dialect.text(plan.fingerprint().as_str());
+        shown.push(format!("{fingerprint} AS {}", dialect.name(&names.fingerprint)));
         if self.holds {
             let holds = holds.map_or_else(null, |holds| dialect.text(holds));
             shown.push(format!("{holds} AS {}", dialect.name(&names.holds)));

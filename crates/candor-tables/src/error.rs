@@ -4,10 +4,13 @@ use candor::randomize::RandomizeError;
 use candor_analysis::tally::Misfit;
 use candor_analysis::watch::Cancelled;
 
-use sentences::{by_hand, did_you_mean, given_twice, second_release, single_column_hint};
+use sentences::{by_hand, did_you_mean, given_twice, single_column_hint};
+
+pub use occupied::Occupied;
 
 pub use crate::bad_value::{BadValue, shown};
 
+mod occupied;
 mod sentences;
 
 /// What is wrong with a table, where, and what would be right. Rows are counted from 1, without
@@ -176,6 +179,12 @@ pub enum TableError {
         /// Why.
         message: String,
     },
+    /// Nothing tells under which plan responses were made.
+    #[error(
+        "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If you know that \
+         it was made under this plan, say `unmarked`"
+    )]
+    Unmarked(String),
     /// The rows are responses already.
     #[error(
         "{file} holds responses made under the plan {fingerprint}: randomizing them again would only add noise; \
@@ -187,39 +196,9 @@ pub enum TableError {
         /// The plan they were made under.
         fingerprint: String,
     },
-    /// Responses are at the place of an output.
-    #[error(
-        "Already randomized: {}. {file} holds responses made under the plan {fingerprint}; analyze those, or choose \
-         another output for other people. `force` replaces them: safe only if nobody has seen them",
-        second_release(epsilon.as_deref())
-    )]
-    AlreadyReleased {
-        /// The file's name.
-        file: String,
-        /// The plan they were made under.
-        fingerprint: String,
-        /// What a second release adds; `None` if that is unbounded.
-        epsilon: Option<String>,
-    },
-    /// A file is at the place of an output.
-    #[error("{file} exists already: {what}. Choose another output, or replace the file with `force`")]
-    Exists {
-        /// The file's name.
-        file: String,
-        /// What it is, and what replacing it would mean.
-        what: String,
-    },
-    /// Another plan is at the place of a plan.
-    #[error(
-        "Different plan exists at {file}; responses made with it need it (its fingerprint is {fingerprint}). \
-         Choose another output, or replace the plan with `force` if there are no such responses"
-    )]
-    PlanInUse {
-        /// The file's name.
-        file: String,
-        /// The fingerprint of the plan that is there.
-        fingerprint: String,
-    },
+    /// Something is at the place of an output, and is not to be replaced.
+    #[error(transparent)]
+    Occupied(#[from] Occupied),
     /// Responses where what was written down is expected.
     #[error("{file} holds responses made under the plan {fingerprint}: they need not be entered again")]
     AlreadyResponses {

@@ -7,6 +7,7 @@ use candor::plan::Plan;
 use serde::Deserialize;
 
 use crate::TableError;
+use crate::error::Occupied;
 use crate::input::{Inputs, Location};
 use crate::limits;
 use crate::output::{Existing, Pending, Target, is_taken};
@@ -21,7 +22,7 @@ use crate::sidecar::{Found, Sidecar};
 /// A simulation may replace a simulation, which protects nobody.
 ///
 /// # Errors
-/// Returns [`TableError::AlreadyReleased`] if responses are there, [`TableError::Exists`] if it is anything else.
+/// Returns [`Occupied::Released`] if responses are there, [`Occupied::Exists`] if it is anything else.
 pub(crate) fn check_release(
     plan: &Plan,
     output: &Target,
@@ -37,19 +38,20 @@ pub(crate) fn check_release(
         },
     };
     let (file, epsilon) = (output.name(), plan.guarantee().epsilon());
-    Err(match marked {
+    let occupied = match marked {
         Some(Provenance { simulation: None, fingerprint, .. }) => {
-            TableError::AlreadyReleased { file, fingerprint, epsilon: epsilon.value().map(|_| epsilon.to_string()) }
+            Occupied::Released { file, fingerprint, epsilon: epsilon.value().map(|_| epsilon.to_string()) }
         }
         Some(Provenance { simulation: Some(_), .. }) if simulated => return Ok(Existing::Replace),
         Some(Provenance { simulation: Some(seed), .. }) => {
-            TableError::Exists { file, what: format!("it holds a simulation (seed {seed})") }
+            Occupied::Exists { file, what: format!("it holds a simulation (seed {seed})") }
         }
         None => {
             let what = "if it holds responses of these people, a second release adds to what the first one reveals";
-            TableError::Exists { file, what: what.to_owned() }
+            Occupied::Exists { file, what: what.to_owned() }
         }
-    })
+    };
+    Err(occupied.into())
 }
 
 /// What travels with the responses in a file, if anything can be told.
@@ -81,7 +83,7 @@ struct Identity {
 /// Writes a plan file, complete or not at all. A plan of the same fingerprint is the same plan and is replaced.
 ///
 /// # Errors
-/// Returns [`TableError::PlanInUse`] if another plan is there, [`TableError::Exists`] if it is anything else, both only
+/// Returns [`Occupied::PlanInUse`] if another plan is there, [`Occupied::Exists`] if it is anything else, both only
 /// with [`Existing::Keep`]; [`TableError::Write`] if it cannot be written.
 pub fn write_plan(output: &Target, plan: &Plan, existing: Existing) -> Result<(), TableError> {
     check_plan_place(output, plan, existing)?;
@@ -102,8 +104,8 @@ fn check_plan_place(output: &Target, plan: &Plan, existing: Existing) -> Result<
     match serde_json::from_str::<Identity>(&text) {
         Ok(found) if found.fingerprint == plan.fingerprint().as_str() => Ok(()),
         Ok(Identity { fingerprint, format }) if format == PLAN_FORMAT => {
-            Err(TableError::PlanInUse { file, fingerprint })
+            Err(Occupied::PlanInUse { file, fingerprint }.into())
         }
-        _ => Err(TableError::Exists { file, what: "it is not a plan".to_owned() }),
+        _ => Err(Occupied::Exists { file, what: "it is not a plan".to_owned() }.into()),
     }
 }

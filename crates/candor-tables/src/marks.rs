@@ -20,3 +20,6 @@ pub const ADJUSTED_KEY: &str = "candor:adjusted";
 
 /// Key of the plan's fingerprint in the metadata of synthetic records in Parquet.
 pub const SYNTHETIC_KEY: &str = "candor:synthetic";
+
+/// Key of the attributes of a frame (`DataFrame.attrs`, as a JSON object) in what pandas writes to Parquet.
+pub const PANDAS_KEY: &str = "PANDAS_ATTRS";

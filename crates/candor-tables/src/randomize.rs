@@ -70,7 +70,7 @@ pub fn randomize<E: From<TableError>>(
 /// way at any time. `watch` is told the records done and, where known, how many there are.
 ///
 /// # Errors
-/// [`TableError::AlreadyReleased`] and [`TableError::Exists`] if something is there; the first row that does not fit, in order;
+/// [`TableError::Occupied`] if something is there; the first row that does not fit, in order;
 /// whatever cannot be read or written; whoever watches ends it.
 pub fn randomize_to(
     job: &Job<'_>,

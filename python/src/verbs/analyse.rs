@@ -107,7 +107,7 @@ pub fn query_share(
             let (records, read) = distinct_responses(&plan.0, responses.inputs()?, watch)?;
             let groups = [(Vec::new(), records.tallies(&plan.0, &tables))].into();
             let counts = Counts::new(&plan.0, &[], groups, read.responses)?;
-            let told = Provenance::of(read.simulation, read.unmarked).notes(str::to_owned);
+            let told = Provenance::of(&read).notes(str::to_owned);
             return Ok((json(&query(&question, &counts, Some(&records))), told));
         }
         let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
@@ -235,20 +235,20 @@ pub fn report_page(
 ) -> PyResult<(String, String, Vec<String>)> {
     let mut options = Options::read(options)?;
     let delimiter: Option<String> = options.take("delimiter")?;
-    let counted = options.or("counted", false)?;
+    let (counted, unmarked) = (options.or("counted", false)?, options.or("unmarked", false)?);
     let models: Vec<String> = options.or("model", Vec::new())?;
     if counted && !models.is_empty() {
         return Err(parameter("`model` takes the responses themselves, not their counts").into());
     }
     // Each model reads them again.
-    let read = |_: &String| Ok(Responses::separated(given, delimiter.clone())?.inputs()?);
+    let read = |_: &String| Ok(Responses::separated(given, delimiter.clone())?.vouched(unmarked).inputs()?);
     let again = models.iter().map(read).collect::<PyResult<Vec<_>>>()?;
     let earlier = |(name, given, other): (String, Bound<'_, PyAny>, Option<Py<Plan>>)| {
         let other = other.map_or(plan.0.clone(), |other| other.get().0.clone());
-        Ok((name, Responses::separated(&given, delimiter.clone())?, other))
+        Ok((name, Responses::separated(&given, delimiter.clone())?.vouched(unmarked), other))
     };
     let waves = waves.into_iter().map(earlier).collect::<PyResult<Vec<_>>>()?;
-    let responses = match Responses::separated(given, delimiter)? {
+    let responses = match Responses::separated(given, delimiter)?.vouched(unmarked) {
         Responses::Read(inputs) if counted => Responses::Elsewhere(inputs),
         responses => responses,
     };

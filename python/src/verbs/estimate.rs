@@ -34,8 +34,10 @@ impl Waves {
         if against.is_none() && against_plan.is_some() {
             return Err(parameter("`against_plan` goes with `against`").into());
         }
-        let responses = Responses::given(given, options)?;
+        let unmarked = options.or("unmarked", false)?;
+        let responses = Responses::given(given, options)?.vouched(unmarked);
         let before = against.map(|given| Responses::given(&given, options)).transpose()?;
+        let before = before.map(|before| before.vouched(unmarked));
         let other = against_plan.map_or_else(|| plan.0.clone(), |plan| plan.get().0.clone());
         Ok(Waves { responses, before, other })
     }

@@ -50,7 +50,7 @@ impl Asked {
         let (records, read) = distinct_responses(plan, responses.inputs()?, watch)?;
         let mut adjustment = adjust(plan, &records, &margins, &self.raking)?;
         adjustment.simulation = read.simulation;
-        Ok((records, adjustment, Provenance::of(read.simulation, read.unmarked).notes(str::to_owned)))
+        Ok((records, adjustment, Provenance::of(&read).notes(str::to_owned)))
     }
 }
 

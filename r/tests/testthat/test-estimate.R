@@ -11,7 +11,7 @@ said <- function(...) {
     candor_save(plan, file.path(folder, "plan.json"))
     file <- file.path(folder, "responses.csv")
     utils::write.csv(as.data.frame(responses), file, row.names = FALSE, na = "")
-    output <- system2(candor_command(), c("estimate", file.path(folder, "plan.json"), file, "--json", ...), stdout = TRUE, stderr = FALSE)
+    output <- system2(candor_command(), c("estimate", file.path(folder, "plan.json"), file, "--unmarked", "--json", ...), stdout = TRUE, stderr = FALSE)
     jsonlite::fromJSON(paste(output, collapse = "\n"))
 }
 
@@ -67,7 +67,12 @@ test_that("responses of another plan are refused, also of a part of them, and fi
     expect_equal(attr(quietly(candor_estimate(plan, responses[1:100, ])), "respondents"), 100)
     file <- tempfile(fileext = ".csv")
     utils::write.csv(as.data.frame(responses), file, row.names = FALSE, na = "")
-    from_file <- quietly(candor_estimate(plan, file))
+    expect_error(candor_estimate(plan, file), "does not tell the plan", class = "candor_error")
+    from_file <- quietly(candor_estimate(plan, file, unmarked = TRUE))
+    bare <- as.data.frame(lapply(responses, identity))
+    expect_null(attr(bare, "fingerprint"))
+    expect_error(candor_estimate(plan, bare), "unmarked", class = "candor_error")
+    expect_identical(quietly(candor_estimate(plan, bare, unmarked = TRUE))$estimate, from_file$estimate)
     expect_identical(from_file$estimate, quietly(candor_estimate(plan, responses))$estimate)
 })
 

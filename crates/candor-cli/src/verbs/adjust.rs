@@ -9,14 +9,15 @@ use candor_study::adjust::{Adjustment, Unattainable, adjust, margins};
 use candor_study::counts::Provenance;
 use candor_study::synthesize::{self, Parts, tables};
 use candor_tables::distinct::distinct_responses;
-use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
 use clap::{Args, ValueEnum};
 
 use super::estimate::read_responses;
-use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, tell_provenance};
+use super::{
+    CellArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting, response_files, tell_provenance,
+};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::{watched, working};
@@ -47,6 +48,8 @@ pub struct AdjustArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// Say what was done as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -114,10 +117,10 @@ pub struct Weighted {
 /// Reads responses and adjusts them, and tells what should be known of them.
 pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &RakingArgs) -> Result<Weighted, Failure> {
     let tables = margins(plan, raking.margins.as_deref())?;
-    let inputs = Inputs::new(paths, delimiter)?;
+    let inputs = response_files(paths, delimiter)?;
     let (records, read) = watched(|watch| distinct_responses(plan, inputs, watch))?;
     let simulation = read.simulation;
-    tell_provenance(&Provenance::of(simulation, read.unmarked));
+    tell_provenance(&Provenance::of(&read));
     let mut adjustment = working(WHAT, || adjust(plan, &records, &tables, &raking.options()))?;
     adjustment.simulation = simulation;
     adjustment.reason = adjustment.reason.map(|reason| with_flags(&reason));
@@ -138,6 +141,7 @@ fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted,
 }
 
 pub fn run(args: AdjustArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let started = Instant::now();
     let target = Target::new(&args.output);
     refuse_both(args.json, Some(&args.output))?;

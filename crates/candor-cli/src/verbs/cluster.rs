@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 
 use super::estimate::read_responses;
 use super::randomize::randomness;
-use super::{MissingArgs, parse_delimiter, read_plan, read_schema, refuse_overwriting};
+use super::{MarkArgs, MissingArgs, parse_delimiter, read_plan, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::{watched, working};
@@ -67,6 +67,8 @@ pub struct ClusterArgs {
     /// The delimiter of CSV tables, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// Where to write the clusters (JSON), for candor design --from-clusters
     #[arg(short, long, value_name = "clusters.json")]
     output: Option<String>,
@@ -108,6 +110,7 @@ fn parse_dependence(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: ClusterArgs) -> Result<(), Failure> {
+    args.marks.apply();
     if args.attenuated && args.protocol != Protocol::Attribute {
         return Err(Failure::Usage("--attenuated goes with --protocol attribute: it measures answers".to_owned()));
     }

@@ -4,7 +4,7 @@ use candor_study::comply::{Compliance, ComplyOptions, QuestionCompliance, UNSEEN
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
-use super::{parse_delimiter, read_plan};
+use super::{MarkArgs, parse_delimiter, read_plan};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, label, paragraph, table};
 
@@ -38,12 +38,15 @@ pub struct ComplyArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: ComplyArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let plan = read_plan(&args.plan)?;
     let anchor = match args.anchor.as_deref().map(|text| text.split_once('=')) {
         Some(None) => return Err(Failure::Usage("--anchor is a question and its true answer: Sex=Male".to_owned())),

@@ -45,7 +45,7 @@ use candor_study::counts::Provenance;
 use candor_study::shares::Shares;
 use candor_study::texts::{Language, OwnTexts};
 use candor_tables::existing::write_plan;
-use candor_tables::input::{Input, Location};
+use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::limits;
 use candor_tables::missing::Missing;
 use candor_tables::output::{Existing, Target};
@@ -100,6 +100,30 @@ impl PlanOutputArgs {
     fn write(&self, path: &str, plan: &Plan) -> Result<(), Failure> {
         Ok(write_plan(&Target::new(path), plan, Existing::forced(self.force))?)
     }
+}
+
+/// What is read as responses.
+#[derive(clap::Args)]
+struct MarkArgs {
+    /// Vouch that responses, or counts, that do not tell their plan were made under this one: under another one, every result would be
+    /// wrong. Without it they are an error
+    #[arg(long)]
+    unmarked: bool,
+}
+
+/// Whether the user vouches for responses without a mark.
+static UNMARKED: AtomicBool = AtomicBool::new(false);
+
+impl MarkArgs {
+    /// From now on, reads responses as the flag says.
+    fn apply(&self) {
+        UNMARKED.store(self.unmarked, Ordering::Relaxed);
+    }
+}
+
+/// Files of responses, or of their counts.
+fn response_files(paths: &[String], delimiter: Option<u8>) -> Result<Inputs, Failure> {
+    Ok(Inputs::new(paths, delimiter)?.unmarked(UNMARKED.load(Ordering::Relaxed)))
 }
 
 /// Whether plans are read whatever they cost.

@@ -7,13 +7,12 @@ use candor_study::counts::{Counts, Provenance};
 use candor_study::estimate::EstimateOptions;
 use candor_study::query::{Answer, Answers, ComparedAnswer, QueryMethods, QueryOptions, Question, query, query_groups};
 use candor_tables::distinct::distinct_responses;
-use candor_tables::input::Inputs;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::estimate::{TargetArg, parse_confidence};
 use super::survey::{Sources, SurveyArgs, count as count_responses};
-use super::{parse_delimiter, read_plan, tell_provenance};
+use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{count, emit, emit_json, label, paragraph, table};
@@ -66,6 +65,8 @@ pub struct QueryArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -86,6 +87,7 @@ enum MethodArg {
 }
 
 pub fn run(args: QueryArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let plan = read_plan(&args.plan)?;
     let method = args.method.to_possible_value();
     let options = QueryOptions {
@@ -136,9 +138,9 @@ struct Groups {
 
 /// The different responses, and how many there are in all.
 fn read_records(args: &QueryArgs, plan: &Plan) -> Result<(DistinctRecords, u64), Failure> {
-    let inputs = Inputs::new(&args.responses, args.delimiter)?;
+    let inputs = response_files(&args.responses, args.delimiter)?;
     let (records, read) = watched(|watch| distinct_responses(plan, inputs, watch))?;
-    tell_provenance(&Provenance::of(read.simulation, read.unmarked));
+    tell_provenance(&Provenance::of(&read));
     Ok((records, read.responses))
 }
 

@@ -5,12 +5,11 @@ use std::fmt::Write;
 use candor_analysis::regress::{Family, IgnoringOptions, Method, Missing};
 use candor_study::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
 use candor_study::words::{p_is, p_value};
-use candor_tables::input::Inputs;
 use clap::{Args, ValueEnum};
 
 use super::estimate::parse_confidence;
 use super::survey::DesignArgs;
-use super::{parse_delimiter, read_plan, tell_provenance};
+use super::{MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::{watched, working};
 use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
@@ -69,6 +68,8 @@ pub struct RegressArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -121,11 +122,12 @@ pub fn parse_reference(text: &str) -> Result<(String, String), String> {
 }
 
 pub fn run(args: RegressArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let plan = read_plan(&args.plan)?;
     let options = options(&args);
     let asked = model(&plan, &args.model, &options)?;
     let survey = args.design.survey_of(&plan, args.condition.as_deref())?;
-    let inputs = Inputs::new(&args.responses, args.delimiter)?;
+    let inputs = response_files(&args.responses, args.delimiter)?;
     let rows = watched(|watch| Rows::read(&plan, &asked, &survey, inputs, watch))?;
     tell_provenance(rows.provenance());
     let found = working("fitting the model", || regress(&asked, &rows, &options))?;

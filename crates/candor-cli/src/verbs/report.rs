@@ -6,14 +6,13 @@ use candor_study::page::isolated;
 use candor_study::regress::{RegressOptions, Regression, Rows, model, regress};
 use candor_study::report::{ReportOptions, Wave, file_name, report, tables};
 use candor_study::survey::Survey;
-use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
 use clap::Args;
 
 use super::estimate::{AskedArgs, parse_confidence};
 use super::survey::{Sources, SurveyArgs, count};
 use super::wave::{Earlier, WaveArgs};
-use super::{parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting};
+use super::{MarkArgs, parse_delimiter, read_language, read_plan, refuse_both, refuse_overwriting, response_files};
 use crate::failure::Failure;
 use crate::progress::{watched, working};
 use crate::shell;
@@ -69,12 +68,15 @@ pub struct ReportArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// Say what is on the page as JSON on standard output
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: ReportArgs) -> Result<(), Failure> {
+    args.marks.apply();
     refuse_both(args.json, Some(&args.output))?;
     if !args.model.is_empty() && args.responses.iter().any(|path| path == "-") {
         return Err(Failure::Usage("--model reads the responses again, which standard input cannot be".to_owned()));
@@ -134,7 +136,7 @@ fn regressions(plan: &Plan, survey: &Survey, args: &ReportArgs) -> Result<Vec<Re
     let options = RegressOptions { confidence: args.confidence, ..RegressOptions::default() };
     let fit = |text: &String| {
         let asked = model(plan, text, &options)?;
-        let inputs = Inputs::new(&args.responses, args.delimiter)?;
+        let inputs = response_files(&args.responses, args.delimiter)?;
         let rows = watched(|watch| Rows::read(plan, &asked, survey, inputs, watch))?;
         Ok(working("fitting a model", || regress(&asked, &rows, &options))?)
     };
@@ -154,6 +156,7 @@ fn how_to_repeat(args: &ReportArgs) -> Vec<String> {
     flags.extend(args.condition.iter().map(|condition| shell::flag("--where", condition)));
     flags.extend(args.survey.flags());
     flags.push(format!("--confidence {}", args.confidence));
+    flags.extend(args.marks.unmarked.then(|| "--unmarked".to_owned()));
     let options = flags.iter().map(|flag| isolated(flag)).collect::<Vec<_>>().join(" ");
     let flag = |name: &'static str| move |value: &String| isolated(&shell::flag(name, value));
     let texts = args.texts.as_deref().map(file_name);

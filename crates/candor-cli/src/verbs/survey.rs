@@ -11,7 +11,7 @@ use candor_tables::input::Inputs;
 use candor_tables::margins::read_margins;
 use clap::{Args, ValueEnum};
 
-use super::tell_provenance;
+use super::{response_files, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::shell;
@@ -144,14 +144,14 @@ pub fn count(
     let Sources { responses, counts, delimiter } = sources;
     let counts = match counts {
         [] => {
-            let inputs = Inputs::new(responses, delimiter)?;
+            let inputs = response_files(responses, delimiter)?;
             let counts = watched(|watch| survey.read(plan, inputs, tables, keep_sets, watch))?;
             tell_provenance(counts.provenance());
             counts
         }
         files => {
             let tables = survey.tables_elsewhere(plan.schema(), tables)?;
-            Counts::made_elsewhere(plan, Inputs::new(files, delimiter)?, &tables)?
+            Counts::made_elsewhere(plan, response_files(files, delimiter)?, &tables)?
         }
     };
     Ok(survey.weighed(plan, counts)?)

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 
 use super::adjust::{RakingArgs, Weighted, describe, weigh};
 use super::estimate::read_responses;
-use super::{CellArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
+use super::{CellArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
@@ -51,6 +51,8 @@ pub struct SynthesizeArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// Say what was done as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -71,6 +73,7 @@ enum MethodArg {
 }
 
 pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let started = Instant::now();
     let target = Target::new(&args.output);
     refuse_both(args.json, Some(&args.output))?;

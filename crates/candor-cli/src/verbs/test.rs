@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::differences::{self, DifferenceArgs, Read};
 use super::estimate::parse_confidence;
 use super::survey::{Sources, SurveyArgs, count as count_responses};
-use super::{parse_delimiter, read_plan};
+use super::{MarkArgs, parse_delimiter, read_plan};
 use crate::failure::Failure;
 use crate::show::{count, emit, emit_json, label, paragraph, plural};
 
@@ -48,12 +48,15 @@ pub struct TestArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: TestArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let plan = read_plan(&args.plan)?;
     let survey = |plan: &Plan| args.survey.survey(plan, args.condition.as_deref());
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };

@@ -92,8 +92,10 @@ pub fn with_files() -> Sandbox {
         *counts.entry(row.rsplit_once(',').unwrap().0).or_insert(0) += 1;
     }
     let header = header.rsplit_once(',').unwrap().0;
-    let counted: String = counts.iter().map(|(row, count)| format!("{row},{count}\n")).collect();
-    sandbox.write("counts.csv", format!("{header},count\n{counted}"));
+    let mark = sandbox.read("responses.csv.candor.json");
+    let mark = mark.split('"').find(|text| text.starts_with("sha256:")).unwrap().to_owned();
+    let counted: String = counts.iter().map(|(row, count)| format!("{row},{mark},{count}\n")).collect();
+    sandbox.write("counts.csv", format!("{header},candor_fingerprint,count\n{counted}"));
     sandbox
 }
 

@@ -163,7 +163,8 @@ fn groups_weights_and_counts() {
         .collect();
     sandbox.write("people.csv", weighted.join("\n") + "\n");
     sandbox.run("randomize plan.json people.csv -o r.csv --keep w --seed 1").fine();
-    let estimate = |flags: &str| json(&sandbox.run(&format!("estimate plan.json {flags} --json")).fine().out);
+    let estimate =
+        |flags: &str| json(&sandbox.run(&format!("estimate plan.json {flags} --json --unmarked")).fine().out);
 
     // By a public attribute: the groups together make the whole.
     let whole = estimate("r.csv --tables smokes");
@@ -194,12 +195,12 @@ fn groups_weights_and_counts() {
         let other = cells(&constant, 0)[&key];
         assert!((other.0 - cell.0).abs() < 1e-9 && (other.1 - cell.1).abs() < 1e-9, "{key:?}");
     }
-    sandbox.run("estimate plan.json c.csv --weights smokes").refused(1, &["column \"smokes\""]);
+    sandbox.run("estimate plan.json c.csv --weights smokes --unmarked").refused(1, &["column \"smokes\""]);
     for weight in ["-1", "inf", "1e200", "1e-200"] {
         sandbox.write("w.csv", format!("region,smokes,age,w\nnorth,no,below 30,{weight}\n"));
-        sandbox.run("estimate plan.json w.csv --weights w").refused(1, &["row 1", "from 1e-15 to 1e15"]);
+        sandbox.run("estimate plan.json w.csv --weights w --unmarked").refused(1, &["row 1", "from 1e-15 to 1e15"]);
     }
-    sandbox.run("estimate plan.json c.csv --weights nothing").refused(1, &["no column \"nothing\""]);
+    sandbox.run("estimate plan.json c.csv --weights nothing --unmarked").refused(1, &["no column \"nothing\""]);
 
     // Counts made elsewhere, in two files that merge, say what the responses say.
     let mut counts: BTreeMap<(String, String, String), u64> = BTreeMap::new();
@@ -218,17 +219,21 @@ fn groups_weights_and_counts() {
     assert_eq!(direct["tables"], merged["tables"]);
     sandbox.write("bad.csv", "smokes,count\nyes,-1\n");
     sandbox
-        .run("estimate plan.json --counts bad.csv --tables smokes")
+        .run("estimate plan.json --counts bad.csv --tables smokes --unmarked")
         .refused(1, &["row 1, column \"count\": \"-1\" is not a count"]);
     sandbox.write("bad.csv", "smokes,count\nyes,1.5\n");
-    sandbox.run("estimate plan.json --counts bad.csv --tables smokes").refused(1, &["\"1.5\" is not a count"]);
-    sandbox.write("bad.csv", "smokes,count\nmaybe,1\n");
-    sandbox.run("estimate plan.json --counts bad.csv --tables smokes").refused(1, &["\"maybe\" cannot be answered"]);
     sandbox
-        .run("estimate plan.json --counts bad.csv --tables age")
+        .run("estimate plan.json --counts bad.csv --tables smokes --unmarked")
+        .refused(1, &["\"1.5\" is not a count"]);
+    sandbox.write("bad.csv", "smokes,count\nmaybe,1\n");
+    sandbox
+        .run("estimate plan.json --counts bad.csv --tables smokes --unmarked")
+        .refused(1, &["\"maybe\" cannot be answered"]);
+    sandbox
+        .run("estimate plan.json --counts bad.csv --tables age --unmarked")
         .refused(1, &["no counts for the table \"age\"", "candor sql"]);
     sandbox.write("bad.csv", "smokes\nyes\n");
-    sandbox.run("estimate plan.json --counts bad.csv --tables smokes").refused(1, &["no column \"count\""]);
+    sandbox.run("estimate plan.json --counts bad.csv --tables smokes --unmarked").refused(1, &["no column \"count\""]);
 }
 
 #[test]
@@ -236,6 +241,9 @@ fn the_query_for_databases() {
     let sandbox = Sandbox::new();
     sandbox.plan();
     let query = sandbox.run("sql plan.json --tables smokes,age;region,smokes --from answers").fine().out;
+    let without =
+        query.split(", 'sha256:").map(|part| part.split_once("candor_fingerprint\"").map_or(part, |(_, rest)| rest));
+    let query = without.collect::<String>();
     assert!(query.contains(
         "SELECT 'smokes,age' AS \"candor_table\", CAST(NULL AS VARCHAR) AS \"region\", CAST(\"smokes\" AS VARCHAR) AS \
          \"smokes\", CAST(\"age\" AS VARCHAR) AS \"age\", COUNT(*) AS \"count\"\nFROM answers\nGROUP BY \"smokes\", \"age\""
@@ -249,7 +257,8 @@ fn the_query_for_databases() {
         "candor_table,region,smokes,age,count\n\"age,smokes\",,yes,below 30,70\n\"age,smokes\",,no,50 or more,30\n\
          \"region,smokes\",north,yes,,100\n",
     );
-    let value = json(&sandbox.run("estimate plan.json --counts counts.csv --tables smokes,age --json").fine().out);
+    let value =
+        json(&sandbox.run("estimate plan.json --counts counts.csv --tables smokes,age --json --unmarked").fine().out);
     assert_eq!(value["respondents"], 100);
 }
 
@@ -263,7 +272,7 @@ fn counts_of_sets() {
     assert!(list.contains("UNNEST(\"a1\") AS"), "{list}");
     let estimate = |rows: &str| {
         sandbox.write("counts.csv", format!("candor_table,candor_holds,a1,count\n{rows}"));
-        sandbox.run("estimate plan.json --counts counts.csv --json")
+        sandbox.run("estimate plan.json --counts counts.csv --json --unmarked")
     };
     // The same answers, as sets and by what they hold.
     let sets = json(&estimate("a1,,0;1,30\na1,,1;3,50\n").fine().out);
@@ -371,17 +380,17 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     sandbox.run("design --categories 2,3,4 --epsilon 1 -o other.json").fine();
     sandbox.run("estimate other.json r.csv").refused(1, &["r.csv was made under another plan"]);
     sandbox.write("x.csv", "a1,a2\n0,0\n");
-    sandbox.run("estimate plan.json x.csv").refused(1, &["no column \"a3\""]);
+    sandbox.run("estimate plan.json x.csv --unmarked").refused(1, &["no column \"a3\""]);
     sandbox.write("x.csv", "a1,a2,a3\n0,7,0\n");
     sandbox
-        .run("estimate plan.json x.csv")
+        .run("estimate plan.json x.csv --unmarked")
         .refused(1, &["row 1, column \"a2\": \"7\" cannot be answered under this plan"]);
     sandbox.write("x.csv", "a1,a2,a3\n");
-    sandbox.run("estimate plan.json x.csv").refused(1, &["there are no records"]);
+    sandbox.run("estimate plan.json x.csv --unmarked").refused(1, &["there are no records"]);
     sandbox.run("estimate plan.json r.csv --tables a2,b").refused(1, &["there is no attribute \"b\""]);
     sandbox.run("estimate plan.json r.csv --confidence 95").refused(2, &["above 0 and below 1"]);
     sandbox.write("x.csv", "a1,a2,a3\n0,1,0\n");
-    let alone = sandbox.run("estimate plan.json x.csv --tables a2").fine();
+    let alone = sandbox.run("estimate plan.json x.csv --tables a2 --unmarked").fine();
     assert!(alone.err.contains("x.csv does not tell the plan"), "{}", alone.err);
     assert!(alone.out.contains("a2"), "{}", alone.out);
 }
@@ -397,7 +406,7 @@ fn sets_and_matrices_are_estimated_too() {
         sandbox.run(&format!("randomize {plans}/sets.json people.csv -o {output} --seed 4")).fine();
     }
     let estimate = |file: &str| {
-        json(&sandbox.run(&format!("estimate {plans}/sets.json {file} --tables a1;a1,a2 --json")).fine().out)
+        json(&sandbox.run(&format!("estimate {plans}/sets.json {file} --tables a1;a1,a2 --json --unmarked")).fine().out)
     };
     assert_eq!(estimate("r.csv")["tables"], estimate("r.parquet")["tables"]);
     for (_, (share, se, ..)) in cells(&estimate("r.csv"), 0) {
@@ -409,7 +418,7 @@ fn sets_and_matrices_are_estimated_too() {
     let (first, rest) = line.split_once(',').unwrap();
     for set in ["0;1;2", "0;1;2;2", "0;1;2;3;4"] {
         sandbox.write("bad.csv", format!("a1,a2,a3,a4\n{set},{rest}\n"));
-        let refused = sandbox.run(&format!("estimate {plans}/sets.json bad.csv"));
+        let refused = sandbox.run(&format!("estimate {plans}/sets.json bad.csv --unmarked"));
         refused.refused(1, &["row 1, column \"a1\": \"a set of", "sets of 4 different categories"]);
     }
     assert_eq!(first.split(';').count(), 4);
@@ -419,14 +428,14 @@ fn sets_and_matrices_are_estimated_too() {
     sandbox.run("design --categories 2 --method matrix --file M.csv -o m.json").fine();
     sandbox.write("yes.csv", "a1\n0\n1\n1\n");
     sandbox.run("randomize m.json yes.csv -o m.csv --seed 1").fine();
-    let said = sandbox.run("estimate m.json m.csv").fine();
+    let said = sandbox.run("estimate m.json m.csv --unmarked").fine();
     assert!(
         said.err.contains("condition number 5.0e3") && said.out.contains("uninformative"),
         "{}{}",
         said.err,
         said.out
     );
-    let plug_in = sandbox.run("estimate m.json m.csv --method plug-in --json").fine().out;
+    let plug_in = sandbox.run("estimate m.json m.csv --method plug-in --json --unmarked").fine().out;
     assert_eq!(json(&plug_in)["method"], "plug-in");
 }
 
@@ -438,7 +447,7 @@ fn responses_that_cannot_have_come_from_the_plan() {
     let mut text = String::from("a1\n");
     (0..3000).for_each(|i| text += &format!("{}\n", i % 3));
     sandbox.write("truth.csv", text);
-    let said = sandbox.run("estimate plan.json truth.csv --json").fine();
+    let said = sandbox.run("estimate plan.json truth.csv --json --unmarked").fine();
     assert!(said.err.contains("can hardly have come from this plan"), "{}", said.err);
     assert_eq!(json(&said.out)["tables"][0]["implausible"], true);
     sandbox.run("randomize plan.json truth.csv -o fine.csv --seed 1").fine();

@@ -108,8 +108,17 @@ fn the_sample_changes_errors() {
     let (header, rows) = text.split_once('\n').unwrap();
     let thrice: String = rows.lines().flat_map(|row| std::iter::repeat_n(format!("{row}\n"), 3)).collect();
     sandbox.write("thrice.csv", format!("{header}\n{thrice}"));
-    let words =
-        ["regress", "plan.json", "thrice.csv", "--model", "vote ~ age", "--sampling-clusters", "household", "--json"];
+    let words = [
+        "regress",
+        "plan.json",
+        "thrice.csv",
+        "--model",
+        "vote ~ age",
+        "--sampling-clusters",
+        "household",
+        "--json",
+        "--unmarked",
+    ];
     let found: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
     let (clustered, once) =
         (found["coefficients"][1]["standard_error"].as_f64().unwrap(), error("--sampling-clusters household"));

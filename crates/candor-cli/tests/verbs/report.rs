@@ -258,7 +258,7 @@ fn what_a_reader_must_know_comes_first() {
     assert!(warned.contains("There are only 150 responses"), "{warned}");
     sandbox.run("randomize plan.json people.csv -o unmarked.csv --force").fine();
     std::fs::remove_file(sandbox.path("unmarked.csv.candor.json")).unwrap();
-    let (warned, _) = first(&format!("report plan.json {}unmarked.csv -o -", sandbox.path("").display()));
+    let (warned, _) = first(&format!("report plan.json {}unmarked.csv -o - --unmarked", sandbox.path("").display()));
     assert!(warned.contains("The file unmarked.csv does not tell the plan"), "{warned}");
     assert!(!warned.contains("simulation"));
 
@@ -271,7 +271,7 @@ fn what_a_reader_must_know_comes_first() {
     assert!(html.contains("<h3>age</h3>") && !html.contains("smokes and coughs</th>"), "no pair of them can be told");
     assert!(html.contains("region and smokes</th>"), "but each with the public attribute");
     sandbox.run("design schema.toml --method independent --epsilon 1 -o alone.json").fine();
-    let (warned, _) = first("report alone.json people.csv -o -");
+    let (warned, _) = first("report alone.json people.csv -o - --unmarked");
     assert!(warned.contains("can hardly have come from this plan"), "{warned}");
     let (warned, html) = {
         sandbox.run("design --categories 5,6 --method l-diversity --l 3 -o l.json").fine();

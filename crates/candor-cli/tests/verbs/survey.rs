@@ -277,11 +277,11 @@ fn counts_carry_what_they_can() {
         let tables = ["--tables", "x,y", "--json"];
         let flags: Vec<&str> = flags.split(' ').collect();
         let of = |source: &[&str]| json(&sandbox, &[&["estimate", "open.json"], source, &tables, &flags].concat());
-        assert_eq!(of(&["open.csv"]), of(&["--counts", "counts.csv"]), "{flags:?}");
+        assert_eq!(of(&["open.csv"]), of(&["--counts", "counts.csv", "--unmarked"]), "{flags:?}");
     }
     let asked = ["query", "open.json", "--where", "y = 1", "--given", "x = 1", "--calibrate", "margins.csv", "--json"];
     let of = |source: &[&str]| json(&sandbox, &[&asked[..2], source, &asked[2..]].concat());
-    assert_eq!(of(&["open.csv"]), of(&["--counts", "counts.csv"]));
+    assert_eq!(of(&["open.csv"]), of(&["--counts", "counts.csv", "--unmarked"]));
     sandbox
         .run("estimate open.json --counts counts.csv --strata stratum")
         .refused(2, &["counts hold neither weights nor sampling units", "--calibrate take counts"]);

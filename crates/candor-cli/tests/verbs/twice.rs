@@ -21,7 +21,7 @@ const READERS: [(&str, &str); 16] = [
     ("cluster plan.json TABLES --protocol attribute", "responses.csv"),
     ("estimate plan.json TABLES", "responses.csv"),
     ("estimate plan.json TABLES --method iterative", "responses.csv"),
-    ("estimate plan.json --tables smokes --counts TABLES", "counts.csv"),
+    ("estimate plan.json --tables smokes --unmarked --counts TABLES", "counts.csv"),
     ("test plan.json TABLES --independence smokes,age", "responses.csv"),
     ("query plan.json TABLES --where smokes=yes --method joint", "responses.csv"),
     ("query plan.json TABLES --where smokes=yes --method adjusted", "responses.csv"),

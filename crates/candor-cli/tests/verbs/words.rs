@@ -23,20 +23,20 @@ fn tags_and_weights_are_told_as_they_stand() {
         let told = format!(
             "row 2, column \"candor_tag\": \"{tag}\" is not a tag of the plan; tags are whole numbers from 0 to "
         );
-        sandbox.run("estimate lottery.json r.csv").refused(1, &[&told]);
+        sandbox.run("estimate lottery.json r.csv --unmarked").refused(1, &[&told]);
         sandbox.write("c.csv", format!("smokes,candor_tag,count\nno,{tag},1\n"));
         let told = format!("row 1, column \"candor_tag\": \"{tag}\" is not a tag of the plan; tags are whole numbers");
-        sandbox.run("estimate lottery.json --counts c.csv --tables smokes").refused(1, &[&told]);
+        sandbox.run("estimate lottery.json --counts c.csv --tables smokes --unmarked").refused(1, &[&told]);
     }
     sandbox.write("r.csv", "region,smokes,age,candor_tag\nnorth,no,below 30,\n");
     let told = "row 1, column \"candor_tag\": the value is missing; tags are whole numbers from 0 to ";
-    sandbox.run("estimate lottery.json r.csv").refused(1, &[told]);
+    sandbox.run("estimate lottery.json r.csv --unmarked").refused(1, &[told]);
     for (weight, told) in
         [("heavy", "\"heavy\" is not a weight; weights are"), ("", "the value is missing; weights are")]
     {
         sandbox.write("w.csv", format!("region,smokes,age,w\nnorth,no,below 30,{weight}\n"));
         sandbox
-            .run("estimate plan.json w.csv --weights w")
+            .run("estimate plan.json w.csv --weights w --unmarked")
             .refused(1, &[&format!("row 1, column \"w\": {told} 0, or")]);
     }
 }
@@ -48,7 +48,7 @@ fn counts_beyond_what_is_exact_are_refused_with_their_figures() {
     let most = 1u64 << 53;
     let estimate = |counts: &str| {
         sandbox.write("c.csv", format!("smokes,count\n{counts}"));
-        sandbox.run("estimate plan.json --counts c.csv --tables smokes --json")
+        sandbox.run("estimate plan.json --counts c.csv --tables smokes --json --unmarked")
     };
     for count in ["9223372036854775807", "9007199254740993", "1e30"] {
         estimate(&format!("yes,{count}\n")).refused(
@@ -81,7 +81,7 @@ fn whatever_attributes_are_called_the_query_has_columns_of_its_own() {
     for names in [
         vec!["count", "sex"],
         vec!["Count", "CANDOR_COUNT"],
-        vec!["COUNT", "Candor_Count", "CANDOR_COUNT_", "Candor_Table", "CANDOR_TABLE_"],
+        vec!["COUNT", "Candor_Count", "CANDOR_COUNT_", "Candor_Table", "CANDOR_TABLE_", "Candor_Fingerprint"],
         vec!["a,b", " c "],
     ] {
         let schema =
@@ -95,11 +95,13 @@ fn whatever_attributes_are_called_the_query_has_columns_of_its_own() {
         assert_eq!(folded.len(), made.len(), "{made:?}");
         // What comes back: for each attribute's table 30 zeros and 70 ones.
         let quoted = |name: &str| format!("\"{name}\"");
+        let plan = json(&sandbox.read("plan.json"));
+        let fingerprint = plan["fingerprint"].as_str().unwrap();
         let mut counts = made.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
         for (i, name) in names.iter().enumerate() {
             for (value, count) in [("0", 30), ("1", 70)] {
                 let cells = (0..names.len()).map(|j| if i == j { value } else { "" }).collect::<Vec<_>>().join(",");
-                counts += &format!("{},{cells},{count}\n", quoted(name));
+                counts += &format!("{},{fingerprint},{cells},{count}\n", quoted(name));
             }
         }
         sandbox.write("counts.csv", counts);

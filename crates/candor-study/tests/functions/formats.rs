@@ -48,7 +48,9 @@ use serde_json::Value;
 fn fields(value: &Value) -> BTreeSet<String> {
     match value {
         Value::Object(object) => {
-            object.iter().flat_map(|(name, value)| [name.clone()].into_iter().chain(fields(value))).collect()
+            // The parameters of a request are those of its method.
+            let inner = |name: &str, value: &Value| if name == "made_by" { BTreeSet::new() } else { fields(value) };
+            object.iter().flat_map(|(name, value)| [name.clone()].into_iter().chain(inner(name, value))).collect()
         }
         Value::Array(list) => list.iter().flat_map(fields).collect(),
         _ => BTreeSet::new(),

@@ -15,10 +15,19 @@ use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, answer_codes};
 use candor_design::design;
 use candor_study::counts::Counts;
-use candor_study::sql::{Dialect, StoredSets, sql};
+use candor_study::sql::{Dialect, StoredSets};
 use candor_tables::TableError;
 use candor_tables::counts::CountColumns;
 use candor_tables::input::Input;
+
+/// The query without the fingerprint, which every SELECT has after the name of its table.
+fn sql(plan: &Plan, tables: &TableList, from: &str, dialect: Dialect, sets: StoredSets) -> String {
+    let query = candor_study::sql::sql(plan, tables, from, dialect, sets);
+    let quote = if matches!(dialect, Dialect::Duckdb | Dialect::Postgres) { '"' } else { '`' };
+    let column = format!(", '{}' AS {quote}candor_fingerprint{quote}", plan.fingerprint());
+    assert_eq!(query.matches(&column).count(), query.matches("SELECT").count(), "{query}");
+    query.replace(&column, "")
+}
 
 #[test]
 fn one_select_for_each_table() {
@@ -163,6 +172,10 @@ fn read_back(plan: &Plan, rows: &CountRows, tables: &TableList) -> Result<Counts
     let mut named: Vec<(String, ArrayRef)> = vec![
         ("candor_table".to_owned(), Arc::new(StringArray::from_iter_values(rows.keys().map(|row| &row.0)))),
         ("candor_holds".to_owned(), Arc::new(StringArray::from_iter_values(rows.keys().map(|row| row.1)))),
+        (
+            CountColumns::of(plan).fingerprint,
+            Arc::new(StringArray::from(vec![plan.fingerprint().as_str(); rows.len()])),
+        ),
         (CountColumns::of(plan).count, Arc::new(UInt64Array::from_iter_values(rows.values().copied()))),
     ];
     for (at, column) in plan.columns().iter().enumerate() {

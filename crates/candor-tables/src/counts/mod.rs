@@ -16,6 +16,7 @@ use codes::CountRows;
 use crate::TableError;
 use crate::error::{BadValue, MOST_COUNTED};
 use crate::input::{Inputs, Table};
+use crate::marks::{FINGERPRINT_FIELD, FINGERPRINT_KEY};
 use crate::types::cast;
 
 /// The columns that a table of counts has beside those of the responses. Databases take names that differ only in upper and lower case for
@@ -28,6 +29,8 @@ pub struct CountColumns {
     /// What a row counts, where answers are sets: [`CountColumns::RESPONSES`] or [`CountColumns::CELLS`], nothing for responses
     /// with the same answers: `candor_holds`.
     pub holds: String,
+    /// The fingerprint of the plan that the responses were made under: `candor_fingerprint`.
+    pub fingerprint: String,
 }
 
 impl CountColumns {
@@ -47,6 +50,7 @@ impl CountColumns {
             count: free("count", "candor_count"),
             table: free("candor_table", "candor_table_"),
             holds: free("candor_holds", "candor_holds_"),
+            fingerprint: free(FINGERPRINT_FIELD, "candor_fingerprint_"),
         }
     }
 }
@@ -68,18 +72,23 @@ struct CountFile {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
     counts: Vec<u64>,
+    /// The fingerprint in the metadata of the file.
+    fingerprint: Option<String>,
 }
 
 /// Reads files of counts and adds them up for every table: each table from the rows that name it in
 /// [`CountColumns::table`], or, where a file has no such column, from all rows of files that have all its columns.
 ///
 /// # Errors
-/// If a file cannot be read, a count is not a whole number, a value cannot be a response, a table
+/// [`TableError::Unmarked`] if a file does not tell the plan and nobody vouches for it. If a file cannot be read, is of another plan, a count is not a whole number, a value cannot be a response, a table
 /// has no counts, they do not fit together, or they sum to more than [`MOST_COUNTED`].
 pub fn tally_counts(plan: &Plan, tables: &TableList, inputs: Inputs) -> Result<Vec<TableTally>, TableError> {
     let names = CountColumns::of(plan);
     let first = inputs.name();
-    let read = |table| CountFile::read(table, &names.count);
+    let read = |table: Table| {
+        let vouched = table.is_vouched();
+        CountFile::read(table, &names.count)?.checked(plan, &names.fingerprint, vouched)
+    };
     let files = inputs.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let columns = plan.columns();
     let mut tallies = Vec::new();
@@ -142,6 +151,7 @@ impl CountFile {
         let input = table.open()?;
         let (name, header) = (input.name().to_owned(), input.header().to_vec());
         let count = input.position(count_column)?;
+        let fingerprint = input.metadata(FINGERPRINT_KEY).map(str::to_owned);
         let (mut rows, mut counts) = (Vec::new(), Vec::new());
         for batch in input.batches(&header)? {
             let batch = batch?;
@@ -165,7 +175,24 @@ impl CountFile {
                 rows.push((0..header.len()).map(|column| text(column).to_owned()).collect());
             }
         }
-        Ok(CountFile { name, header, rows, counts })
+        Ok(CountFile { name, header, rows, counts, fingerprint })
+    }
+
+    /// The same, if all of it was counted under the plan, as its metadata or the column of fingerprints tells.
+    fn checked(self, plan: &Plan, column: &str, vouched: bool) -> Result<CountFile, TableError> {
+        let expected = plan.fingerprint().as_str();
+        let told = self.column(column).map(|at| self.rows.iter().map(move |row| row[at].as_str()));
+        let told: Vec<&str> = told.into_iter().flatten().chain(self.fingerprint.as_deref()).collect();
+        if (told.is_empty() || told.contains(&"")) && !vouched {
+            return Err(TableError::Unmarked(self.name.clone()));
+        }
+        match told.into_iter().find(|found| !found.is_empty() && *found != expected) {
+            Some(found) => {
+                let (file, found) = (self.name.clone(), found.to_owned());
+                Err(TableError::Fingerprint { file, found, expected: expected.to_owned() })
+            }
+            None => Ok(self),
+        }
     }
 
     fn column(&self, name: &str) -> Option<usize> {

@@ -24,11 +24,3 @@ pub(super) fn did_you_mean(nearest: &Option<String>) -> String {
 pub(super) fn single_column_hint(expected: u64) -> &'static str {
     if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
 }
-
-/// What a second release of the same people's answers means.
-pub(super) fn second_release(epsilon: Option<&str>) -> String {
-    match epsilon {
-        Some(epsilon) => format!("a second release adds epsilon {epsilon}"),
-        None => "a second release reveals more, without a bound".to_owned(),
-    }
-}

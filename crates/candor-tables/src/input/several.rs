@@ -10,7 +10,10 @@ use crate::missing::Missing;
 pub struct Inputs(Vec<Table>);
 
 /// One of several tables: a place, or an input that is open already.
-pub struct Table(Kind);
+pub struct Table {
+    kind: Kind,
+    vouched: bool,
+}
 
 enum Kind {
     At { location: Location, delimiter: Option<u8>, missing: Missing },
@@ -37,17 +40,25 @@ impl Inputs {
                 None => {}
             }
         }
-        let table = |location| Table(Kind::At { location, delimiter, missing: Missing::default() });
+        let table = |location| Table::from(Kind::At { location, delimiter, missing: Missing::default() });
         Ok(Inputs(locations.into_iter().map(table).collect()))
     }
 
     /// The same tables, in which these words stand for what is missing.
     pub fn with_missing(self, words: &Missing) -> Inputs {
-        let table = |Table(kind): Table| match kind {
+        let with_missing = |kind: Kind| match kind {
             Kind::At { location, delimiter, .. } => Kind::At { location, delimiter, missing: words.clone() },
             Kind::Open(input) => Kind::Open(Box::new(input.with_missing(words.clone()))),
         };
-        Inputs(self.0.into_iter().map(|one| Table(table(one))).collect())
+        let table = |Table { kind, vouched }: Table| Table { kind: with_missing(kind), vouched };
+        Inputs(self.0.into_iter().map(table).collect())
+    }
+
+    /// The same tables; if `vouched`, the user vouches that those without a mark are responses made under the plan that they
+    /// are read with. Otherwise reading them as responses, or as counts of responses, is an error.
+    #[must_use]
+    pub fn unmarked(self, vouched: bool) -> Inputs {
+        Inputs(self.0.into_iter().map(|table| Table { vouched, ..table }).collect())
     }
 
     /// The name of the first, to use in messages.
@@ -61,10 +72,21 @@ impl Inputs {
     }
 }
 
+impl From<Kind> for Table {
+    fn from(kind: Kind) -> Table {
+        Table { kind, vouched: false }
+    }
+}
+
 impl Table {
+    /// Whether the user vouches that it is what it is read for.
+    pub(crate) fn is_vouched(&self) -> bool {
+        self.vouched
+    }
+
     /// The name to use in messages.
     pub fn name(&self) -> String {
-        match &self.0 {
+        match &self.kind {
             Kind::At { location, .. } => location.name(),
             Kind::Open(input) => input.name().to_owned(),
         }
@@ -72,7 +94,7 @@ impl Table {
 
     /// Where it is, if it is not open yet.
     pub fn location(&self) -> Option<&Location> {
-        match &self.0 {
+        match &self.kind {
             Kind::At { location, .. } => Some(location),
             Kind::Open(_) => None,
         }
@@ -83,7 +105,7 @@ impl Table {
     /// # Errors
     /// As [`Input::open`].
     pub fn open(self) -> Result<Input, TableError> {
-        match self.0 {
+        match self.kind {
             Kind::At { location, delimiter, missing } => Ok(Input::open(&location, delimiter)?.with_missing(missing)),
             Kind::Open(input) => Ok(*input),
         }
@@ -98,7 +120,7 @@ impl From<Input> for Inputs {
 
 impl FromIterator<Input> for Inputs {
     fn from_iter<I: IntoIterator<Item = Input>>(inputs: I) -> Inputs {
-        Inputs(inputs.into_iter().map(|input| Table(Kind::Open(Box::new(input)))).collect())
+        Inputs(inputs.into_iter().map(|input| Table::from(Kind::Open(Box::new(input)))).collect())
     }
 }
 

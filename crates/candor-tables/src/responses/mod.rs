@@ -25,9 +25,12 @@ pub use crate::marks::{FINGERPRINT_KEY, SIMULATION_KEY};
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::TableError;
 use crate::error::shown;
 use crate::input::{Input, Location, Table};
+use crate::marks::PANDAS_KEY;
 use crate::output::Target;
 use crate::publish::{FolderLock, place};
 use crate::sidecar::{Found, Sidecar};
@@ -58,18 +61,41 @@ pub fn open(table: Table) -> Result<(Input, Option<Provenance>), TableError> {
     let lock = real.as_deref().map(FolderLock::shared).transpose().map_err(failed)?;
     let name = table.name();
     let input = table.open()?;
-    if let Some(fingerprint) = input.metadata(FINGERPRINT_KEY) {
+    let marks = Marks::of(&input);
+    if let Some(fingerprint) = marks.get(FINGERPRINT_KEY) {
         let seed = |text: &str| {
             let message = format!("\"{SIMULATION_KEY}\" is not a seed: {}", shown(text));
             text.parse::<u64>().map_err(|_| TableError::Sidecar { file: name.clone(), message })
         };
-        let simulation = input.metadata(SIMULATION_KEY).map(seed).transpose()?;
-        let provenance = Provenance { fingerprint: fingerprint.to_owned(), simulation, records: None };
+        let simulation = marks.get(SIMULATION_KEY).as_deref().map(seed).transpose()?;
+        let provenance = Provenance { fingerprint, simulation, records: None };
         return Ok((input, Some(provenance)));
     }
     let beside = real.iter().chain(&path).find_map(|path| beside(path).transpose()).transpose()?;
     drop(lock);
     Ok((input, beside))
+}
+
+/// What the metadata of a table say: themselves, or in the attributes of a frame that pandas wrote.
+struct Marks<'a> {
+    input: &'a Input,
+    pandas: Option<Value>,
+}
+
+impl Marks<'_> {
+    fn of(input: &Input) -> Marks<'_> {
+        let pandas = input.metadata(PANDAS_KEY).and_then(|text| serde_json::from_str(text).ok());
+        Marks { input, pandas }
+    }
+
+    fn get(&self, key: &str) -> Option<String> {
+        let attribute = || match self.pandas.as_ref()?.get(key)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        };
+        self.input.metadata(key).map(str::to_owned).or_else(attribute)
+    }
 }
 
 /// What the file beside a table says.

@@ -1,13 +1,14 @@
 //! Responses read back as codes.
 
 use candor::plan::Plan;
+use candor_analysis::fit::{Fit, FitCounts};
 use candor_analysis::watch::{Step, Watch};
 
 use super::beside::{Columns, matches};
 use super::decode::{Decoder, ResponseBatch};
 use super::{Provenance, open};
 use crate::TableError;
-use crate::input::{Batch, Batches, Inputs, Table};
+use crate::input::{Batch, Batches, Input, Inputs, Table};
 use crate::marks::{SYNTHETIC_KEY, WEIGHT};
 use crate::parallel::in_order;
 
@@ -28,8 +29,10 @@ pub struct Read {
     pub responses: u64,
     /// The seed, if any of them are a simulation.
     pub simulation: Option<u64>,
-    /// The tables that do not tell the plan they were made under.
+    /// The tables that do not tell the plan they were made under, and that the user vouches for.
     pub unmarked: Vec<String>,
+    /// Whether they can hardly have come from the plan ([`Fit`]).
+    pub implausible: bool,
 }
 
 /// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it made, in
@@ -62,6 +65,7 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
     mut take: impl FnMut(T),
 ) -> Result<Read, TableError> {
     let mut read = Read::default();
+    let (fit, mut fitted) = (Fit::new(plan), FitCounts::default());
     let first = inputs.name();
     for table in inputs {
         let name = table.name();
@@ -74,11 +78,12 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
         let work = |_: u64, batch: Result<Batch, TableError>| {
             let batch = batch?;
             let decoded = decoder.decode(&batch)?;
-            let rows = decoded.rows;
-            Ok((map(&batch, decoded)?, rows))
+            let (rows, fitted) = (decoded.rows, fit.count(&decoded.columns, decoded.rows));
+            Ok((map(&batch, decoded)?, rows, fitted))
         };
-        in_order(batches, work, |done: Result<(T, usize), TableError>| {
-            let (made, rows) = done?;
+        in_order(batches, work, |done: Result<(T, usize, FitCounts), TableError>| {
+            let (made, rows, counted) = done?;
+            fitted.merge(counted);
             read.responses += rows as u64;
             take(made);
             Ok::<(), TableError>(watch.tell(Step::of("records", read.responses, None))?)
@@ -88,6 +93,7 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
     if read.responses == 0 {
         return Err(TableError::NoRecords { file: first });
     }
+    read.implausible = fit.is_implausible(&fitted);
     Ok(read)
 }
 
@@ -97,6 +103,12 @@ fn check_records(file: String, provenance: Option<Provenance>, found: u64) -> Re
         Some((expected, sidecar)) if expected != found => Err(TableError::Records { file, sidecar, found, expected }),
         _ => Ok(()),
     }
+}
+
+/// What records are that candor made of responses.
+fn not_responses(input: &Input) -> Option<&'static str> {
+    let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of an adjustment");
+    weighted.or(input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records"))
 }
 
 impl Responses {
@@ -123,16 +135,18 @@ impl Responses {
             }
         };
         weights.map_or(Ok(()), check_weight)?;
+        let vouched = table.is_vouched();
         let (input, provenance) = open(table)?;
         let expected = plan.fingerprint().as_str();
         if let Some(other) = provenance.as_ref().filter(|provenance| provenance.fingerprint != expected) {
             let (file, found) = (input.name().to_owned(), other.fingerprint.clone());
             return Err(TableError::Fingerprint { file, found, expected: expected.to_owned() });
         }
-        let weighted = input.header().iter().any(|name| name == WEIGHT).then_some("weighted records of an adjustment");
-        let synthetic = input.metadata(SYNTHETIC_KEY).map(|_| "synthetic records");
-        if let Some(found) = weighted.or(synthetic) {
+        if let Some(found) = not_responses(&input) {
             return Err(TableError::NotResponses { file: input.name().to_owned(), found });
+        }
+        if provenance.is_none() && !vouched {
+            return Err(TableError::Unmarked(input.name().to_owned()));
         }
         let columns = plan.columns();
         let mut names: Vec<String> =

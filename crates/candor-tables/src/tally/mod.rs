@@ -14,7 +14,7 @@ use candor_analysis::watch::Watch;
 
 use crate::TableError;
 use crate::input::Inputs;
-use crate::responses::{ResponseBatch, read_batches};
+use crate::responses::{Read, ResponseBatch, read_batches};
 
 /// What to count.
 pub struct Job<'a> {
@@ -36,10 +36,8 @@ pub struct Tallied {
     pub responses: u64,
     /// How many responses have each combination.
     pub rows: BTreeMap<Vec<u16>, u64>,
-    /// The seed, if any of the responses are a simulation.
-    pub simulation: Option<u64>,
-    /// The inputs that do not tell the plan they were made under.
-    pub unmarked: Vec<String>,
+    /// What is known of where they come from.
+    pub read: Read,
 }
 
 /// Reads responses once and counts them for every table.
@@ -80,7 +78,7 @@ fn tally_with(job: &Job<'_>, keep: Keep, inputs: Inputs, watch: Watch<'_>) -> Re
             keys.into_iter().for_each(|(key, number)| *rows.entry(key).or_insert(0) += number);
         },
     )?;
-    Ok(Tallied { groups, responses: read.responses, rows, simulation: read.simulation, unmarked: read.unmarked })
+    Ok(Tallied { groups, responses: read.responses, rows, read })
 }
 
 /// Groups are known where attributes are public.

@@ -83,7 +83,7 @@ pub fn tally_sample(
         return Err(error);
     }
     let (groups, rows) = all.finish(columns)?;
-    Ok(Tallied { groups, responses: read.responses, rows, simulation: read.simulation, unmarked: read.unmarked })
+    Ok(Tallied { groups, responses: read.responses, rows, read })
 }
 
 /// Of each table the counts of units, by their numbers.

@@ -83,7 +83,7 @@ fn randomized(plan: &Plan, inputs: Inputs, keep: &[&str], seed: u64) -> Result<V
 
 fn tallied(plan: &Plan, inputs: Inputs) -> Result<tally::Tallied, TableError> {
     let tables = TableList::marginals(plan.schema());
-    tally(&tally::Job { plan, tables: &tables, by: &[], weights: None }, inputs, Watch::nobody())
+    tally(&tally::Job { plan, tables: &tables, by: &[], weights: None }, inputs.unmarked(true), Watch::nobody())
 }
 
 #[test]
@@ -101,7 +101,8 @@ fn from_batches_to_estimates() {
         .collect();
     assert!(ids.iter().copied().eq(0..100_500));
     let counted = tallied(&plan, of("responses", responses).into()).unwrap();
-    assert_eq!((counted.responses, counted.simulation, counted.unmarked.len()), (100_500, Some(7), 0));
+    let read = &counted.read;
+    assert_eq!((read.responses, read.simulation, read.unmarked.len(), read.implausible), (100_500, Some(7), 0, false));
     let truth = Records { schema: plan.schema(), inputs: of("people", vec![people(0..100_500)]).into() };
     let truth = truth.count(&TableList::marginals(plan.schema()), Watch::nobody()).unwrap();
     for (tally, truth) in counted.groups.values().flatten().zip(&truth.counts) {
@@ -153,7 +154,7 @@ fn batches_and_parquet_hold_the_same_answers() {
     for input in [streamed, bytes, read] {
         let name = input.name().to_owned();
         let found = tallied(&plan, input.into()).unwrap();
-        assert_eq!((found.simulation, found.unmarked.len()), (Some(3), 0), "{name}");
+        assert_eq!((found.read.simulation, found.read.unmarked.len()), (Some(3), 0), "{name}");
         assert!(found.groups == expected.groups, "{name}");
     }
 }
@@ -308,8 +309,24 @@ fn metadata_of_a_schema_are_believed() {
     let odd = marked(&responses[0], &[(FINGERPRINT_KEY, &fingerprint), (SIMULATION_KEY, "perhaps")]);
     let error = tallied(&plan, of("responses", vec![odd]).into()).err().unwrap();
     assert!(error.to_string().contains("\"candor:simulation\" is not a seed: perhaps"), "{error}");
-    let unmarked = tallied(&plan, of("responses", vec![marked(&responses[0], &[])]).into()).unwrap();
+    let unmarked = tallied(&plan, of("responses", vec![marked(&responses[0], &[])]).into()).unwrap().read;
     assert_eq!((unmarked.unmarked, unmarked.simulation), (vec!["responses".to_owned()], None));
+    let tables = TableList::parse("marginals", plan.schema()).unwrap();
+    let job = tally::Job { plan: &plan, tables: &tables, by: &[], weights: None };
+    let read = |batch: RecordBatch| tally(&job, of("responses", vec![batch]).into(), Watch::nobody());
+    let error = read(marked(&responses[0], &[])).err().unwrap();
+    assert!(matches!(&error, TableError::Unmarked(file) if file == "responses"), "{error}");
+    // As pandas writes the attributes of a frame.
+    let pandas = |text: &str| marked(&responses[0], &[("PANDAS_ATTRS", text)]);
+    let attributes = format!("{{\"candor:fingerprint\": \"{fingerprint}\", \"candor:simulation\": 7, \"mine\": [1]}}");
+    let found = read(pandas(&attributes)).unwrap().read;
+    assert_eq!((found.unmarked.len(), found.simulation), (0, Some(7)));
+    let other = read(pandas("{\"candor:fingerprint\": \"another\"}")).err().unwrap();
+    assert!(matches!(other, TableError::Fingerprint { .. }), "{other}");
+    for text in ["", "{", "{}", "[1]", "{\"candor:fingerprint\": {}}"] {
+        let error = read(pandas(text)).err().unwrap();
+        assert!(matches!(error, TableError::Unmarked(_)), "{text}: {error}");
+    }
 }
 
 /// What is kept holds the values of its rows, and nothing of people who were taken out of the table.
@@ -361,7 +378,7 @@ fn tags_are_whole_numbers() {
         let tags: ArrayRef = Arc::new(Float64Array::from(tags.to_vec()));
         of("responses", vec![RecordBatch::try_from_iter([("a1", answers), ("candor_tag", tags)]).unwrap()])
     };
-    assert_eq!(tallied(&plan, responses([0.0, 1.0, 1.0]).into()).unwrap().responses, 3);
+    assert_eq!(tallied(&plan, responses([0.0, 1.0, 1.0]).into()).unwrap().read.responses, 3);
     for odd in [0.4, -0.4, 1.99, -1.0, 2.0, f64::NAN, f64::INFINITY] {
         let error = tallied(&plan, responses([0.0, odd, 1.0]).into()).err().unwrap().to_string();
         assert!(error.contains("row 2") && error.contains("tags are whole numbers from 0 to 1"), "{odd}: {error}");

@@ -114,7 +114,7 @@ proptest! {
         }
         fs::write(&input, text).unwrap();
         kept(&plan, &input, &output, &["free"]).unwrap();
-        prop_assert_eq!(counted(&plan, &output, &[plan.schema().attributes().len() - 1], Some("free")).unwrap().responses, 2);
+        prop_assert_eq!(counted(&plan, &output, &[plan.schema().attributes().len() - 1], Some("free")).unwrap().read.responses, 2);
         fs::remove_file(&output).unwrap();
         for run in &runs {
             for name in [run.clone(), format!("{run}*free"), format!("free*{run}")] {

@@ -71,7 +71,7 @@ fn tables(plan: &Plan) -> TableList {
 
 fn counted(plan: &Plan, inputs: Inputs) -> Result<Vec<TableTally>, TableError> {
     let job = tally::Job { plan, tables: &tables(plan), by: &[], weights: None };
-    Ok(tally(&job, inputs, Watch::nobody())?.groups.remove(&Vec::new()).unwrap())
+    Ok(tally(&job, inputs.unmarked(true), Watch::nobody())?.groups.remove(&Vec::new()).unwrap())
 }
 
 /// What the same answers count, without any file.

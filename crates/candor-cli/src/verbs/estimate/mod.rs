@@ -10,7 +10,6 @@ use candor_analysis::table_list::TableList;
 use candor_study::counts::{CountOptions, Counts};
 use candor_study::estimate::{EstimateOptions, Estimates, estimate_asked};
 use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
-use candor_tables::input::Inputs;
 use candor_tables::output;
 use candor_tables::visible::visible;
 use clap::{Args, ValueEnum};
@@ -18,7 +17,7 @@ use clap::{Args, ValueEnum};
 pub use asked::{AskedArgs, ValuesArgs};
 
 use super::survey::{Sources, SurveyArgs, count};
-use super::{CellArgs, parse_delimiter, read_plan, tell_provenance};
+use super::{CellArgs, MarkArgs, parse_delimiter, read_plan, response_files, tell_provenance};
 use crate::failure::Failure;
 use crate::progress::{watched, working};
 use crate::show::{emit_data, json_text, remark};
@@ -76,6 +75,8 @@ pub struct EstimateArgs {
     /// The delimiter of CSV responses, if it is not found out: one character, or tab
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
+    #[command(flatten)]
+    marks: MarkArgs,
     /// The format of the tables; by the ending of the output's name if not given (.csv, .json, .parquet), else text
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<FormatArg>,
@@ -152,6 +153,7 @@ pub fn parse_confidence(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: EstimateArgs) -> Result<(), Failure> {
+    args.marks.apply();
     let format = format(&args);
     if args.covariance && format != FormatArg::Json {
         return Err(Failure::Usage("--covariance goes with --json and the unbiased method".to_owned()));
@@ -245,7 +247,7 @@ pub fn read_responses(
     delimiter: Option<u8>,
     tables: &TableList,
 ) -> Result<Counts, Failure> {
-    let inputs = Inputs::new(paths, delimiter)?;
+    let inputs = response_files(paths, delimiter)?;
     let counts = watched(|watch| Counts::read(plan, inputs, tables, CountOptions::default(), watch))?;
     tell_provenance(counts.provenance());
     Ok(counts)

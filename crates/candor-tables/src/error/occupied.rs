@@ -1,0 +1,48 @@
+//! What is at the place of an output, and others depend on.
+
+/// Why an output is not written to its place; in all cases it can be forced.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Occupied {
+    /// Responses are at the place of an output.
+    #[error(
+        "Already randomized: {}. {file} holds responses made under the plan {fingerprint}; analyze those, or choose \
+         another output for other people. `force` replaces them: safe only if nobody has seen them",
+        second_release(epsilon.as_deref())
+    )]
+    Released {
+        /// The file's name.
+        file: String,
+        /// The plan they were made under.
+        fingerprint: String,
+        /// What a second release adds; `None` if that is unbounded.
+        epsilon: Option<String>,
+    },
+    /// A file is at the place of an output.
+    #[error("{file} exists already: {what}. Choose another output, or replace the file with `force`")]
+    Exists {
+        /// The file's name.
+        file: String,
+        /// What it is, and what replacing it would mean.
+        what: String,
+    },
+    /// Another plan is at the place of a plan.
+    #[error(
+        "Different plan exists at {file}; responses made with it need it (its fingerprint is {fingerprint}). \
+         Choose another output, or replace the plan with `force` if there are no such responses"
+    )]
+    PlanInUse {
+        /// The file's name.
+        file: String,
+        /// The fingerprint of the plan that is there.
+        fingerprint: String,
+    },
+}
+
+/// What a second release of the same people's answers means.
+fn second_release(epsilon: Option<&str>) -> String {
+    match epsilon {
+        Some(epsilon) => format!("a second release adds epsilon {epsilon}"),
+        None => "a second release reveals more, without a bound".to_owned(),
+    }
+}
