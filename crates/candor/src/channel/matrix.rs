@@ -290,7 +290,7 @@ mod tests {
     fn rounding_stays_within_an_epsilon() {
         let mut exceeded = 0;
         for size in 3..9 {
-            for epsilon in [0.1, 0.3, 0.7, 1.0, 1.1, 2.3] {
+            for epsilon in [0.1f64, 0.3, 0.7, 1.0, 1.1, 2.3] {
                 let hit = epsilon.exp() / (epsilon.exp() + size as f64 - 1.0);
                 let entry = |z, x| if z == x { hit } else { (1.0 - hit) / (size as f64 - 1.0) };
                 let columns: Vec<Vec<f64>> = (0..size).map(|x| (0..size).map(|z| entry(z, x)).collect()).collect();
