@@ -270,6 +270,7 @@ mod tests {
         let refused = publish(new(), &place, Some(&sidecar(NEW)), Existing::Replace);
         assert!(matches!(refused, Err(TableError::Sidecar { .. })));
         assert_eq!(state(&place), (None, Some("a plan".to_owned())));
+        publish(new(), &place, None, Existing::Keep).unwrap();
         let kept = publish(new(), &place, None, Existing::Keep);
         assert!(matches!(kept, Err(TableError::Write { .. })), "{kept:?}");
         publish(new(), &place, None, Existing::Replace).unwrap();
