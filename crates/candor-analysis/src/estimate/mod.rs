@@ -168,7 +168,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, with
-    /// confidence `1 - alpha` as the errata say), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
+    /// confidence `1 - alpha`, docs/errata.md), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
     /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
     ///
     /// They are about the answers, before the randomization is taken out; standard errors of the

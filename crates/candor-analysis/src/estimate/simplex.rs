@@ -21,7 +21,8 @@ pub fn project(shares: &[f64]) -> Vec<f64> {
 }
 
 /// Cut off below zero and divide by what remains: common in the literature, and not the closest
-/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; errata). All zero if nothing is positive.
+/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; docs/errata.md). All zero if nothing is
+/// positive.
 pub fn clip(shares: &[f64]) -> Vec<f64> {
     let sum: f64 = shares.iter().map(|share| share.max(0.0)).sum();
     let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };

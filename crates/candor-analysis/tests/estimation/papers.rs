@@ -71,8 +71,9 @@ fn iterations_of_paper_001() {
     close(&outside.shares, &[1.0, 0.0, 0.0], 1e-6);
 }
 
-/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the errata's `1/n`, by enumeration of all sets: the covariance is that
-/// of one answer's contribution, for any truth; and its trace is the added variance and the sampling variance.
+/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/errata.md, by enumeration of all
+/// sets: the covariance is that of one answer's contribution, for any truth; and its trace is the added variance and the
+/// sampling variance.
 #[test]
 fn covariance_of_paper_002_by_enumeration() {
     let diverse = |k: usize, l: usize| pattern(&[Axis::set(k, l)], &[(PatternSet::no_miss(), 1)]);
