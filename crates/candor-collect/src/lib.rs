@@ -10,6 +10,7 @@
 pub mod random;
 pub mod day;
 pub mod log;
+pub mod words;
 pub mod survey;
 pub mod simulate;
 pub mod tokens;
@@ -17,6 +18,7 @@ pub mod admission;
 pub mod tallies;
 pub mod batches;
 pub mod waiting;
+pub mod tables;
 pub mod store;
 pub mod writer;
 pub mod pages;
