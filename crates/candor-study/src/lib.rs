@@ -69,6 +69,7 @@ pub mod test;
 
 pub mod differences;
 
+mod regress_notes;
 pub mod regress;
 
 pub mod adjust;

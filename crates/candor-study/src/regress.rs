@@ -6,8 +6,8 @@ use candor::plan::Plan;
 use candor::schema::Schema;
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
-    self, Average, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model,
-    ModelOptions, ModelRows, regress_replicated_with, regress_with,
+    self, Average, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions, ModelRows,
+    regress_replicated_with, regress_with,
 };
 use candor_analysis::watch::Watch;
 use candor_tables::TableError;
@@ -18,6 +18,7 @@ use serde::Serialize;
 use crate::choice::Choice;
 use crate::counts::Provenance;
 use crate::error::{StudyError, check_confidence};
+use crate::regress_notes::notes;
 use crate::survey::Survey;
 
 /// How a model is fitted.
@@ -355,7 +356,7 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         None => regress_with(model, &weighed, &fitting)?,
     };
     let reach = Interval::Wald.reach(options.confidence, 1);
-    let notes = notes(&found, options);
+    let notes = notes(&found, options.confidence, options.show_naive);
     let odds = asked.model.family() != Family::Linear;
     let (respondents, coefficients) = (found.responses, coefficients(&found, odds));
     let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
@@ -442,62 +443,4 @@ fn share(Average { category, estimate, standard_error, .. }: Average, reach: f64
 fn effect(Average { term, category, estimate, standard_error }: Average, reach: f64) -> Effect {
     let by = reach * standard_error;
     Effect { term, category, estimate, standard_error, low: estimate - by, high: estimate + by }
-}
-
-/// A p-value below this is a finding.
-pub(crate) const FINDING: f64 = 0.05;
-
-/// What a missing limit means, and what stands in for the estimate.
-fn open_sides(found: &regress::Regression) -> Option<String> {
-    let open = |one: &&regress::Coefficient| one.p_value.is_some() && (one.low.is_none() || one.high.is_none());
-    let all: Vec<&regress::Coefficient> = found.coefficients.iter().filter(open).collect();
-    let both = all.iter().all(|one| one.low.is_none() && one.high.is_none());
-    if all.is_empty() {
-        return None;
-    }
-    let limits = if both { "no limits" } else { "no limit on one side" };
-    let drawn = match found.method {
-        Method::Jeffreys => "",
-        _ if all.iter().any(|one| one.kind == EstimateKind::Penalised) => {
-            "; estimates marked with * are drawn towards no effect (log-F penalty) and have no standard error"
-        }
-        _ => "",
-    };
-    Some(format!(
-        "note: the answers set {limits} for {} of {} coefficients: they are compatible with a share of 0% or 100% somewhere{drawn}",
-        all.len(),
-        found.coefficients.iter().filter(|one| one.p_value.is_some()).count()
-    ))
-}
-
-fn notes(found: &regress::Regression, options: &RegressOptions) -> Vec<String> {
-    let mut notes = Vec::new();
-    notes.extend(open_sides(found));
-    if found.coefficients.iter().any(|one| one.gap && one.p_value.is_some_and(|p| p < 1.0 - options.confidence)) {
-        let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its sign can be told";
-        notes.push(note.to_owned());
-    }
-    if let Some(assumption) = found.assumption {
-        notes.push(format!("note: maximum likelihood assumes that {}", assumption.words()));
-    }
-    if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
-        notes.push(format!(
-            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is assumed of the \
-             randomized predictors, or of the response, does not hold; the corrected score needs less",
-            crate::words::p_is(p)
-        ));
-    }
-    if options.show_naive {
-        let note = match (&found.naive, found.named) {
-            (Some(_), _) => "the naive column takes the answers for the truth, which is wrong; it shows by how much",
-            (None, true) => {
-                "there is no naive fit: taken for the truth, these answers have no finite solution (a share of 0 or 1 somewhere)"
-            }
-            (None, false) => {
-                "there is no naive fit: some answers name no single category of each attribute, so that they cannot be taken for the truth"
-            }
-        };
-        notes.push(format!("note: {note}"));
-    }
-    notes
 }

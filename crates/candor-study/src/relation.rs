@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::marked::isolated;
 use crate::page::{EstimateRow, EstimateTable, MatrixTable, Part};
-use crate::regress::{Coefficient, FINDING, Regression};
+use crate::regress::{Coefficient, Regression};
+use crate::regress_notes::FINDING;
 use crate::texts::Language;
 use crate::words::{p_is, p_value};
 

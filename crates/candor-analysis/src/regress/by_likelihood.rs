@@ -58,9 +58,10 @@ pub(super) fn likelihood(
     if data.ignoring && !top.finite {
         return Err(RegressError::Boundary);
     }
+    let everything = everything.filter(|_| kernel != Kernel::Normal && !data.ignoring);
     let information = match (possible, everything) {
         (Some(possible), _) => Information::Response(possible),
-        (_, Some(everything)) if kernel != Kernel::Normal && !data.ignoring => Information::Everything(everything),
+        (_, Some(everything)) => Information::Everything(everything),
         _ => Information::Observed,
     };
     let tested = if asked.limits { walks(&problem, &top, information, &ridge, asked)? } else { Vec::new() };
@@ -85,21 +86,26 @@ pub(super) fn likelihood(
         exact_errors(&problem, &top.fit, &mut fitted)?;
     }
     fitted.method = if by_jeffreys { Method::Jeffreys } else { Method::MaximumLikelihood };
-    fitted.boundary = !top.finite;
     let shown = penalised.as_ref().unwrap_or(&top.fit);
-    let at = if by_jeffreys { shown } else { &top.fit };
-    fitted.log_likelihood = Some(problem.likelihood(&at.theta, Want::Value).value);
-    fitted.assumption = problem.predictors.as_ref().map(|law| law.assumption());
+    describe(&problem, &top, shown, by_jeffreys, &mut fitted);
     fitted.null_log_likelihood = null(&problem, &top.fit, &first, &ridge);
-    if kernel == Kernel::Normal {
-        fitted.residual_deviation = Some(shown.theta[problem.starts[1]].exp());
-    }
     if data.ignoring {
         fitted.ignoring = Some(ignoring(&problem, &top.fit)?);
     } else if let Some(score) = score.filter(|_| problem.predictors.is_some() && top.finite && !open) {
         fitted.hausman = compare(data, model, &fitted, &score)?;
     }
     Ok(fitted)
+}
+
+/// The likelihood, and what it assumes.
+fn describe(problem: &Problem<'_>, top: &Top, shown: &Fit, by_jeffreys: bool, fitted: &mut Regression) {
+    fitted.boundary = !top.finite;
+    let at = if by_jeffreys { shown } else { &top.fit };
+    fitted.log_likelihood = Some(problem.likelihood(&at.theta, Want::Value).value);
+    fitted.assumption = problem.predictors.as_ref().map(|law| law.assumption());
+    if problem.kernel == Kernel::Normal {
+        fitted.residual_deviation = Some(shown.theta[problem.starts[1]].exp());
+    }
 }
 
 /// The share of people who ignore the device.

@@ -62,18 +62,7 @@ pub(super) fn corrected(
             shown.told(model, &tables)
         }
         (_, Some(other)) => {
-            let covariance = penalised_covariance(&law, other)?;
-            let shown = Shown {
-                problem: &law,
-                fit: other,
-                covariance,
-                kind: EstimateKind::Penalised,
-                inner: asked.limits.then_some(EstimateKind::Corrected),
-                tested: &tested,
-                critical: asked.critical,
-            };
-            let mut fitted = shown.told(model, &tables);
-            fitted.assumption = law.predictors.as_ref().map(|law| law.assumption());
+            let mut fitted = by_stand_in(&law, model, &tables, other, &tested, asked)?;
             if let Some(root) = &root {
                 exact_errors(&problem, root, &mut fitted)?;
             }
@@ -84,6 +73,29 @@ pub(super) fn corrected(
     fitted.boundary = root.is_none();
     fitted.method = Method::CorrectedScore;
     fitted.log_likelihood = None;
+    Ok(fitted)
+}
+
+/// What is shown where a limit is missing.
+fn by_stand_in(
+    law: &Problem<'_>,
+    model: &Model,
+    tables: &[f64],
+    fit: &Fit,
+    tested: &[Option<Tested>],
+    asked: Asked,
+) -> Result<Regression, RegressError> {
+    let shown = Shown {
+        problem: law,
+        fit,
+        covariance: penalised_covariance(law, fit)?,
+        kind: EstimateKind::Penalised,
+        inner: asked.limits.then_some(EstimateKind::Corrected),
+        tested,
+        critical: asked.critical,
+    };
+    let mut fitted = shown.told(model, tables);
+    fitted.assumption = law.predictors.as_ref().map(|law| law.assumption());
     Ok(fitted)
 }
 

@@ -83,6 +83,12 @@ pub(super) struct Ignoring {
     pub(super) only: Option<usize>,
 }
 
+/// All other codes.
+fn with_answer(attribute: &Attribute, missing: Missing) -> Vec<usize> {
+    let left_out = without_answer(attribute, missing);
+    (0..attribute.categories().len()).filter(|&code| !left_out.contains(&(code as u16))).collect()
+}
+
 /// A model of a plan's responses.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -123,9 +129,7 @@ impl Model {
         let attribute = response.map(|at| &schema.attributes()[at]);
         let missing = if options.ignoring.is_some() { Missing::Category } else { options.missing };
         let left_out = |at: usize| without_answer(&schema.attributes()[at], missing);
-        let kept: Vec<usize> = attribute.zip(response).map_or(Vec::new(), |(attribute, at)| {
-            (0..attribute.categories().len()).filter(|&code| !left_out(at).contains(&(code as u16))).collect()
-        });
+        let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;
         let mut hidden: Vec<usize> = response.into_iter().collect();
         let (mut public, mut numbers) = (Vec::new(), Vec::new());
@@ -162,21 +166,14 @@ impl Model {
         if response.is_none() {
             numbers.push(formula.response().to_owned());
         }
-        let ignoring = options.ignoring.as_ref().map(|asked| {
-            let alone = hidden.len() == 1 && response.is_some() && !known_response;
-            ignoring(plan, hidden[0], asked, alone)
-        });
+        let alone = hidden.len() == 1 && response.is_some() && !known_response;
+        let ignoring = options.ignoring.as_ref().map(|asked| ignoring(plan, hidden[0], asked, alone));
         Ok(Model {
             ignoring: ignoring.transpose()?,
             family,
             response: formula.response().to_owned(),
-            categories: attribute.map_or(Vec::new(), |attribute| {
-                kept.iter().map(|&code| attribute.categories()[code].clone()).collect()
-            }),
-            reference: response
-                .and_then(|at| references.of(at))
-                .and_then(|code| kept.iter().position(|&own| own == code))
-                .unwrap_or(0),
+            categories: kept.iter().filter_map(|&code| attribute?.categories().get(code).cloned()).collect(),
+            reference: references.among(response, &kept),
             hidden_left_out: hidden.iter().map(|&at| left_out(at)).collect(),
             public_left_out: public.iter().map(|&at| left_out(at)).collect(),
             hidden,
@@ -364,6 +361,12 @@ impl References {
             Ok((at, code))
         };
         options.references.iter().map(one).collect::<Result<_, _>>().map(References)
+    }
+
+    /// The place of the category that was asked for of an attribute among some codes; the first of them if none was.
+    fn among(&self, attribute: Option<usize>, codes: &[usize]) -> usize {
+        let asked = attribute.and_then(|at| self.of(at));
+        asked.and_then(|code| codes.iter().position(|&own| own == code)).unwrap_or(0)
     }
 
     /// The category that was asked for.

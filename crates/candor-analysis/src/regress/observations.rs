@@ -201,16 +201,7 @@ impl Observations {
             calibration: rows.calibration().cloned(),
             standardized: Vec::new(),
         };
-        for (codes, own) in &known {
-            let (public, mut numbers) = rows.known(codes);
-            let y = if responses == 0 { numbers.pop().unwrap_or(0.0) } else { 0.0 };
-            let start = data.cases.len();
-            data.log_scale += own.iter().map(|case| case.weight * logs[case.answer]).sum::<f64>();
-            data.cases.extend(own);
-            let weight = own.iter().map(|case| case.weight).sum();
-            let cases = start..data.cases.len();
-            data.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
-        }
+        data.add_groups(rows, &known, responses, &logs);
         if model.hidden_left_out.iter().any(|codes| !codes.is_empty()) {
             data.leave_out(&answers.shape, &model.hidden_left_out, responses, &logs);
         }
@@ -223,6 +214,20 @@ impl Observations {
         data.hold_rows();
         data.check_columns()?;
         Ok(data)
+    }
+
+    /// Adds the cases of all groups.
+    fn add_groups(&mut self, rows: &ModelRows, known: &[(&[u16], Vec<Case>)], responses: usize, logs: &[f64]) {
+        for (codes, own) in known {
+            let (public, mut numbers) = rows.known(codes);
+            let y = if responses == 0 { numbers.pop().unwrap_or(0.0) } else { 0.0 };
+            let start = self.cases.len();
+            self.log_scale += own.iter().map(|case| case.weight * logs[case.answer]).sum::<f64>();
+            self.cases.extend(own);
+            let weight = own.iter().map(|case| case.weight).sum();
+            let cases = start..self.cases.len();
+            self.groups.push(Group { public, numbers, y, cases, weight, x: Vec::new() });
+        }
     }
 
     /// Fills the rows of the design, which every sum needs again.

@@ -141,6 +141,16 @@ impl Way<'_> {
     }
 }
 
+/// The first step: part of a standard error, and not more than a quarter of the unit.
+fn first_step(start: &Point, range: Range) -> f64 {
+    let quarter = 0.25 * range.unit;
+    let step = match range.much {
+        true => FIRST_OF_MUCH * start.error,
+        false => (FIRST * start.error).min(quarter),
+    };
+    if step.is_finite() && step > 0.0 { step } else { quarter }
+}
+
 fn side(
     profile: &dyn Profile,
     start: &Point,
@@ -152,14 +162,7 @@ fn side(
     let mut way = Way { start, most: 0.0 };
     let (mut last, mut limit) = (start.clone(), None);
     let mut at_zero = (start.at == 0.0).then_some(0.0);
-    let quarter = 0.25 * range.unit;
-    let mut step = match range.much {
-        true => FIRST_OF_MUCH * start.error,
-        false => (FIRST * start.error).min(quarter),
-    };
-    if !step.is_finite() || step <= 0.0 {
-        step = quarter;
-    }
+    let mut step = first_step(start, range);
     for _ in 0..STEPS {
         let ahead = |value: f64| direction * (value - last.at) > 0.0;
         if !ahead(end) || (limit.is_some() && !ahead(0.0)) {

@@ -1,0 +1,62 @@
+//! What should be known before believing a regression, in words.
+
+use candor_analysis::regress::{self, EstimateKind, Method};
+
+/// A p-value below this is a finding.
+pub(crate) const FINDING: f64 = 0.05;
+
+/// What a missing limit means, and what stands in for the estimate.
+fn open_sides(found: &regress::Regression) -> Option<String> {
+    let open = |one: &&regress::Coefficient| one.p_value.is_some() && (one.low.is_none() || one.high.is_none());
+    let all: Vec<&regress::Coefficient> = found.coefficients.iter().filter(open).collect();
+    let both = all.iter().all(|one| one.low.is_none() && one.high.is_none());
+    if all.is_empty() {
+        return None;
+    }
+    let limits = if both { "no limits" } else { "no limit on one side" };
+    let drawn = match found.method {
+        Method::Jeffreys => "",
+        _ if all.iter().any(|one| one.kind == EstimateKind::Penalised) => {
+            "; estimates marked with * are drawn towards no effect (log-F penalty) and have no standard error"
+        }
+        _ => "",
+    };
+    Some(format!(
+        "note: the answers set {limits} for {} of {} coefficients: they are compatible with a share of 0% or 100% somewhere{drawn}",
+        all.len(),
+        found.coefficients.iter().filter(|one| one.p_value.is_some()).count()
+    ))
+}
+
+/// What should be known before believing a regression.
+pub(crate) fn notes(found: &regress::Regression, confidence: f64, show_naive: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(open_sides(found));
+    if found.coefficients.iter().any(|one| one.gap && one.p_value.is_some_and(|p| p < 1.0 - confidence)) {
+        let note = "note: a coefficient without limits but with a small p-value is not 0, but neither its size nor its sign can be told";
+        notes.push(note.to_owned());
+    }
+    if let Some(assumption) = found.assumption {
+        notes.push(format!("note: maximum likelihood assumes that {}", assumption.words()));
+    }
+    if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
+        notes.push(format!(
+            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is assumed of the \
+             randomized predictors, or of the response, does not hold; the corrected score needs less",
+            crate::words::p_is(p)
+        ));
+    }
+    if show_naive {
+        let note = match (&found.naive, found.named) {
+            (Some(_), _) => "the naive column takes the answers for the truth, which is wrong; it shows by how much",
+            (None, true) => {
+                "there is no naive fit: taken for the truth, these answers have no finite solution (a share of 0 or 1 somewhere)"
+            }
+            (None, false) => {
+                "there is no naive fit: some answers name no single category of each attribute, so that they cannot be taken for the truth"
+            }
+        };
+        notes.push(format!("note: {note}"));
+    }
+    notes
+}
