@@ -131,15 +131,7 @@ impl Model {
         let left_out = |at: usize| without_answer(&schema.attributes()[at], missing);
         let kept = attribute.map_or(Vec::new(), |attribute| with_answer(attribute, missing));
         let family = family(attribute, &kept, formula.response(), options)?;
-        let mut hidden: Vec<usize> = response.into_iter().collect();
-        let (mut public, mut numbers) = (Vec::new(), Vec::new());
-        for name in formula.terms().iter().flatten() {
-            match found(name) {
-                Some(at) if schema.attributes()[at].is_public() => put(&mut public, at),
-                Some(at) => put(&mut hidden, at),
-                None => put(&mut numbers, name.clone()),
-            }
-        }
+        let (hidden, public, mut numbers) = variables(plan, formula, response);
         let known_response = attribute.is_some_and(Attribute::is_public);
         if hidden.iter().all(|&at| schema.attributes()[at].is_public()) {
             return Err(RegressError::NothingRandomized);
@@ -259,6 +251,21 @@ fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) 
         None => Err(RegressError::Ignoring(format!("\"{label}\" is no category of \"{name}\""))),
     };
     Ok(Ignoring { says: code(&asked.says)?, only: asked.only.as_ref().map(code).transpose()? })
+}
+
+/// Hidden attributes, the response first, public ones, and numeric columns.
+fn variables(plan: &Plan, formula: &Formula, response: Option<usize>) -> (Vec<usize>, Vec<usize>, Vec<String>) {
+    let attributes = plan.schema().attributes();
+    let mut hidden: Vec<usize> = response.into_iter().collect();
+    let (mut public, mut numbers) = (Vec::new(), Vec::new());
+    for name in formula.terms().iter().flatten() {
+        match attributes.iter().position(|attribute| attribute.name() == name) {
+            Some(at) if attributes[at].is_public() => put(&mut public, at),
+            Some(at) => put(&mut hidden, at),
+            None => put(&mut numbers, name.clone()),
+        }
+    }
+    (hidden, public, numbers)
 }
 
 fn put<T: PartialEq>(list: &mut Vec<T>, item: T) {
