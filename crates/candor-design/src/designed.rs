@@ -2,7 +2,7 @@
 
 use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
-use candor_analysis::watch::{Clock, Stopped};
+use candor_analysis::watch::{Clock, Stopped, Watch};
 use serde::Serialize;
 
 use crate::bound::Standing;
@@ -104,10 +104,13 @@ pub struct Judgement {
 }
 
 impl Designed {
-    /// Finds out how the plan stands to the least possible error of these tables.
-    ///
-    /// The clock ends the search for a bound with the best found until then.
-    pub fn judge(&mut self, tables: &TableList, weights: &[f64], clock: &Clock<'_>) {
+    /// Finds out how the plan stands to the lower bound on the error of these tables.
+    pub fn judge(&mut self, tables: &TableList, weights: &[f64]) {
+        self.judge_within(tables, weights, &Clock::starts(None, Watch::nobody()));
+    }
+
+    /// The same with a clock, which ends the search for a bound with the best found until then.
+    pub fn judge_within(&mut self, tables: &TableList, weights: &[f64], clock: &Clock<'_>) {
         self.standing = Standing::within(&self.plan, tables, weights, clock);
     }
 

@@ -138,7 +138,7 @@ pub fn design_while(
     let (tables, weights) = told_tables(designed.plan.schema(), request, options)?;
     if options.tables.is_some() || is_for_tables(request) {
         let limit = if let Request::Workload(request) = request { request.time_limit } else { None };
-        designed.judge(&tables, &weights, &Clock::starts(limit, watch));
+        designed.judge_within(&tables, &weights, &Clock::starts(limit, watch));
     }
     if options.shares.is_some() && designed.plan.schema() != schema {
         return Err(StudyError::Needs("`shares` are of attributes as the schema has them; leave `cross` out"));

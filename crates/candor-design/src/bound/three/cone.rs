@@ -187,7 +187,7 @@ impl<'a> State<'a> {
     fn new(program: &'a Program, unknowns: Vec<f64>) -> Option<State<'a>> {
         let blocks: Vec<DMatrix<f64>> = program.blocks.iter().map(|block| block.at(&unknowns)).collect();
         let slacks: Vec<f64> = program.rows.iter().map(|(constant, row)| constant + along(row, &unknowns)).collect();
-        if slacks.iter().any(|slack| !(*slack > 0.0)) {
+        if slacks.iter().any(|slack| slack.is_nan() || *slack <= 0.0) {
             return None;
         }
         let scale = dot(&program.objective, &unknowns).abs().max(program.scale);

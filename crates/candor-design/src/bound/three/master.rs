@@ -45,7 +45,8 @@ pub fn mixture(costs: &[f64], columns: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
             let mut length = if largest > 0.0 { (0.95 / largest).min(1.0) } else { 1.0 };
             let before = merit(&weights, barrier);
             let moved = |length: f64| weights.component_mul(&relative.map(|by| 1.0 + length * by));
-            while length > 1e-8 && !(merit(&moved(length), barrier) <= before - 1e-4 * length * promise) {
+            let gains = |length: f64| merit(&moved(length), barrier) <= before - 1e-4 * length * promise;
+            while length > 1e-8 && !gains(length) {
                 length *= 0.5;
             }
             if length <= 1e-8 {

@@ -27,14 +27,15 @@ const MAX_MOMENTS: f64 = 1500.0;
 /// Most sets of records: sizes are exact in floats.
 const MAX_RECORDS: f64 = 1e15;
 
-/// How many operations all steps of a search take at most, in about: ten seconds or less.
-const WORK: f64 = 2e10;
+/// About how many operations a search takes at most for each second of its time limit. It is so few that the count ends a search,
+/// not the clock, also on a busy machine: the same bound on every run.
+const WORK: f64 = 1.7e8;
 
 /// Steps of one solution, about.
 const STEPS: f64 = 15.0;
 
 /// How many programs are solved at least, if there is time, and at most.
-const SOLVES: (f64, f64) = (150.0, 800.0);
+const SOLVES: (f64, f64) = (60.0, 800.0);
 
 /// Operations in a second, about: a search that would not end in time is not begun.
 const SPEED: f64 = 1e9;
@@ -50,7 +51,7 @@ pub fn find(kinds: &[Kind], costs: &[f64], excess: f64, clock: &Clock<'_>) -> Op
     if SOLVES.0 * work / SPEED > clock.seconds() {
         return None;
     }
-    let solves = (WORK / work).clamp(SOLVES.0, SOLVES.1) as usize;
+    let solves = (WORK * clock.seconds() / work).clamp(SOLVES.0, SOLVES.1) as usize;
     let limit = Limit { solves, stop: &|| clock.stops(None).is_some() };
     let found = search::search(&moments, costs, excess, limit)?;
     let mut proofs: Vec<Proof> = found.pieces.iter().map(rounded).collect();

@@ -89,7 +89,7 @@ impl Certificate {
         }
         let mut sums = vec![zero(); digits.len()];
         for (u, price) in digits.iter().zip(&self.prices).skip(1) {
-            if !(*price >= 0.0) {
+            if price.is_nan() || *price < 0.0 {
                 return None;
             }
             let price = BigRational::from_float(*price)?;
