@@ -14,7 +14,6 @@ use candor::schema::Schema;
 use candor_analysis::crew::{cores, share};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::tally::{CountLayout, Rows, answer_codes, count_tables};
-use candor_analysis::watch::{Clock, Watch};
 use candor_design::joint::workload::asked_tables;
 use candor_design::{Designed, Request, design};
 use serde_json::json;
@@ -197,7 +196,7 @@ fn judged(schema: &Schema, request: &Request) -> Result<Designed, Box<dyn std::e
     let mut designed = design(schema, request)?;
     if let Request::Workload(asked) = request {
         let (tables, weights) = asked_tables(schema, asked.tables.as_deref())?;
-        designed.judge(&tables, &weights, &Clock::starts(None, Watch::default()));
+        designed.judge(&tables, &weights);
     }
     Ok(designed)
 }

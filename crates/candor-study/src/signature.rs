@@ -73,9 +73,9 @@ pub enum SignatureError {
     #[error("wrong key: the signature was made with {found}, expected {expected}")]
     OtherKey {
         /// The public key in the signature.
-        found: PublicKey,
+        found: Box<PublicKey>,
         /// The public key to check against.
-        expected: PublicKey,
+        expected: Box<PublicKey>,
     },
     /// The signature is of another plan.
     #[error("wrong plan: the signature is of the plan {signed}, but this plan is {found}")]
@@ -254,7 +254,8 @@ impl Signature {
     /// Returns [`SignatureError::OtherKey`], [`SignatureError::OtherPlan`] or [`SignatureError::Invalid`].
     pub fn verify(&self, plan: &Plan, key: &PublicKey) -> Result<(), SignatureError> {
         if self.public_key != *key {
-            return Err(SignatureError::OtherKey { found: self.public_key.clone(), expected: key.clone() });
+            let (found, expected) = (Box::new(self.public_key.clone()), Box::new(key.clone()));
+            return Err(SignatureError::OtherKey { found, expected });
         }
         let found = plan.fingerprint().as_str();
         if self.fingerprint != found {

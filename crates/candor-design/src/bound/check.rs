@@ -51,7 +51,8 @@ pub fn checked(costs: &Costs, prices: Option<&Prices>, epsilon: f64) -> Option<f
 /// The bound that a checked certificate of theorem 4 gives with its prices `h_U`, by type: `( sum of sqrt(C_U h_U) )^2` over the largest
 /// `sum of h_U I_U(A)` of any set. `None` if the kinds are not those of the attributes.
 pub fn by_moments(costs: &Costs, kinds: &[Kind], prices: &[f64], proven: &Checked, epsilon: f64) -> Option<f64> {
-    if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) || !covers(costs, kinds) {
+    let in_range = epsilon > 0.0 && epsilon <= MAX_EPSILON;
+    if !in_range || !covers(costs, kinds) {
         return None;
     }
     let one = BigInt::from(1) << FRACTION;

@@ -2,6 +2,8 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
+use super::moments::Entry;
+
 /// Maximize `objective w` such that every `constant + sum of w_i A_i` is positive semidefinite, every `constant + row w` is not
 /// negative, and the equations hold.
 pub struct Program {
@@ -23,7 +25,7 @@ pub type Equation = (Vec<(usize, f64)>, f64);
 pub struct Matrix {
     pub constant: DMatrix<f64>,
     /// For each unknown that appears its entries, both halves.
-    pub terms: Vec<(usize, Vec<(usize, usize, f64)>)>,
+    pub terms: Vec<(usize, Vec<Entry>)>,
 }
 
 /// Multipliers that prove how large the objective can be, and the best unknowns found.
@@ -179,7 +181,7 @@ impl Program {
         let equations = elimination.multipliers(self, &state.residual())?;
         let State { unknowns, matrices, rows, .. } = state;
         let finite = unknowns.iter().chain(&rows).chain(equations.iter()).all(|value| value.is_finite());
-        finite.then(|| Solution { unknowns, matrices, rows, equations })
+        finite.then_some(Solution { unknowns, matrices, rows, equations })
     }
 }
 

@@ -40,10 +40,10 @@ impl Objective<'_> {
         let types = moments.pairs.len();
         let mut weights = vec![0.0; types];
         let scale = (1..types).map(|u| prices[u] / moments.sets[u].1).fold(1e-300, f64::max);
-        for u in 1..types {
+        for (u, price) in prices.iter().enumerate().take(types).skip(1) {
             let (count, dimension) = moments.sets[u];
             for (s, weight) in weights.iter_mut().enumerate() {
-                *weight += count * prices[u] / dimension * moments.spectrum[u][s];
+                *weight += count * price / dimension * moments.spectrum[u][s];
             }
         }
         Objective { moments, weights, excess, gap, scale }

@@ -17,12 +17,15 @@ type Polynomial = BTreeMap<Counts, f64>;
 const ORDERS: [[usize; 5]; 6] =
     [[0, 1, 2, 3, 4], [0, 1, 3, 2, 4], [0, 2, 1, 3, 4], [0, 2, 3, 1, 4], [0, 3, 1, 2, 4], [0, 3, 2, 1, 4]];
 
+/// Row, column and coefficient.
+pub type Entry = (usize, usize, f64);
+
 /// One symmetric matrix of moments: for each moment the entries where it appears, with coefficients.
 pub struct Block {
     /// The number of rows.
     pub size: usize,
     /// Row, column and coefficient, for each moment that appears.
-    pub entries: Vec<(usize, Vec<(usize, usize, f64)>)>,
+    pub entries: Vec<(usize, Vec<Entry>)>,
 }
 
 /// The moments of attributes of some kinds. Moment 0 is that of three equal records, which is 1.
@@ -210,7 +213,7 @@ fn krawtchouk(size: usize, n: usize) -> Vec<Vec<f64>> {
         (size as f64, |n: usize, k: usize| (1..=k).map(|i| (n - k + i) as f64 / i as f64).product::<f64>());
     let entry = |u: usize, s: usize| {
         let both = |h: usize| {
-            let sign = if h % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if h.is_multiple_of(2) { 1.0 } else { -1.0 };
             sign * choose(u, h) * choose(n - u, s - h) * (a - 1.0).powi((u - h + s) as i32)
         };
         ((u + s).saturating_sub(n)..=u.min(s)).map(both).sum::<f64>() / a.powi(n as i32)

@@ -40,6 +40,9 @@ type Key = Vec<[u8; 5]>;
 /// A polynomial in the moments of single attributes, for each kind.
 type Terms = BTreeMap<Key, BigInt>;
 
+/// Row, column and terms of an entry.
+type TermsAt = (usize, usize, Terms);
+
 /// What the moments of every set satisfy, in integers.
 struct Conditions {
     records: BigInt,
@@ -50,7 +53,7 @@ struct Conditions {
     /// By type, `records` times the mean over the third record.
     means: Vec<Terms>,
     /// The matrices, times `others`: row, column, terms.
-    blocks: Vec<(usize, Vec<(usize, usize, Terms)>)>,
+    blocks: Vec<(usize, Vec<TermsAt>)>,
 }
 
 /// What a certificate was found to prove, for any epsilon.
@@ -257,7 +260,7 @@ fn pair_weight(kind: &Kind, u: usize, s: usize) -> BigInt {
     let n = kind.members.len();
     let both = |h: usize| {
         let ways = choose(u, h) * choose(n - u, s - h) * power(kind.size - 1, u - h + s);
-        if h % 2 == 0 { ways } else { -ways }
+        if h.is_multiple_of(2) { ways } else { -ways }
     };
     ((u + s).saturating_sub(n)..=u.min(s)).map(both).sum()
 }
