@@ -203,7 +203,11 @@ fn side(
         step *= if limit.is_some() { 2.0 } else { GROWTH };
     }
     if at_zero.is_none() && direction * last.at < 0.0 {
-        way.pass(&profile.at(0.0, &last)?);
+        let zero = profile.at(0.0, &last)?;
+        if limit.is_none() && way.most.max(way.statistic(&zero)) > range.critical {
+            limit = Some(crossing(profile, &way, &last, &zero, range)?);
+        }
+        way.pass(&zero);
         at_zero = Some(way.most);
     }
     Ok(Side::Done { limit, at_zero })
