@@ -151,6 +151,13 @@ fn first_step(start: &Point, range: Range) -> f64 {
     if step.is_finite() && step > 0.0 { step } else { quarter }
 }
 
+/// Where a step leads: not beyond 0, which is always a point of the walk, nor beyond the end.
+fn goal(from: f64, step: f64, end: f64, direction: f64) -> f64 {
+    let goal = from + direction * step;
+    let goal = if direction * from < 0.0 && direction * goal >= 0.0 { 0.0 } else { goal };
+    if direction * (goal - end) > 0.0 { end } else { goal }
+}
+
 fn side(
     profile: &dyn Profile,
     start: &Point,
@@ -168,13 +175,7 @@ fn side(
         if !ahead(end) || (limit.is_some() && !ahead(0.0)) {
             break;
         }
-        let mut goal = last.at + direction * step;
-        if ahead(0.0) && direction * goal >= 0.0 {
-            goal = 0.0;
-        }
-        if direction * (goal - end) > 0.0 {
-            goal = end;
-        }
+        let goal = goal(last.at, step, end, direction);
         let mut next = profile.at(goal, &last)?;
         // Beyond the limit only the value at zero counts.
         if limit.is_none() {
