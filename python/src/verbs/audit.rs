@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use candor_privacy::Requirement;
 use candor_study::audit::{self as study, AuditOptions};
 use candor_study::explain;
-use candor_privacy::Requirement;
 use candor_study::shuffled::ShuffleOptions;
 use candor_study::texts::{Language, OwnTexts};
 use pyo3::prelude::*;
