@@ -2,7 +2,7 @@
 //! `l - 1` others at random.
 //!
 //! All `l` are equally plausible to whoever reads the answer, and the others are ruled out: there is no epsilon.
-//! What is certified is `l` itself ([`candor_privacy`]).
+//! What is certified is `l` itself (crate `candor-privacy`).
 
 use candor::channel::{Axis, Part, Pattern, PatternSet};
 use candor::plan::{Block, Origin, Plan};

@@ -1,7 +1,7 @@
 //! Domingo-Ferrer and Soria-Comas 2020, "Multi-Dimensional Randomized Response", on the Adult data.
 //!
 //! A cluster spends the sum of the epsilons of its attributes. Estimates are cut off and rescaled as in section 6.4.
-//! The matrix printed in section 6.3.1 is none, so its readings stand side by side ([`matrix::Reading`]).
+//! The matrix printed in section 6.3.1 is none, so its readings stand side by side (`matrix::Reading`).
 
 mod matrix;
 mod survey;
