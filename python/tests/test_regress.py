@@ -42,7 +42,7 @@ def test_coefficients_by_name(fitted, several) -> None:
 def test_frames(several) -> None:
     frame = several.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
-    assert list(frame.columns[:4]) == ["term", "category", "estimate", "standard_error"]
+    assert list(frame.columns[:5]) == ["term", "category", "estimate", "estimate_kind", "standard_error"]
     assert len(frame) == 2 * 4 == several.to_polars().height == several.to_arrow().num_rows
     assert several.rows_ == several.to_dict()["rows"] == 2 * 5
 

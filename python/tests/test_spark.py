@@ -99,12 +99,12 @@ def test_order_partitions_and_kept_columns_stay(people, schema):
 def test_estimates_are_those_of_the_command_to_the_last_digit(lottery, written, tmp_path):
     tables = "marginals;pairs;smokes,region"
     lottery.save(tmp_path / "plan.json")
-    expected = command("estimate", str(tmp_path / "plan.json"), *files_of(written), "--tables", tables)
+    expected = command("estimate", str(tmp_path / "plan.json"), *files_of(written), "--tables", tables, "--unmarked")
     found = candor.spark.estimate(lottery, written, tables).to_dict()
     assert found == expected
     assert expected["respondents"] == PEOPLE
     assert all(table["identifiable"] for table in expected["tables"])
-    grouped = command("estimate", str(tmp_path / "plan.json"), *files_of(written), "--tables", "smokes", "--by", "region", "--confidence", "0.9")
+    grouped = command("estimate", str(tmp_path / "plan.json"), *files_of(written), "--tables", "smokes", "--by", "region", "--confidence", "0.9", "--unmarked")
     assert candor.spark.estimate(lottery, written, "smokes", by="region", confidence=0.9).to_dict() == grouped
 
 
