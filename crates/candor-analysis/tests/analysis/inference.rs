@@ -10,6 +10,7 @@ use candor_analysis::regress::{
 };
 use candor_analysis::tally::Codes;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::Value;
 
 fn file(name: &str) -> String {
@@ -325,7 +326,7 @@ fn hidden_group_that_nobody_seems_to_be_in_is_fitted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(34), ..ProptestConfig::default() })]
 
     #[test]
     fn p_values_and_intervals_agree(
