@@ -632,7 +632,7 @@ async fn a_thousand_half_open_connections_delay_nobody() {
     }
     let begun = Instant::now();
     assert_eq!(running.send(&id(0), None, &lines(1)[0]).await.0, 201);
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?} with {} connections", begun.elapsed(), idle.len());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?} with {} connections", begun.elapsed(), idle.len());
     println!("{:?} with {} half-open connections", begun.elapsed(), idle.len());
     drop(idle);
     running.stop().await;
