@@ -14,7 +14,6 @@ use super::likelihood_profile::{Drawn, add_outside, clustered, design_df};
 use super::penalty::Penalty;
 use super::problem::Problem;
 use super::projection::{Projection, Triangle, root_rows};
-use super::solve::Solver;
 use super::sums::mirror;
 use super::variance::score_covariance;
 use super::walk::{Point, Profile};
@@ -155,19 +154,7 @@ impl CorrectedProfile<'_> {
             return triangle.projection();
         }
         mirror(&mut signed, n);
-        self.by_matrix(&signed).unwrap_or_else(|| triangle.projection())
-    }
-
-    fn by_matrix(&self, matrix: &[f64]) -> Option<Projection> {
-        let n = self.problem.parameters;
-        let column: Vec<f64> = self.free.iter().map(|&i| matrix[i * n + self.tested]).collect();
-        let taken = if self.free.is_empty() { Vec::new() } else { Solver::new(matrix, n, &self.free)?.solve(&column) };
-        let inside: f64 = taken.iter().zip(&column).map(|(a, b)| a * b).sum();
-        let information = matrix[self.tested * n + self.tested] - inside;
-        let mut weights = vec![0.0; n];
-        weights[self.tested] = 1.0;
-        self.free.iter().zip(taken).for_each(|(&i, by)| weights[i] = -by);
-        (information > 0.0).then_some(Projection { weights, information })
+        Projection::of_matrix(&signed, self.tested, &self.free).unwrap_or_else(|| triangle.projection())
     }
 
     fn variance(&self, theta: &[f64], weights: &[f64]) -> Result<f64, RegressError> {

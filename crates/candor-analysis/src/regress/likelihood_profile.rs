@@ -13,7 +13,6 @@ use super::fit::{Fit, maximise_for_score, maximise_penalised};
 use super::penalty::Penalty;
 use super::problem::Problem;
 use super::projection::Projection;
-use super::solve::Solver;
 use super::variance::score_covariance;
 use super::walk::{Point, Profile};
 
@@ -130,22 +129,11 @@ impl LikelihoodProfile<'_> {
             Information::Everything(all) => projected_with_law(self.problem, all, &fit.theta, self.tested),
             Information::Observed => {
                 let matrices = [&fit.sums.observed, &fit.sums.scores, &fit.sums.complete];
-                let found = matrices.into_iter().find_map(|matrix| self.by_matrix(matrix));
+                let found =
+                    matrices.into_iter().find_map(|matrix| Projection::of_matrix(matrix, self.tested, &self.free));
                 found.unwrap_or_else(|| self.alone())
             }
         }
-    }
-
-    fn by_matrix(&self, matrix: &[f64]) -> Option<Projection> {
-        let n = self.problem.parameters;
-        let column: Vec<f64> = self.free.iter().map(|&i| matrix[i * n + self.tested]).collect();
-        let taken = if self.free.is_empty() { Vec::new() } else { Solver::new(matrix, n, &self.free)?.solve(&column) };
-        let inside: f64 = taken.iter().zip(&column).map(|(a, b)| a * b).sum();
-        let information = matrix[self.tested * n + self.tested] - inside;
-        let mut weights = vec![0.0; n];
-        weights[self.tested] = 1.0;
-        self.free.iter().zip(taken).for_each(|(&i, by)| weights[i] = -by);
-        (information > 0.0).then_some(Projection { weights, information })
     }
 
     /// Without a projection.

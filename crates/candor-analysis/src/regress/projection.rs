@@ -4,6 +4,8 @@
 
 use nalgebra::DMatrix;
 
+use super::solve::Solver;
+
 /// Part of a column that the columns before it do not tell, relative to it, below which it is rounding.
 const ROUNDING: f64 = 1e-13;
 
@@ -14,6 +16,21 @@ pub(super) struct Projection {
     pub(super) weights: Vec<f64>,
     /// The information about the tested parameter that the others leave.
     pub(super) information: f64,
+}
+
+impl Projection {
+    /// Of a matrix of information about all parameters, row by row; `None` if the free ones leave none about the tested one.
+    pub(super) fn of_matrix(matrix: &[f64], tested: usize, free: &[usize]) -> Option<Projection> {
+        let n = matrix.len().isqrt();
+        let column: Vec<f64> = free.iter().map(|&i| matrix[i * n + tested]).collect();
+        let taken = if free.is_empty() { Vec::new() } else { Solver::new(matrix, n, free)?.solve(&column) };
+        let inside: f64 = taken.iter().zip(&column).map(|(a, b)| a * b).sum();
+        let information = matrix[tested * n + tested] - inside;
+        let mut weights = vec![0.0; n];
+        weights[tested] = 1.0;
+        free.iter().zip(taken).for_each(|(&i, by)| weights[i] = -by);
+        (information > 0.0).then_some(Projection { weights, information })
+    }
 }
 
 /// Rows, reduced to a triangle as they come.

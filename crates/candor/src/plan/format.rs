@@ -262,60 +262,56 @@ impl Plan {
 
 /// The plan of a file, and how it states too little, if it does for a reason that is known.
 fn read(text: &str, steps: u64) -> Result<(Plan, Option<PlanError>), PlanError> {
-    {
-        let json = |error: serde_json::Error| PlanError::Json(error.to_string());
-        let header: Header = serde_json::from_str(text).map_err(json)?;
-        if header.format.as_deref() != Some(FORMAT) {
-            return Err(PlanError::Format);
-        }
-        match header.version {
-            Some(VERSION_1..=FORMAT_VERSION) => {}
-            Some(version) => return Err(PlanError::Version(version)),
-            None => return Err(PlanError::Json("the field \"version\" is missing".to_owned())),
-        }
-        let file: PlanJson = serde_json::from_str(text).map_err(json)?;
-        let schema = Schema::from_json(file.schema)?;
-        let cost = cost(&file.blocks, &schema);
-        if cost > steps {
-            return Err(PlanError::TooCostly { cost, limit: steps });
-        }
-        let block = |(number, block): (usize, BlockJson)| block.into_block(&schema, number);
-        let blocks: Vec<Block> = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
-        check(&schema, &blocks)?;
-        let known = file.guarantee.for_prior.as_ref().map(|stated| stated.known(&schema)).transpose()?;
-        let covered = known.as_ref().filter(|_| file.version > VERSION_1);
-        let needed = version(&schema, &blocks, covered);
-        if file.version != needed {
-            return Err(PlanError::NeedlessVersion { stated: file.version, needed });
-        }
-        if file.fingerprint != fingerprint(&schema, &blocks, covered).as_str() {
-            let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
-            let actual = (cost <= CHEAP).then(|| Guarantee::of(&schema, &blocks).epsilon());
-            return Err(PlanError::Fingerprint { actual, stated });
-        }
-        let plan = Plan::new(schema, blocks)?;
-        let plan = match known {
-            Some(known) if file.version == VERSION_1 => plan.with_prior(known.attribute, known.shares)?.in_version_1(),
-            Some(known) => plan.with_prior(known.attribute, known.shares)?,
-            None => plan,
-        };
-        let states = |guarantee: &Guarantee| {
-            file.guarantee.check(&GuaranteeJson::of(&plan.schema, guarantee, plan.for_prior.as_ref()))
-        };
-        let understated = match states(&plan.guarantee) {
-            Err(PlanError::Guarantee { what, stated, actual })
-                if states(&Guarantee::of_untied(&plan.blocks)).is_ok() =>
-            {
-                Some(PlanError::Understated { what, stated, actual })
-            }
-            other => other.map(|()| None)?,
-        };
-        let mut requested = file.origin.as_ref().map_or(Vec::new(), |origin| origin.requested.clone());
-        let request = requested.pop_if(|last| last.as_ref().is_some_and(|text| text.starts_with('{'))).flatten();
-        let origin = file.origin.map(|origin| Origin {
-            method: origin.method,
-            requested: requested.into_iter().map(|text| text?.parse().ok()).collect(),
-        });
-        Ok((plan.with_origin(origin.unwrap_or_default()).with_request(request), understated))
+    let json = |error: serde_json::Error| PlanError::Json(error.to_string());
+    let header: Header = serde_json::from_str(text).map_err(json)?;
+    if header.format.as_deref() != Some(FORMAT) {
+        return Err(PlanError::Format);
     }
+    match header.version {
+        Some(VERSION_1..=FORMAT_VERSION) => {}
+        Some(version) => return Err(PlanError::Version(version)),
+        None => return Err(PlanError::Json("the field \"version\" is missing".to_owned())),
+    }
+    let file: PlanJson = serde_json::from_str(text).map_err(json)?;
+    let schema = Schema::from_json(file.schema)?;
+    let cost = cost(&file.blocks, &schema);
+    if cost > steps {
+        return Err(PlanError::TooCostly { cost, limit: steps });
+    }
+    let block = |(number, block): (usize, BlockJson)| block.into_block(&schema, number);
+    let blocks: Vec<Block> = file.blocks.into_iter().enumerate().map(block).collect::<Result<_, _>>()?;
+    check(&schema, &blocks)?;
+    let known = file.guarantee.for_prior.as_ref().map(|stated| stated.known(&schema)).transpose()?;
+    let covered = known.as_ref().filter(|_| file.version > VERSION_1);
+    let needed = version(&schema, &blocks, covered);
+    if file.version != needed {
+        return Err(PlanError::NeedlessVersion { stated: file.version, needed });
+    }
+    if file.fingerprint != fingerprint(&schema, &blocks, covered).as_str() {
+        let stated = file.guarantee.epsilon.unwrap_or_else(|| "unbounded".to_owned());
+        let actual = (cost <= CHEAP).then(|| Guarantee::of(&schema, &blocks).epsilon());
+        return Err(PlanError::Fingerprint { actual, stated });
+    }
+    let plan = Plan::new(schema, blocks)?;
+    let plan = match known {
+        Some(known) if file.version == VERSION_1 => plan.with_prior(known.attribute, known.shares)?.in_version_1(),
+        Some(known) => plan.with_prior(known.attribute, known.shares)?,
+        None => plan,
+    };
+    let states = |guarantee: &Guarantee| {
+        file.guarantee.check(&GuaranteeJson::of(&plan.schema, guarantee, plan.for_prior.as_ref()))
+    };
+    let understated = match states(&plan.guarantee) {
+        Err(PlanError::Guarantee { what, stated, actual }) if states(&Guarantee::of_untied(&plan.blocks)).is_ok() => {
+            Some(PlanError::Understated { what, stated, actual })
+        }
+        other => other.map(|()| None)?,
+    };
+    let mut requested = file.origin.as_ref().map_or(Vec::new(), |origin| origin.requested.clone());
+    let request = requested.pop_if(|last| last.as_ref().is_some_and(|text| text.starts_with('{'))).flatten();
+    let origin = file.origin.map(|origin| Origin {
+        method: origin.method,
+        requested: requested.into_iter().map(|text| text?.parse().ok()).collect(),
+    });
+    Ok((plan.with_origin(origin.unwrap_or_default()).with_request(request), understated))
 }
