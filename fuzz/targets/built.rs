@@ -1,12 +1,12 @@
 //! Small plans and tallies built from bytes: every kind of channel, lottery and count.
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::{Sets, UNANSWERED};
-use candor::schema::Schema;
 use candor_analysis::estimate::{Interval, Method, Options, Target, analyse, test_independence};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::randomize::{Sets, UNANSWERED};
+use candor_base::schema::Schema;
 
 /// Bytes as choices; zeros when there are no more.
 struct Bytes<'a>(&'a [u8]);

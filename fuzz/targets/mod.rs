@@ -8,16 +8,16 @@ mod built;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use candor::plan::{Content, Plan};
-use candor::randomize::{Client, Randomizer};
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor::schema::to_toml;
 use candor_analysis::condition::Condition;
 use candor_analysis::exclusion::{Exclusion, exclusion};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::{Client, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_privacy::{Question, Requirement, audit};
-use candor_study::schema::to_toml;
 use candor_tables::counts::tally_counts;
 use candor_tables::infer::{Bins, Wishes, infer};
 use candor_tables::input::{Input, Inputs, Location, cells};
@@ -87,9 +87,9 @@ fn answer(plan: &Plan) {
 
 /// The plans that responses are read under: lotteries, a matrix of two attributes, a public attribute.
 const ANSWERED: [&str; 3] = [
-    include_str!("../../crates/candor/tests/plans/good/lotteries.json"),
-    include_str!("../../crates/candor/tests/plans/good/crossed-matrix.json"),
-    include_str!("../../crates/candor/tests/plans/good/public.json"),
+    include_str!("../../crates/candor-base/tests/plans/good/lotteries.json"),
+    include_str!("../../crates/candor-base/tests/plans/good/crossed-matrix.json"),
+    include_str!("../../crates/candor-base/tests/plans/good/public.json"),
 ];
 
 /// One response as JSON, as a client sends it: what is accepted is written, and reads back the same.

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{DictionaryArray, Int32Array, RecordBatch, StringArray};
-use candor::plan::Plan;
-use candor::randomness::Source;
-use candor_study::randomize::{RandomizeOptions, randomize};
+use candor::randomize::{RandomizeOptions, randomize};
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use candor::counts::{self, CountOptions, public_attributes};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
-use candor_study::counts::{self, CountOptions, public_attributes};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -106,7 +106,7 @@ impl Responses {
     /// The counts of these tables.
     pub fn counts(
         self,
-        plan: &candor::plan::Plan,
+        plan: &candor_base::plan::Plan,
         tables: &TableList,
         options: CountOptions<'_>,
         watch: Watch<'_>,
@@ -149,7 +149,7 @@ impl Grouping {
     /// The counts of these tables.
     pub fn counts(
         &self,
-        plan: &candor::plan::Plan,
+        plan: &candor_base::plan::Plan,
         responses: Responses,
         tables: &TableList,
         watch: Watch<'_>,

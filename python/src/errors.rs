@@ -1,10 +1,10 @@
 //! What is refused, as exceptions. Messages are those of the libraries, which name parameters as they are called here.
 
-use candor::plan::PlanError as BadPlan;
-use candor::schema::SchemaError as BadSchema;
+use candor::StudyError;
 use candor_analysis::regress::RegressError;
+use candor_base::plan::PlanError as BadPlan;
+use candor_base::schema::SchemaError as BadSchema;
 use candor_design::request::RequestError;
-use candor_study::StudyError;
 use candor_tables::TableError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! Parameters by name, as Python hands them over: as JSON. What is not given is left to the defaults of the libraries.
 
-use candor::schema::Schema;
+use candor::StudyError;
+use candor::choice::Choice;
 use candor_analysis::table_list::TableList;
-use candor_study::StudyError;
-use candor_study::choice::Choice;
+use candor_base::schema::Schema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use candor::plan::{Content, MAX_COST, PlanError as BadPlan, ResponseColumn};
-use candor::schema::Schema as Attributes;
-use candor_study::guarantee::{certified, for_prior};
-use candor_study::schema::described;
+use candor::guarantee::{certified, for_prior};
+use candor::schema::described;
+use candor_base::plan::{Content, MAX_COST, PlanError as BadPlan, ResponseColumn};
+use candor_base::schema::Schema as Attributes;
 use candor_tables::existing::write_plan;
 use candor_tables::output::{Existing, Target};
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ impl Schema {
     }
 
     fn to_toml(&self) -> String {
-        candor_study::schema::to_toml(&self.0)
+        candor::schema::to_toml(&self.0)
     }
 
     /// The attributes, as JSON.
@@ -52,10 +52,10 @@ impl Schema {
 
 /// A plan.
 #[pyclass(frozen, module = "candor._candor")]
-pub struct Plan(pub Arc<candor::plan::Plan>);
+pub struct Plan(pub Arc<candor_base::plan::Plan>);
 
 impl Plan {
-    pub fn of(plan: candor::plan::Plan) -> Plan {
+    pub fn of(plan: candor_base::plan::Plan) -> Plan {
         Plan(Arc::new(plan))
     }
 }
@@ -66,7 +66,7 @@ impl Plan {
     #[staticmethod]
     fn loads(text: &str, allow_costly: bool, restate: bool) -> PyResult<Plan> {
         let steps = if allow_costly { u64::MAX } else { MAX_COST };
-        let read = if restate { candor::plan::Plan::restated } else { candor::plan::Plan::from_json_within };
+        let read = if restate { candor_base::plan::Plan::restated } else { candor_base::plan::Plan::from_json_within };
         read(text, steps).map(Plan::of).map_err(|error| match error {
             BadPlan::Understated { .. } => PlanError::new_err(format!("{error}. Read it with `restate`")),
             BadPlan::TooCostly { .. } => PlanError::new_err(format!("{error}: then say `allow_costly_plan`")),

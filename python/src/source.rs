@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatchReader;
-use candor_study::shares::Shares;
+use candor::shares::Shares;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::missing::Missing;
 use pyo3::prelude::*;
@@ -41,7 +41,7 @@ pub fn missing(options: &mut Options) -> Result<Missing, Failure> {
 }
 
 /// What a table says that is anticipated of people.
-pub fn anticipated(schema: &candor::schema::Schema, table: &Bound<'_, PyList>) -> PyResult<Shares> {
+pub fn anticipated(schema: &candor_base::schema::Schema, table: &Bound<'_, PyList>) -> PyResult<Shares> {
     Shares::read(schema, &[], one_input(table, None)?).map_err(|error| Failure::from(error).into())
 }
 

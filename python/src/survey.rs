@@ -1,13 +1,13 @@
 //! Whose responses are analysed, how they were drawn, and what is asked of them: parameters that several verbs share.
 
-use candor::schema::Schema;
+use candor::StudyError;
+use candor::asked::Asked;
+use candor::counts::Counts;
+use candor::numbers::NumbersAsked;
+use candor::survey::{Survey, SurveyOptions};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
-use candor_study::StudyError;
-use candor_study::asked::Asked;
-use candor_study::counts::Counts;
-use candor_study::numbers::NumbersAsked;
-use candor_study::survey::{Survey, SurveyOptions};
+use candor_base::schema::Schema;
 use candor_tables::input::Inputs;
 use candor_tables::margins::{MarginRow, read_margins};
 use serde_json::Value;
@@ -52,7 +52,7 @@ impl SurveyWords {
     /// The counts of these tables.
     pub fn counts(
         &self,
-        plan: &candor::plan::Plan,
+        plan: &candor_base::plan::Plan,
         responses: Responses,
         tables: &TableList,
         keep_sets: bool,

@@ -1,4 +1,4 @@
-"""What is accepted and rejected, as crates/candor/tests/plans/verdicts.json says for every implementation."""
+"""What is accepted and rejected, as crates/candor-base/tests/plans/verdicts.json says for every implementation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import candor
 
-FOLDER = Path(__file__).resolve().parents[2] / "crates/candor/tests/plans"
+FOLDER = Path(__file__).resolve().parents[2] / "crates/candor-base/tests/plans"
 VERDICTS = json.loads((FOLDER / "verdicts.json").read_text(encoding="utf-8"))
 
 

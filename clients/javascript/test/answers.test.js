@@ -7,7 +7,7 @@ import { made } from './made.js';
 import { answerFromMemo, memoBytes, memoKey, spent } from '../memo.js';
 
 const load = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-const good = (name) => readPlan(load(`../../../crates/candor/tests/plans/good/${name}.json`), { allowUnbounded: true });
+const good = (name) => readPlan(load(`../../../crates/candor-base/tests/plans/good/${name}.json`), { allowUnbounded: true });
 
 const kept = (categories, hit = 1, all = 1) => ({ pattern: { categories, answer_sizes: categories.map(() => 1), parts: [{ set: { only: [] }, weight: hit }, { set: 'all', weight: all }] } });
 const attribute = (name, categories, more = {}) => ({ name, kind: 'nominal', ...more, categories });

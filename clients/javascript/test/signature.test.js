@@ -7,7 +7,7 @@ import { ed25519 } from '../noble.js';
 import { checkSignature } from '../signature.js';
 
 const text = (path) => readFileSync(new URL(`../../../crates/${path}`, import.meta.url), 'utf8');
-const { private_key: seed, cases } = JSON.parse(text('candor-study/tests/signatures.json'));
+const { private_key: seed, cases } = JSON.parse(text('candor/tests/signatures.json'));
 const planText = (name) => text(`candor/tests/plans/good/${name}`);
 
 // A browser whose WebCrypto has no Ed25519.

@@ -37,7 +37,7 @@ test('a token is finished under the published key, and under no other', () => {
 });
 
 test('the channels follow from the token as the server computes them', async () => {
-  const plan = await readPlan(readFileSync(new URL('../../../crates/candor/tests/plans/good/lotteries.json', import.meta.url), 'utf8'), { allowUnbounded: true });
+  const plan = await readPlan(readFileSync(new URL('../../../crates/candor-base/tests/plans/good/lotteries.json', import.meta.url), 'utf8'), { allowUnbounded: true });
   const all = await Promise.all(Array.from({ length: 20 }, (_, n) => tokenTags(plan, `value ${n}`, drawTag)));
   // The same line as in crates/candor-collect/src/tokens.rs.
   assert.equal(all.map((tags) => tags.join(',')).join(' '), '0,1 1,0 0,0 0,1 1,0 1,1 0,1 1,1 1,1 1,0 0,0 1,0 1,1 1,0 0,1 0,0 1,1 0,1 0,0 1,1');

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { drawBlocks, readPlan } from '../candor.js';
 
-const vectors = new URL('../../../crates/candor/tests/vectors/', import.meta.url);
+const vectors = new URL('../../../crates/candor-base/tests/vectors/', import.meta.url);
 const load = (url) => JSON.parse(readFileSync(url, 'utf8'));
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 

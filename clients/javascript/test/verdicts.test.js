@@ -1,10 +1,10 @@
-// Which plans are accepted and rejected: as data for every implementation, in crates/candor/tests/plans.
+// Which plans are accepted and rejected: as data for every implementation, in crates/candor-base/tests/plans.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { CandorError, answer, guaranteeOf, readPlan } from '../candor.js';
 
-const folder = new URL('../../../crates/candor/tests/plans/', import.meta.url);
+const folder = new URL('../../../crates/candor-base/tests/plans/', import.meta.url);
 const text = (path) => readFileSync(new URL(path, folder), 'utf8');
 const verdicts = JSON.parse(text('verdicts.json'));
 const number = (epsilon) => (epsilon === null ? Infinity : Number(epsilon));

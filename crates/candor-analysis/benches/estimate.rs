@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Part, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::dependence::{Measure, estimated};
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{
     Codes, CountLayout, Group, Rows, TableTally, answer_codes, count_categories, count_tables,
 };
+use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{AnswerColumn, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 

@@ -2,8 +2,8 @@
 //!
 //! Run with `cargo bench -p candor-analysis --bench secure_sum`; results are kept in benches/results/.
 
-use candor::randomness::Source;
 use candor_analysis::secure_sum::{Session, Traffic, run};
+use candor_base::randomness::Source;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 

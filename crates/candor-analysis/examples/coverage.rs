@@ -2,16 +2,16 @@
 //!
 //! `cargo run --release -p candor-analysis --example coverage [small | ratios]`
 
-use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::{BlockAnswers, Randomizer};
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::among::{Among, shares_among};
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Interval, Options, TableEstimator, Target, Uncertainty, analyse};
 use candor_analysis::numbers::{Values, numbers};
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, answer_codes};
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{BlockAnswers, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use rand_core::Rng;
 
 const SURVEYS: u64 = 2000;

@@ -7,8 +7,8 @@
 //! 1 for which `N - r D` is not further from 0 than chance explains. The variance of `N - r D` is the larger of two: that at the estimate with two people
 //! of no particular kind added to each group, and that under `r` itself.
 
-use candor::plan::Plan;
-use candor::shape::Shape;
+use candor_base::plan::Plan;
+use candor_base::shape::Shape;
 
 use crate::estimate::moments::smoothed;
 use crate::estimate::{Cell, EstimateError, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse};

@@ -5,13 +5,13 @@
 //! parentheses (a missing value, the category `""`, is neither below nor above anything); `not` binds strongest, `or` weakest. Names and labels that hold spaces, commas or other signs are put in quotes,
 //! `"` or `'`, which are doubled inside.
 
-use candor::schema::{Kind, Schema, nearest};
+use candor_base::schema::{Kind, Schema, nearest};
 
 /// A condition on some attributes of a record.
 ///
 /// ```
 /// use candor_analysis::condition::Condition;
-/// use candor::schema::Schema;
+/// use candor_base::schema::Schema;
 ///
 /// let schema = Schema::of_sizes(&[2, 3])?;
 /// let condition = Condition::parse("a1 = 1 and not a2 in (0, 2)", &schema)?;

@@ -3,7 +3,7 @@
 //! A share among others is a ratio of two sums of shares of that table, a mean is one with numbers as coefficients; intervals are those of
 //! [`among`](crate::among). What two groups share of their errors is known from the same table.
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use crate::condition::Condition;
 use crate::difference::{RatioOfTwo, difference, ratio};

@@ -1,7 +1,7 @@
 //! What answers settle for certain: truths ruled out, and truths proven.
 
-use candor::channel::{Channel, Matrix, Pattern};
-use candor::plan::Plan;
+use candor_base::channel::{Channel, Matrix, Pattern};
+use candor_base::plan::Plan;
 
 /// The most that a response under a plan can settle for certain about one attribute, for somebody who knows all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,9 +6,9 @@
 //! bound holds for every number of them (Hoeffding 1963, theorem 1): `P(share >= s) <= exp(-n KL(s || high))` for
 //! `s > high`, and likewise below. The [`FALSE_ALARM`] is shared out over all bounds, so it is a true upper limit.
 
-use candor::channel::Channel;
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::AnswerColumn;
+use candor_base::channel::Channel;
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::randomize::AnswerColumn;
 
 /// The largest probability that honest responses are called implausible.
 pub const FALSE_ALARM: f64 = 1e-6;
@@ -126,10 +126,10 @@ fn divergence(share: f64, of: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::{Axis, Matrix, Pattern};
-    use candor::randomize::Randomizer;
-    use candor::randomness::Source;
-    use candor::schema::Schema;
+    use candor_base::channel::{Axis, Matrix, Pattern};
+    use candor_base::randomize::Randomizer;
+    use candor_base::randomness::Source;
+    use candor_base::schema::Schema;
 
     fn plan_of(size: usize, answer: usize, epsilon: f64) -> Plan {
         let axis = Axis { categories: size, answer };

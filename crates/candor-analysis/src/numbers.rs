@@ -4,8 +4,8 @@
 //! ([`among`](crate::among)), inside the least and the largest number. A quantile is where the distribution function reaches a share: its interval
 //! are all categories for which that is possible by the interval of the distribution function (Woodruff 1952).
 
-use candor::plan::Plan;
-use candor::schema::Attribute;
+use candor_base::plan::Plan;
+use candor_base::schema::Attribute;
 
 use crate::among::by_group;
 use crate::estimate::{Cell, NoAnswer, Options, Uncertainty};

@@ -4,8 +4,8 @@
 //! noisy, smaller tables can be multiplied as if what they hold were independent (Domingo-Ferrer and Soria-Comas 2020, Protocol 1 and section 4): less
 //! noise, and a bias nobody can tell from the responses.
 
-use candor::plan::Plan;
-use candor::shape::Shape;
+use candor_base::plan::Plan;
+use candor_base::shape::Shape;
 
 use crate::condition::Condition;
 use crate::estimate::{EstimateError, Linear, TableEstimator, Target};
@@ -119,11 +119,11 @@ fn holding(plan: &Plan, condition: &Condition, shape: &Shape) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::tally::{CountLayout, Rows, answer_codes};
-    use candor::channel::{Axis, Pattern};
-    use candor::plan::Block;
-    use candor::randomize::Randomizer;
-    use candor::randomness::Source;
-    use candor::schema::Schema;
+    use candor_base::channel::{Axis, Pattern};
+    use candor_base::plan::Block;
+    use candor_base::randomize::Randomizer;
+    use candor_base::randomness::Source;
+    use candor_base::schema::Schema;
 
     /// Three attributes, the first two of one block.
     fn plan() -> Plan {

@@ -4,7 +4,7 @@
 //! either the condition holds and the question has another category, or it does not hold and it has this one: all other combinations
 //! are impossible, also with attributes further up, if conditions make a chain.
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 
 /// A condition of a schema: which question depends on which.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ pub fn rules(schema: &Schema) -> Vec<Rule> {
 /// of those on which they depend.
 ///
 /// ```
-/// use candor::schema::Schema;
+/// use candor_base::schema::Schema;
 /// use candor_analysis::structure::possible;
 ///
 /// let schema = Schema::from_toml(r#"
@@ -89,7 +89,7 @@ pub fn rules(schema: &Schema) -> Vec<Rule> {
 /// // Not smoking: only "(not asked)"; smoking: all but that.
 /// assert_eq!(possible(&schema, &[0, 1]), Some(vec![false, false, true, true, true, false]));
 /// assert_eq!(possible(&schema, &[1]), None);
-/// # Ok::<(), candor::schema::SchemaError>(())
+/// # Ok::<(), candor_base::schema::SchemaError>(())
 /// ```
 pub fn possible(schema: &Schema, table: &[usize]) -> Option<Vec<bool>> {
     let all = rules(schema);

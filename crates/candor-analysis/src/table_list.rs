@@ -5,8 +5,8 @@
 //! names mix, as in `marginals;a,b`. Where tables may have weights, `a,b:2` counts twice. Where shares among others are told, `a | b, c` is
 //! the share of each category of `a` among those with the same `b` and `c`. Names that hold such signs stand in quotes ([`names`]).
 
-use candor::plan::Plan;
-use candor::schema::{Schema, SchemaError};
+use candor_base::plan::Plan;
+use candor_base::schema::{Schema, SchemaError};
 
 use crate::names::{self, OpenQuote};
 
@@ -19,7 +19,7 @@ pub const MAX_ATTRIBUTES: usize = 20;
 /// A list of tables, each a list of attributes by their positions in the schema.
 ///
 /// ```
-/// use candor::schema::Schema;
+/// use candor_base::schema::Schema;
 /// use candor_analysis::table_list::TableList;
 ///
 /// let schema = Schema::of_sizes(&[2, 3, 4])?;

@@ -1,15 +1,15 @@
 //! What responses settle for certain, against the definition: which truths can give a response at all.
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Plan};
-use candor::schema::Schema;
 use candor_analysis::exclusion::{Exclusion, exclusion};
+use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::Schema;
 use num_traits::Zero;
 use proptest::prelude::*;
 
-#[path = "../../candor/tests/definition/mod.rs"]
+#[path = "../../candor-base/tests/definition/mod.rs"]
 mod definition;
-#[path = "../../candor/tests/strip_definition/mod.rs"]
+#[path = "../../candor-base/tests/strip_definition/mod.rs"]
 mod strip_definition;
 
 /// Of every answer and attribute, with the others known: how many categories can give it.

@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use candor::StudyError;
 use candor_analysis::adjust::AdjustError;
 use candor_design::DesignError;
-use candor_study::StudyError;
 use candor_tables::TableError;
 use candor_tables::output::Target;
 use candor_tables::visible::visible;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-pub use candor_study::words::{capital, count, label, paragraph, plural, table};
+pub use candor::words::{capital, count, label, paragraph, plural, table};
 use candor_tables::visible::{is_hidden, visible};
 use serde::Serialize;
 use serde_json::Value;

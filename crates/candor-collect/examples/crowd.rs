@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use candor::randomize::Client;
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor_base::randomize::Client;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_collect::collector::open_store;
 use candor_collect::random::secret;
 use candor_collect::simulate::{body_of, post, responses};

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use candor::randomize::Client;
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor_base::randomize::Client;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_collect::collector::{Serving, collect, open_store};
 use candor_collect::random::secret;
 use candor_collect::simulate::responses;

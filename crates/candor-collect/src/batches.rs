@@ -7,7 +7,7 @@
 //! A batch that closed with a certain response could be filled up by somebody but for one. So whether there are enough is looked at once a
 //! day, when the day (UTC) has ended, and at the end of the survey: nobody's response closes a batch.
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use crate::tallies::{KeptRow, Tallies};
 
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/public.json");
         Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
     }
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor::plan::Plan;
-use candor::randomize::Client;
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor_base::plan::Plan;
+use candor_base::randomize::Client;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_design::{Request, design};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;

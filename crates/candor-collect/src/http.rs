@@ -359,7 +359,7 @@ async fn results_page(State(service): State<Arc<Service>>) -> Result<Response, P
 
 /// Computes something that takes a while, on a thread of its own.
 async fn computed<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, candor_study::StudyError> + Send + 'static,
+    work: impl FnOnce() -> Result<T, candor::StudyError> + Send + 'static,
 ) -> Result<T, Problem> {
     let failed = |detail: String| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "results", detail);
     let done = tokio::task::spawn_blocking(work).await.map_err(|error| failed(error.to_string()))?;

@@ -5,8 +5,8 @@
 
 use std::sync::LazyLock;
 
-use candor_study::explain::explain;
-use candor_study::texts::{Language, OwnTexts, languages, sheet_texts, texts};
+use candor::explain::explain;
+use candor::texts::{Language, OwnTexts, languages, sheet_texts, texts};
 use serde_json::{Value, json};
 
 use crate::random::{hash, integrity};
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_survey_has_the_sheet_in_its_own_words() {
-        let plan = include_str!("../../candor/tests/plans/good/public.json");
+        let plan = include_str!("../../candor-base/tests/plans/good/public.json");
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("plan.json"), plan).unwrap();
         let (mut survey, _) = Survey::create(&folder.path().join("survey"), &folder.path().join("plan.json")).unwrap();
@@ -236,7 +236,7 @@ mod tests {
     /// The guide's check of a saved page: all lines but the one with the data.
     #[test]
     fn a_saved_page_without_its_data_is_the_same_for_every_survey() {
-        let plan = include_str!("../../candor/tests/plans/good/public.json");
+        let plan = include_str!("../../candor-base/tests/plans/good/public.json");
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("plan.json"), plan).unwrap();
         let (survey, _) = Survey::create(&folder.path().join("survey"), &folder.path().join("plan.json")).unwrap();

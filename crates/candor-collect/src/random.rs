@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use sha2::{Digest, Sha256};
 
-use candor::randomness::Source;
+use candor_base::randomness::Source;
 
 /// Fresh random bytes.
 ///

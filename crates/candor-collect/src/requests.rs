@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 use candor_tables::responses::{ResponseReader, response_line};
 use serde::Deserialize;
 use serde_json::{Map, Value};

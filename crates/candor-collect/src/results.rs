@@ -2,21 +2,21 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use candor::plan::Plan;
+use candor::StudyError;
+use candor::asked::Asked;
+use candor::counts::Counts;
+use candor::estimate::{EstimateOptions, estimate};
+use candor::numbers::NumbersAsked;
+use candor::report::{ReportOptions, report};
+use candor::shuffled::{ShuffleOptions, shuffled};
+use candor::size::size;
+use candor::test::test;
+use candor::texts::{Language, OwnTexts};
+use candor::words::capital;
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
 use candor_privacy::times;
-use candor_study::StudyError;
-use candor_study::asked::Asked;
-use candor_study::counts::Counts;
-use candor_study::estimate::{EstimateOptions, estimate};
-use candor_study::numbers::NumbersAsked;
-use candor_study::report::{ReportOptions, report};
-use candor_study::shuffled::{ShuffleOptions, shuffled};
-use candor_study::size::size;
-use candor_study::test::test;
-use candor_study::texts::{Language, OwnTexts};
-use candor_study::words::capital;
 use serde_json::{Value, json};
 
 use crate::batches::Published;
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_sentence_is_that_of_the_audit() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/public.json");
         let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
         let audit = |respondents, colluding| {
             let options = ShuffleOptions { respondents, colluding, ..ShuffleOptions::default() };
@@ -200,9 +200,9 @@ mod tests {
     /// Responses whose senders chose their channel: the dashboard warns, and does not otherwise.
     #[test]
     fn channels_that_were_chosen_are_told() {
-        use candor::randomize::Client;
-        use candor::randomness::Source;
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+        use candor_base::randomize::Client;
+        use candor_base::randomness::Source;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lotteries.json");
         let folder = tempfile::tempdir().unwrap();
         let (survey, _) = Survey::create(&folder.path().join("survey"), std::path::Path::new(path)).unwrap();
         let plan = &survey.plan;

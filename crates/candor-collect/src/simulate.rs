@@ -1,8 +1,8 @@
 //! Simulated respondents: true records by chance, answered as a device would, and just enough HTTP to send them.
 
-use candor::plan::Plan;
-use candor::randomize::Client;
-use candor::randomness::below_u64;
+use candor_base::plan::Plan;
+use candor_base::randomize::Client;
+use candor_base::randomness::below_u64;
 use candor_tables::responses::{one_response, response_line};
 use rand_core::CryptoRng;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

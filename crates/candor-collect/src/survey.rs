@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use candor::plan::Plan;
-use candor::schema::Attribute;
-pub use candor_study::texts::Question;
-use candor_study::texts::{Texts, names, texts};
+pub use candor::texts::Question;
+use candor::texts::{Texts, names, texts};
+use candor_base::plan::Plan;
+use candor_base::schema::Attribute;
 use serde::{Deserialize, Serialize};
 
 pub use crate::words::{SurveyError, Words};
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
 
     fn plan_text() -> String {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/public.json");
         std::fs::read_to_string(path).unwrap()
     }
 
@@ -467,9 +467,9 @@ mod tests {
 
     #[test]
     fn plans_that_are_slow_in_a_browser_are_told_of() {
-        use candor::channel::{Axis, Pattern};
-        use candor::plan::Block;
-        use candor::schema::Schema;
+        use candor_base::channel::{Axis, Pattern};
+        use candor_base::plan::Block;
+        use candor_base::schema::Schema;
         let notes = |attributes: usize| {
             let block = |attribute| Block::new(vec![attribute], Pattern::k_ary(vec![Axis::single(2)], 1.0).unwrap());
             let schema = Schema::of_sizes(&vec![2; attributes]).unwrap();

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::Plan;
+use candor::counts::Counts;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableTally, count_tables};
 use candor_analysis::watch::Watch;
-use candor_study::counts::Counts;
+use candor_base::plan::Plan;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::responses::ResponseBatch;
@@ -166,15 +166,15 @@ fn read<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::randomize::Client;
-    use candor::randomness::Source;
-    use candor_study::estimate::{EstimateOptions, estimate};
+    use candor::estimate::{EstimateOptions, estimate};
+    use candor_base::randomize::Client;
+    use candor_base::randomness::Source;
     use candor_tables::responses::ResponseReader;
 
     #[test]
     fn counts_are_kept_and_come_back() {
         for name in ["lotteries", "public", "sets", "crossed-matrix"] {
-            let path = format!("{}/../candor/tests/plans/good/{name}.json", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../candor-base/tests/plans/good/{name}.json", env!("CARGO_MANIFEST_DIR"));
             let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
             let lines = crate::simulate::responses(&plan, &Client::new(&plan), &mut Source::from_seed(7).stream(0), 60);
             let mut all = Tallies::new(&plan);

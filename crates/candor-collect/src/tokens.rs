@@ -4,8 +4,8 @@
 //! What was blinded is independent of the token, so that nobody, with the key and all that was sent, can tell which token an
 //! invitation became. Later the token and its value are sent with the response. Only who has the key can make such a value.
 
-use candor::plan::{Block, Plan};
-use candor::randomness::below_u64;
+use candor_base::plan::{Block, Plan};
+use candor_base::randomness::below_u64;
 use rand_core::{TryCryptoRng, TryRng};
 use rand_core_06::OsRng;
 use sha2::{Digest, Sha256};
@@ -158,7 +158,7 @@ mod tests {
     /// freedom above 24 has a probability of 1e-6.
     #[test]
     fn tags_follow_from_tokens_by_the_law_of_the_plan() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lotteries.json");
         let plan = Plan::from_json(&std::fs::read_to_string(path).unwrap()).unwrap();
         let written = |n: u32| -> String {
             let tags = token_tags(&plan, &format!("value {n}"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use candor_study::texts::{Question, Texts};
+use candor::texts::{Question, Texts};
 use serde::{Deserialize, Serialize};
 
 /// What is written on the page in one language.

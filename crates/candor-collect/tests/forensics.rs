@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use candor::channel::{Axis, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::schema::Schema;
+use candor_base::channel::{Axis, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::Schema;
 use candor_collect::random::{hash, secret};
 use candor_collect::simulate::{body_of, post};
 use candor_collect::survey::Survey;

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use candor::plan::Plan;
-use candor::randomize::Client;
-use candor::randomness::Source;
+use candor_base::plan::Plan;
+use candor_base::randomize::Client;
+use candor_base::randomness::Source;
 use candor_collect::problem::Problem;
 use candor_collect::requests::{submission, token_request};
 use candor_collect::simulate::{body_of, responses};
@@ -28,7 +28,7 @@ struct Target {
 
 impl Target {
     fn new(name: &str, tokens: bool) -> Target {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../candor/tests/plans/good");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../candor-base/tests/plans/good");
         let plan = Plan::from_json(&std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap()).unwrap();
         let place = tempfile::tempdir().unwrap();
         let (survey, _) = Survey::create(&place.path().join("survey"), &folder.join(format!("{name}.json"))).unwrap();

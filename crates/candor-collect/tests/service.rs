@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use candor::plan::Plan;
-use candor::randomize::Client;
-use candor::randomness::Source;
+use candor::estimate::{EstimateOptions, estimate};
+use candor_base::plan::Plan;
+use candor_base::randomize::Client;
+use candor_base::randomness::Source;
 use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store};
 use candor_collect::random::{hex, secret, unhex};
 use candor_collect::simulate::{body_of, post, post_to, responses};
 use candor_collect::survey::{Survey, Wording};
-use candor_study::estimate::{EstimateOptions, estimate};
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -39,7 +39,7 @@ struct Place {
 }
 
 fn plan() -> (String, Plan) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/public.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/public.json");
     let text = std::fs::read_to_string(path).unwrap();
     let plan = Plan::from_json(&text).unwrap();
     (text, plan)
@@ -369,7 +369,7 @@ async fn what_cannot_be_served_says_why() {
     running.stop().await;
 
     // A database of another survey.
-    let lotteries = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+    let lotteries = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lotteries.json");
     let folder = tempfile::tempdir().unwrap();
     Survey::create(&folder.path().join("s"), Path::new(lotteries)).unwrap();
     let database = place.survey().join("responses.sqlite").display().to_string();

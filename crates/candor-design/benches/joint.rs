@@ -3,8 +3,8 @@
 //! Run with `cargo bench -p candor-design --bench joint`; results are kept in benches/results/, beside those of the same linear
 //! programs in HiGHS (benches/peers/optimum.py, which makes the same instances).
 
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
 use candor_design::joint::optimal::alike_epsilon;
 use candor_design::joint::optimal::levels::Levels;

@@ -4,9 +4,9 @@
 
 use std::time::Instant;
 
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Clock, Watch};
+use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::lottery;

@@ -8,10 +8,10 @@
 //!
 //! Run with `cargo run --release -p candor-design --example projected_gradient`; results are kept in benches/results/.
 
-use candor::schema::Schema;
-use candor::shape::Shape;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::schema::Schema;
+use candor_base::shape::Shape;
 use candor_design::bound::{Bound, Costs};
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::lottery;

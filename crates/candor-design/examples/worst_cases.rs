@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use candor::plan::Plan;
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::crew::{cores, share};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::tally::{CountLayout, Rows, answer_codes, count_tables};
+use candor_base::plan::Plan;
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_design::joint::workload::asked_tables;
 use candor_design::{Designed, Request, design};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Attribute epsilons, however they are asked for: a total shared out, one by one, or by what is kept.
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 
 use crate::{DesignError, private};
 

@@ -5,11 +5,11 @@
 //! randomized response keeps the truth with probability `p_C = 1/(1 + (n - 1) exp(-E))`. (The paper prints `1 - n`, which is no
 //! probability.)
 
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
@@ -216,8 +216,8 @@ fn complete(schema: &Schema, clusters: &[Vec<usize>]) -> Result<Vec<Vec<usize>>,
 mod tests {
     use super::*;
     use crate::k_ary::up_epsilon;
-    use candor::channel::Channel;
-    use candor::plan::Plan;
+    use candor_base::channel::Channel;
+    use candor_base::plan::Plan;
 
     /// Wor, Edu, Mar, Occ, Rel, Race, Sex, Inc of the Adult data.
     const SIZES: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];

@@ -1,6 +1,6 @@
 //! Cross-classifications: several attributes as one, so that a method for one attribute protects them together.
 
-use candor::schema::{Attribute, CROSS, Schema, parts as columns_of};
+use candor_base::schema::{Attribute, CROSS, Schema, parts as columns_of};
 
 use crate::DesignError;
 
@@ -39,10 +39,10 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
         ));
     }
     let combinations = parts.iter().map(|part| part.categories().len()).fold(1usize, usize::saturating_mul);
-    if combinations > candor::schema::MAX_CATEGORIES {
+    if combinations > candor_base::schema::MAX_CATEGORIES {
         return refuse(format!(
             "it would have {combinations} categories; at most {} can be",
-            candor::schema::MAX_CATEGORIES
+            candor_base::schema::MAX_CATEGORIES
         ));
     }
     let categories = parts.iter().skip(1).fold(parts[0].categories().to_vec(), |labels, part| {

@@ -1,8 +1,8 @@
 //! A plan with what its design found out: bounds, what other methods would have cost, and what there is to know of it.
 
-use candor::plan::Plan;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Clock, Stopped, Watch};
+use candor_base::plan::Plan;
 use serde::Serialize;
 
 use crate::bound::Standing;

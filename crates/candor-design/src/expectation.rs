@@ -1,8 +1,8 @@
 //! The standard errors to expect from a plan.
 
-use candor::plan::Plan;
 use candor_analysis::crew;
 use candor_analysis::estimate::{TableEstimator, Target};
+use candor_base::plan::Plan;
 use serde::Serialize;
 
 /// With this confidence all shares of a table's answers are as near as the errors of the answers say.

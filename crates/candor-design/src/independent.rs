@@ -1,10 +1,10 @@
 //! RR-Independent: every attribute on its own (Domingo-Ferrer and Soria-Comas 2020, section 3; the Kronecker product of
 //! Yamamoto and Shibuya 2024).
 
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 
 use serde::{Deserialize, Serialize};
 

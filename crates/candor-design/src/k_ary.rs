@@ -6,10 +6,10 @@
 //! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the truth is made *less*
 //! likely than the others, which is a channel too.
 
-use candor::channel::{Axis, Pattern, PatternSet, Rational, exact};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern, PatternSet, Rational, exact};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::budget::up_epsilon;

@@ -4,10 +4,10 @@
 //! All `l` are equally plausible to whoever reads the answer, and the others are ruled out: there is no epsilon.
 //! What is certified is `l` itself (crate `candor-privacy`).
 
-use candor::channel::{Axis, Part, Pattern, PatternSet};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;

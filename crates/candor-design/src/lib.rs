@@ -30,11 +30,11 @@ pub mod blackwell;
 pub use designed::Designed;
 pub use request::{Method, Request, RequestError, design};
 
-use candor::channel::ChannelError;
-use candor::plan::PlanError;
-use candor::schema::{Schema, SchemaError};
 use candor_analysis::table_list::TableListError;
 use candor_analysis::watch::Cancelled;
+use candor_base::channel::ChannelError;
+use candor_base::plan::PlanError;
+use candor_base::schema::{Schema, SchemaError};
 
 /// The number of respondents for which errors are told if none is said.
 pub const DEFAULT_RESPONDENTS: f64 = 10_000.0;

@@ -4,10 +4,10 @@
 //! matrix is a different mechanism that often still looks like one, so the convention is checked
 //! against the sums and asked for where they cannot tell.
 
-use candor::channel::{COLUMN_TOLERANCE, Matrix};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
 use candor_analysis::watch::Watch;
+use candor_base::channel::{COLUMN_TOLERANCE, Matrix};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
 use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;
@@ -208,7 +208,7 @@ fn in_order_of(categories: &[String], labels: &[String], columns: Vec<Vec<f64>>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::Channel;
+    use candor_base::channel::Channel;
 
     fn schema() -> Schema {
         let toml = "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\", \"z\"]\n";

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use candor::schema::Schema;
 use candor_analysis::table_list::TableListError;
 use candor_analysis::watch::Watch;
+use candor_base::schema::Schema;
 
 use crate::designed::Designed;
 use crate::{DesignError, budget, private};

@@ -13,10 +13,10 @@
 //! (eq. 3.3, with `f(q) = k^2 (q g^2 + k - q)/(q g + k - q)^2`), for one respondent and summed over the
 //! categories.
 
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
@@ -151,8 +151,8 @@ pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, Desi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::Channel;
     use candor_analysis::estimate::{TableEstimator, Target};
+    use candor_base::channel::Channel;
     use proptest::prelude::*;
 
     fn size_of(plan: &Plan, block: usize) -> usize {

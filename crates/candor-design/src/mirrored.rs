@@ -3,9 +3,9 @@
 //! Tag `s` adds `s` to the number of the true category, modulo their number, before it is randomized. People who ignore the rules give the same
 //! answers under all tags, people who follow them do not (docs/mathematics/compliance.md).
 
-use candor::channel::{Axis, Channel, Matrix, Pattern, PatternSet};
-use candor::schema::CROSS;
-use candor::shape::Shape;
+use candor_base::channel::{Axis, Channel, Matrix, Pattern, PatternSet};
+use candor_base::schema::CROSS;
+use candor_base::shape::Shape;
 
 use crate::DesignError;
 
@@ -92,10 +92,10 @@ pub fn joint(attributes: &[&[String]], epsilon: f64) -> Result<Vec<(u64, Channel
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::plan::{Block, Plan};
-    use candor::schema::Schema;
     use candor_analysis::comply::Lottery;
     use candor_analysis::estimate::{TableEstimator, Target};
+    use candor_base::plan::{Block, Plan};
+    use candor_base::schema::Schema;
     use proptest::prelude::*;
 
     proptest! {

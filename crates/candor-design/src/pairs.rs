@@ -1,8 +1,8 @@
 //! What a plan can tell about pairs of attributes, before anyone collects data.
 
-use candor::channel::Channel;
-use candor::plan::{Block, Plan};
 use candor_analysis::table_list::MAX_CELLS;
+use candor_base::channel::Channel;
+use candor_base::plan::{Block, Plan};
 use serde::Serialize;
 
 use crate::expectation::expectations;

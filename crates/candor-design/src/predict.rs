@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use candor::channel::Channel;
-use candor::plan::{Block, Plan};
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
+use candor_base::channel::Channel;
+use candor_base::plan::{Block, Plan};
 
 use crate::method::Skipped;
 

@@ -70,7 +70,7 @@ fn recorded(request: &Value, stopped: Option<Stopped>) -> String {
 mod tests {
     use super::*;
     use crate::request::{Request, design};
-    use candor::schema::Schema;
+    use candor_base::schema::Schema;
 
     fn designed(request: &Value) -> Designed {
         let request: Request = request.to_string().parse().unwrap();

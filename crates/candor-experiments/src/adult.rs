@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use candor::schema::{Attribute, Schema};
+use candor_base::schema::{Attribute, Schema};
 
 const PACKED: &[u8] = include_bytes!("../data/adult/adult.csv.gz");
 

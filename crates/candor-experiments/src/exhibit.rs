@@ -1,6 +1,6 @@
 //! What an experiment returns: tables and plots as plain data, and in words what agrees with the print.
 
-use candor_study::plot::Plot;
+use candor::plot::Plot;
 
 /// A paper whose results can be regenerated.
 pub struct Paper {

@@ -2,8 +2,8 @@
 //!
 //! Printed values stand as in the paper; ours beside them.
 
+use candor::plot::{Plot, Scale, Series};
 use candor_design::{l_diversity, minimax, rappor};
-use candor_study::plot::{Plot, Scale, Series};
 
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
 

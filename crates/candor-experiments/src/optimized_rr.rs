@@ -6,7 +6,7 @@ mod ratios;
 
 use std::time::Instant;
 
-use candor::randomness::Source;
+use candor_base::randomness::Source;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, search};
 use candor_design::joint::single_miss::heuristic_outcome;

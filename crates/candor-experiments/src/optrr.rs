@@ -8,6 +8,7 @@ mod iterative;
 
 use std::fmt::Write;
 
+use candor::front::front_plot;
 use candor_analysis::watch::Watch;
 use candor_design::front::evolve::{Evolved, Parameters, evolve};
 use candor_design::front::exact::{self, ExactPoint};
@@ -16,7 +17,6 @@ use candor_design::front::measure::Measures;
 use candor_design::front::prior::Prior;
 use candor_design::front::warner::{self, STEPS, WarnerPoint};
 use candor_design::front::{FrontError, Goal};
-use candor_study::front::front_plot;
 
 use crate::adult::Adult;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};

@@ -2,8 +2,8 @@
 
 use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
 use crate::figures::{ROUNDING, at_most};
-use candor::channel::{Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Matrix, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
 
 /// More differences of two records than this are not listed; there is a bound instead.
 const MAX_LISTED: usize = 1 << 21;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use crate::breaking_prior::BreakingPrior;
 use crate::figures::{at_least, at_most};
@@ -156,9 +156,9 @@ pub enum RequirementError {
 /// A plan, what is believed beforehand, and what is required.
 ///
 /// ```
-/// use candor::channel::{Axis, Pattern};
-/// use candor::plan::{Block, Plan};
-/// use candor::schema::Schema;
+/// use candor_base::channel::{Axis, Pattern};
+/// use candor_base::plan::{Block, Plan};
+/// use candor_base::schema::Schema;
 /// use candor_privacy::{Question, audit};
 ///
 /// let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0)?;

@@ -1,6 +1,6 @@
 //! Numbers about privacy as people read them: rounded so that they never promise too much.
 
-use candor::channel::Epsilon;
+use candor_base::channel::Epsilon;
 
 /// Criteria computed in floating point may be off by this much, and thresholds allow for it.
 /// Epsilon, parity and what follows from them are exact.
@@ -25,17 +25,17 @@ pub fn times(epsilon: Epsilon) -> Option<String> {
 
 /// An upper bound with four decimals, rounded up; below 0.001 with four digits.
 pub fn at_most(value: f64) -> String {
-    candor::channel::rounded_up(value)
+    candor_base::channel::rounded_up(value)
 }
 
 /// A lower bound with four decimals, rounded down.
 pub fn at_least(value: f64) -> String {
-    candor::channel::rounded_down(value)
+    candor_base::channel::rounded_down(value)
 }
 
 #[cfg(test)]
 mod tests {
-    use candor::channel::Rational;
+    use candor_base::channel::Rational;
 
     use super::*;
 

@@ -6,8 +6,8 @@
 //! a strip only the number of its cells with each category counts. So each channel is looked at from the attribute alone,
 //! and only the records of a component are ever written out.
 
-use candor::channel::{Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Matrix, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
 
 use crate::tied;
 use crate::view::View;

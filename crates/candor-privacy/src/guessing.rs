@@ -5,8 +5,8 @@ use crate::figures::{ROUNDING, at_most};
 use crate::tied;
 use crate::variables::Variable;
 use crate::view::{View, of_strip};
-use candor::channel::{Channel, Matrix};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Matrix};
+use candor_base::plan::{Block, Plan};
 
 /// The criterion.
 pub(crate) static GUESSING: Criterion = Criterion {

@@ -2,7 +2,7 @@
 
 use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
 use crate::figures::ROUNDING;
-use candor::channel::Epsilon;
+use candor_base::channel::Epsilon;
 
 /// The probability that is spoken of if none is required.
 const DEFAULT_EVENT: f64 = 0.1;

@@ -5,8 +5,8 @@ use num_bigint::BigUint;
 use crate::criterion::{Criterion, Detail, Finding, Question, RequirementError, Rounding};
 use crate::figures::ROUNDING;
 use crate::view::View;
-use candor::channel::{Channel, Matrix, Pattern, Strip};
-use candor::plan::Plan;
+use candor_base::channel::{Channel, Matrix, Pattern, Strip};
+use candor_base::plan::Plan;
 
 /// The criterion.
 pub(crate) static L_DIVERSITY: Criterion = Criterion {
@@ -90,7 +90,7 @@ fn of_pattern(pattern: &Pattern, place: usize) -> usize {
         return a;
     }
     let Some(likelihoods) = pattern.likelihoods() else {
-        let looking = |part: &&candor::channel::Part| part.set.looks_at(place);
+        let looking = |part: &&candor_base::channel::Part| part.set.looks_at(place);
         return match pattern.parts().iter().filter(looking).map(|part| part.set.is_down_closed()).collect::<Vec<_>>() {
             none if none.is_empty() => a,
             closed if closed.iter().all(|&closed| closed) => q,

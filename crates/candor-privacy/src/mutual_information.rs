@@ -3,8 +3,8 @@
 use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
 use crate::figures::{ROUNDING, at_most};
 use crate::view::View;
-use candor::channel::{Channel, Pattern};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Pattern};
+use candor_base::plan::{Block, Plan};
 
 /// With a prior that is not uniform, sets are listed one by one up to so many.
 const MAX_LISTED: f64 = 200_000.0;

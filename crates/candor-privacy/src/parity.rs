@@ -4,8 +4,8 @@ use num_bigint::BigUint;
 
 use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
 use crate::figures::times;
-use candor::channel::{Channel, Epsilon, Rational, exact};
-use candor::plan::Plan;
+use candor_base::channel::{Channel, Epsilon, Rational, exact};
+use candor_base::plan::Plan;
 
 /// The criterion.
 pub(crate) static PARITY: Criterion = Criterion {
@@ -52,7 +52,7 @@ fn row_parities(plan: &Plan) -> Vec<Detail> {
     let mut details = Vec::new();
     for block in plan.blocks() {
         let names: Vec<&str> = block.attributes().iter().map(|&a| plan.schema().name(a)).collect();
-        let names = names.join(&candor::schema::CROSS.to_string());
+        let names = names.join(&candor_base::schema::CROSS.to_string());
         let rows: Vec<Vec<Row>> = block.channels().iter().map(|(_, channel)| rows(channel)).collect();
         let alike = !matches!(block.channels()[0].1, Channel::Matrix(_)) && rows.iter().all(|other| *other == rows[0]);
         for (tag, rows) in rows.into_iter().enumerate().take(if alike { 1 } else { usize::MAX }) {

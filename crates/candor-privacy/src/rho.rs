@@ -4,7 +4,7 @@ use num_traits::One;
 
 use crate::criterion::{Criterion, Detail, Finding, Question, Rounding};
 use crate::information_bounds::{belief_bounds, percent};
-use candor::channel::{Rational, exact};
+use candor_base::channel::{Rational, exact};
 
 /// The lower probability that is spoken of if none is required.
 const DEFAULT_RHO1: f64 = 0.1;

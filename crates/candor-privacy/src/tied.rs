@@ -9,9 +9,9 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
-use candor::schema::Component;
+use candor_base::channel::{Channel, Matrix, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::Component;
 
 use crate::view::View;
 
@@ -30,7 +30,7 @@ pub(crate) fn views(plan: &Plan, component: &Component) -> Vec<(usize, View)> {
     let listed = component.combinations(MAX_COMBINATIONS).and_then(|all| Some((outcomes(plan, component, &all)?, all)));
     let public = component.attributes().iter().any(|&a| schema.attributes()[a].is_public());
     let conditional = |attribute: usize| {
-        let of = |a: &&candor::plan::AttributeGuarantee| a.attribute == attribute;
+        let of = |a: &&candor_base::plan::AttributeGuarantee| a.attribute == attribute;
         let certified = plan.guarantee().attributes().iter().find(of).filter(|_| !public);
         certified.map_or(f64::INFINITY, |a| a.conditional.get())
     };
@@ -141,7 +141,7 @@ fn of_pattern(pattern: &Pattern, places: &[(usize, usize)], all: &[Vec<u16>]) ->
     }
     let of_each: Vec<f64> = (0..marginal.probabilities().len())
         .map(|missed| {
-            let ways = |(i, axis): (usize, &candor::channel::Axis)| match missed >> i & 1 {
+            let ways = |(i, axis): (usize, &candor_base::channel::Axis)| match missed >> i & 1 {
                 0 => choose(axis.categories - 1, axis.answer - 1),
                 _ => choose(axis.categories - 1, axis.answer),
             };

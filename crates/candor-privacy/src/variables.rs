@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use candor::channel::{Channel, Matrix, Strip};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Matrix, Strip};
+use candor_base::plan::{Block, Plan};
 
 use crate::tied;
 use crate::view::{View, of_strip, tells_set};
@@ -75,7 +75,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             joint.iter().flat_map(|p| prior(place).iter().map(move |q| p * q)).collect()
         });
         variables.push(Variable {
-            name: places.map(name).collect::<Vec<_>>().join(&candor::schema::CROSS.to_string()),
+            name: places.map(name).collect::<Vec<_>>().join(&candor_base::schema::CROSS.to_string()),
             prior: joint,
             views: views(&|channel| match channel {
                 Channel::Matrix(matrix) => vec![(1.0, View::Table(probabilities(matrix)))],

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Pattern, Strip};
+use candor_base::channel::{Axis, Pattern, Strip};
 
 /// How an answer depends on the truth.
 pub(crate) enum View {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Plan};
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_tables::TableError;
 use candor_tables::input::Input;
 use candor_tables::randomize::{Job, randomize};

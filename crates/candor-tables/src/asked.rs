@@ -1,7 +1,7 @@
 //! Whether records keep the conditions of a schema: answers where a question was asked, and nowhere else.
 
-use candor::schema::Schema;
 use candor_analysis::structure::{Breach, rules};
+use candor_base::schema::Schema;
 
 use crate::error::BadValue;
 use crate::input::Batch;

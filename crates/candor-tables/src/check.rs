@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 
 use crate::TableError;
 use crate::asked::unsettled;

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray};
 use arrow_schema::DataType;
-use candor::schema::{Attribute, CROSS};
+use candor_base::schema::{Attribute, CROSS};
 use rand_core::CryptoRng;
 
 use crate::TableError;

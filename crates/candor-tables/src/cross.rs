@@ -7,7 +7,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use candor::schema::{CROSS, parts};
+use candor_base::schema::{CROSS, parts};
 
 use crate::types::cast;
 

@@ -1,9 +1,9 @@
 //! The different responses, with how often each occurs: in one pass, on all cores.
 
-use candor::plan::Plan;
-use candor::randomize::AnswerColumn;
 use candor_analysis::adjust::DistinctRecords;
 use candor_analysis::watch::Watch;
+use candor_base::plan::Plan;
+use candor_base::randomize::AnswerColumn;
 
 use crate::TableError;
 use crate::input::Inputs;

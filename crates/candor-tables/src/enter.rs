@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use candor::plan::{Content, Plan};
+use candor_base::plan::{Content, Plan};
 
 use crate::input::{Batch, Inputs};
 use crate::output::{Existing, Target};

@@ -1,8 +1,8 @@
 //! What can be wrong with a table, said so that its owner can find it.
 
-use candor::randomize::RandomizeError;
 use candor_analysis::tally::Misfit;
 use candor_analysis::watch::Cancelled;
+use candor_base::randomize::RandomizeError;
 
 use sentences::{by_hand, did_you_mean, given_twice, single_column_hint};
 

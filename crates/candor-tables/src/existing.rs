@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 use serde::Deserialize;
 
 use crate::TableError;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
-use candor::schema::{Attribute, Schema};
+use candor_base::schema::{Attribute, Schema};
 
 use crate::TableError;
 pub use crate::bins::Bins;
@@ -386,7 +386,7 @@ mod tests {
         let wishes = Wishes { known: vec![known(&["c", "b", "a"], true)], ..Wishes::default() };
         let attribute = column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap();
         assert_eq!(attribute.categories(), ["c", "b", "a", ""]);
-        assert_eq!(attribute.kind(), candor::schema::Kind::Ordinal);
+        assert_eq!(attribute.kind(), candor_base::schema::Kind::Ordinal);
         let wishes = Wishes { known: vec![known(&["b", "c"], false)], ..Wishes::default() };
         assert!(
             column.describe("a", None, &wishes, &mut Vec::new(), true).unwrap_err().contains("none of its categories")

@@ -9,7 +9,7 @@ use arrow_array::{
     downcast_primitive_array,
 };
 use arrow_schema::{DataType, Field, FieldRef, Fields};
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use crate::TableError;
 use crate::types::cast;

@@ -1,6 +1,6 @@
 //! Values that are no category: told without telling more of the record than the one value that is wrong.
 
-use candor::schema::{Attribute, CROSS, nearest, parts};
+use candor_base::schema::{Attribute, CROSS, nearest, parts};
 
 /// A value that does not fit its attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Words that stand for what is missing, beside nothing at all.
 
-use candor::schema::Attribute;
+use candor_base::schema::Attribute;
 
 /// What other programs write for a value that is missing.
 pub const USUAL: [&str; 6] = ["NA", "N/A", "n/a", "NaN", "NULL", "null"];

@@ -4,10 +4,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use candor::plan::Plan;
 use candor_analysis::regress::{self, Layout, Model, ModelRows, Sample};
 use candor_analysis::tally::Codes;
 use candor_analysis::watch::Watch;
+use candor_base::plan::Plan;
 
 use crate::TableError;
 use crate::input::{Batch, Inputs};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Field, FieldRef};
-use candor::plan::{Content, Plan, SET_SEPARATOR};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
 use candor_analysis::watch::{Step, Watch};
+use candor_base::plan::{Content, Plan, SET_SEPARATOR};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
 
 use crate::dither::STREAMS;
 use crate::existing::check_release;
@@ -25,7 +25,7 @@ use crate::{TableError, kept};
 pub struct Job<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Columns to pass on: their names, types and values, and none that the plan [protects](candor::schema::Schema::protects).
+    /// Columns to pass on: their names, types and values, and none that the plan [protects](candor_base::schema::Schema::protects).
     pub keep: &'a [String],
     /// Where randomness comes from.
     pub source: &'a Source,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field};
-use candor::plan::Fingerprint;
-use candor::schema::Schema;
 use candor_analysis::adjust::DistinctRecords;
+use candor_base::plan::Fingerprint;
+use candor_base::schema::Schema;
 
 use crate::marks::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
 use crate::output::{Existing, Target};

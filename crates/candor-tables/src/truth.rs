@@ -1,9 +1,9 @@
 //! Reading tables of true records: as codes, or counted.
 
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_analysis::watch::{Step, Watch};
+use candor_base::schema::Schema;
 use rand_core::CryptoRng;
 
 use crate::TableError;

@@ -2,16 +2,174 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod nearest;
+pub mod words;
 
-pub mod shape;
+mod marked;
+
+mod error;
+
+mod own_texts;
+
+pub mod texts;
+
+pub mod plot;
+
+pub mod page;
+
+pub mod choice;
+
+mod circumstance;
+
+pub mod counts;
+
+pub mod survey;
+
+mod partial;
+
+pub mod guarantee;
+
+pub mod made_by;
 
 pub mod schema;
 
-pub mod randomness;
+pub mod prior;
 
-pub mod channel;
+pub mod shares;
 
-pub mod plan;
+pub mod invented;
+pub mod design;
+
+pub mod compare;
+
+pub mod mean;
+
+pub mod shuffled;
+
+pub mod composition;
+
+pub mod audit;
+
+pub mod example;
+
+pub mod explain;
 
 pub mod randomize;
+
+pub mod comply;
+
+pub mod asked;
+
+pub mod comparison;
+
+pub mod numbers;
+
+pub mod estimate;
+
+pub mod test;
+
+pub mod differences;
+
+mod regress_notes;
+pub mod regress;
+
+pub mod adjust;
+
+pub mod query;
+
+pub mod learn;
+
+pub mod cluster;
+
+pub mod synthesize;
+
+pub mod size;
+
+pub mod power;
+
+pub mod effects;
+
+pub mod sql;
+
+pub mod signature;
+
+pub mod device;
+
+pub mod card;
+
+pub mod enter;
+
+pub mod front;
+
+pub mod refine;
+
+mod title;
+
+mod caution;
+
+mod cross_table;
+
+mod found;
+
+mod relation;
+
+mod assurance;
+
+mod wave;
+
+pub mod report;
+
+pub use error::StudyError;
+
+pub use arrow_array;
+
+/// What a study takes: schemas, plans, randomizing, counting, and every verb as a function with its options and its result.
+pub mod prelude {
+    pub use candor_analysis::table_list::TableList;
+    pub use candor_analysis::tally::answer_codes;
+    pub use candor_analysis::watch::{Step, Watch};
+    pub use candor_base::plan::Plan;
+    pub use candor_base::randomize::Randomizer;
+    pub use candor_base::randomness::Source;
+    pub use candor_base::schema::{Attribute, Schema};
+    pub use candor_design::front::prior::Prior;
+    pub use candor_design::{Method, Request};
+    pub use candor_tables::TableError;
+    pub use candor_tables::infer::{Bins, Wishes};
+    pub use candor_tables::input::{Input, Inputs};
+
+    pub use crate::StudyError;
+    pub use crate::adjust::{Adjustment, adjust};
+    pub use crate::asked::Asked;
+    pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
+    pub use crate::cluster::{Clusters, cluster};
+    pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
+    pub use crate::comply::{Compliance, ComplyOptions, comply};
+    pub use crate::counts::{CountOptions, Counts};
+    pub use crate::design::{Design, DesignOptions, design};
+    pub use crate::device::{DeviceOptions, Devices, devices};
+    pub use crate::differences::{
+        Difference, DifferenceWords, Differences, DifferencesAsked, Wave, differences, differences_of_waves,
+    };
+    pub use crate::effects::{EffectOptions, EffectPowers, effects};
+    pub use crate::enter::{Entered, enter};
+    pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
+    pub use crate::explain::{Sheet, explain};
+    pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::numbers::NumbersAsked;
+    pub use crate::page::Page;
+    pub use crate::plot::Plot;
+    pub use crate::power::{PowerOptions, Powers, powers};
+    pub use crate::query::{Answers, QueryOptions, Question, query, query_groups};
+    pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize};
+    pub use crate::refine::{RefineOptions, Refinement, refine};
+    pub use crate::regress::{RegressOptions, Regression, regress};
+    pub use crate::report::{Report, ReportOptions, report};
+    pub use crate::schema::{Checked, InferredSchema, check, infer};
+    pub use crate::shares::Shares;
+    pub use crate::size::{Sizes, size};
+    pub use crate::sql::{Dialect, sql};
+    pub use crate::survey::{Survey, SurveyOptions};
+    pub use crate::synthesize::{Synthesis, synthesize};
+    pub use crate::test::{Independence, test, test_groups};
+    pub use crate::texts::{Language, OwnTexts};
+}

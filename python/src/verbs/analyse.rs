@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
-use candor::randomness::Source;
+use candor::choice::Choice;
+use candor::cluster::cluster;
+use candor::counts::{CountOptions, Counts, Provenance};
+use candor::effects::{self, EffectOptions, parse_effect};
+use candor::estimate::EstimateOptions;
+use candor::learn::{self, Learned, Protocol};
+use candor::power::{Finding, PowerOptions, powers};
+use candor::query::{QueryOptions, Question, query, query_groups};
+use candor::regress::{self, RegressOptions, Rows};
+use candor::report::{self, ReportOptions};
+use candor::shares::Shares;
+use candor::texts::{Language, OwnTexts};
+use candor::{StudyError, test};
 use candor_analysis::dependence::{Limits, Measure, Parties};
 use candor_analysis::estimate::Interval;
-use candor_study::choice::Choice;
-use candor_study::cluster::cluster;
-use candor_study::counts::{CountOptions, Counts, Provenance};
-use candor_study::effects::{self, EffectOptions, parse_effect};
-use candor_study::estimate::EstimateOptions;
-use candor_study::learn::{self, Learned, Protocol};
-use candor_study::power::{Finding, PowerOptions, powers};
-use candor_study::query::{QueryOptions, Question, query, query_groups};
-use candor_study::regress::{self, RegressOptions, Rows};
-use candor_study::report::{self, ReportOptions};
-use candor_study::shares::Shares;
-use candor_study::texts::{Language, OwnTexts};
-use candor_study::{StudyError, test};
+use candor_base::randomness::Source;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::truth::Records;
 use pyo3::prelude::*;
@@ -210,7 +210,7 @@ fn limits(options: &mut Options) -> Result<Limits, Failure> {
 }
 
 fn clustered(
-    schema: &candor::schema::Schema,
+    schema: &candor_base::schema::Schema,
     learned: &Learned,
     limits: Limits,
     seed: Option<u64>,
@@ -307,9 +307,9 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
     let sizes = match shares {
         Some(table) => {
             let shares = Shares::read(plan.0.schema(), &[], one_input(table, None)?).map_err(Failure::from)?;
-            candor_study::size::size_anticipated(&plan.0, &tables, margin, confidence, interval, &shares)
+            candor::size::size_anticipated(&plan.0, &tables, margin, confidence, interval, &shares)
         }
-        None => candor_study::size::size(&plan.0, &tables, margin, confidence, interval),
+        None => candor::size::size(&plan.0, &tables, margin, confidence, interval),
     };
     Ok(json(&sizes.map_err(|error: StudyError| Failure::from(error))?))
 }

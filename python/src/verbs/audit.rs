@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use candor::audit::{self as study, AuditOptions};
+use candor::explain;
+use candor::shuffled::ShuffleOptions;
+use candor::texts::{Language, OwnTexts};
 use candor_privacy::Requirement;
-use candor_study::audit::{self as study, AuditOptions};
-use candor_study::explain;
-use candor_study::shuffled::ShuffleOptions;
-use candor_study::texts::{Language, OwnTexts};
 use pyo3::prelude::*;
 
 use super::json;
@@ -21,7 +21,7 @@ type Named = (String, Py<Plan>);
 /// What a plan guarantees, or several together; and what was required and does not hold, if anything.
 #[pyfunction]
 pub fn audit(py: Python<'_>, plans: Vec<Named>, options: &str) -> PyResult<(String, Option<String>)> {
-    let plans: Vec<(&str, &candor::plan::Plan)> =
+    let plans: Vec<(&str, &candor_base::plan::Plan)> =
         plans.iter().map(|(name, plan)| (name.as_str(), plan.get().0.as_ref())).collect();
     let asked = asked(Options::read(options)?)?;
     run(py, None, |_| match plans[..] {

@@ -1,9 +1,9 @@
 //! The methods side by side.
 
+use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor::mean::compare_for_mean;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::compare::Variance;
-use candor_study::compare::{CompareOptions, Simulate, compare, compare_at_variance};
-use candor_study::mean::compare_for_mean;
 use candor_tables::truth::Records;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

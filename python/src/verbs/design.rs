@@ -1,8 +1,8 @@
 //! Schema and request -> plan.
 
+use candor::design::{DesignOptions, design_while};
 use candor_design::request::RequestError;
 use candor_design::{Method, Request};
-use candor_study::design::{DesignOptions, design_while};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde_json::{Map, Value, json};

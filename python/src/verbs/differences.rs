@@ -1,9 +1,9 @@
 //! Plan and responses -> differences of groups or waves, each with its test.
 
+use candor::counts::Counts;
+use candor::differences::{DifferenceWords, DifferencesAsked, Wave, differences, differences_of_waves};
+use candor::estimate::EstimateOptions;
 use candor_analysis::watch::Watch;
-use candor_study::counts::Counts;
-use candor_study::differences::{DifferenceWords, DifferencesAsked, Wave, differences, differences_of_waves};
-use candor_study::estimate::EstimateOptions;
 use pyo3::prelude::*;
 
 use super::estimate::{ANEW, Waves};
@@ -38,7 +38,7 @@ impl Asked {
     /// What is tested of a plan, and its counts.
     fn counted(
         &self,
-        plan: &candor::plan::Plan,
+        plan: &candor_base::plan::Plan,
         responses: Responses,
         watch: Watch<'_>,
     ) -> Result<(DifferencesAsked, Counts), Failure> {

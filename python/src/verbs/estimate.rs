@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use candor::StudyError;
+use candor::estimate::{self as study, EstimateOptions, Estimates};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
-use candor_study::StudyError;
-use candor_study::estimate::{self as study, EstimateOptions, Estimates};
 use pyo3::prelude::*;
 
 use super::json;
@@ -20,7 +20,7 @@ use crate::work::run;
 pub(super) struct Waves {
     pub(super) responses: Responses,
     pub(super) before: Option<Responses>,
-    pub(super) other: Arc<candor::plan::Plan>,
+    pub(super) other: Arc<candor_base::plan::Plan>,
 }
 
 impl Waves {
@@ -67,7 +67,7 @@ impl Wave {
     /// What responses tell of it, and what should be known of them.
     fn of(
         &self,
-        plan: &candor::plan::Plan,
+        plan: &candor_base::plan::Plan,
         responses: Responses,
         watch: Watch<'_>,
     ) -> Result<(Estimates, Vec<String>), Failure> {

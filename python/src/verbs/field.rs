@@ -1,12 +1,12 @@
 //! Surveys without computers: devices and their cards, what interviewers wrote down, and whether people followed their cards.
 
-use candor_study::StudyError;
-use candor_study::card::cards;
-use candor_study::comply::{self, ComplyOptions};
-use candor_study::counts::CountOptions;
-use candor_study::device::{DeviceOptions, devices};
-use candor_study::enter::{enter, lotteries};
-use candor_study::texts::{Language, OwnTexts};
+use candor::StudyError;
+use candor::card::cards;
+use candor::comply::{self, ComplyOptions};
+use candor::counts::CountOptions;
+use candor::device::{DeviceOptions, devices};
+use candor::enter::{enter, lotteries};
+use candor::texts::{Language, OwnTexts};
 use candor_tables::output::Target;
 use candor_tables::responses::Format;
 use pyo3::prelude::*;

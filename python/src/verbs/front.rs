@@ -1,10 +1,10 @@
 //! One attribute: every trade-off of privacy and utility, and a better plan at equal privacy.
 
+use candor::StudyError;
+use candor::front::{FrontOptions, front};
+use candor::refine::{RefineOptions, refine};
 use candor_design::front::plan::unrefined;
 use candor_design::front::prior::Prior;
-use candor_study::StudyError;
-use candor_study::front::{FrontOptions, front};
-use candor_study::refine::{RefineOptions, refine};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 

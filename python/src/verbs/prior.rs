@@ -1,9 +1,9 @@
 //! What is known of an attribute beforehand.
 
-use candor::schema::Attribute;
+use candor::StudyError;
+use candor::prior::{Stated, column, counted, shares};
+use candor_base::schema::Attribute;
 use candor_design::front::prior::Prior;
-use candor_study::StudyError;
-use candor_study::prior::{Stated, column, counted, shares};
 use candor_tables::infer::Bins;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

@@ -6,8 +6,8 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
-use candor::randomness::Source;
-use candor_study::randomize::{self as study, OneByOne, RandomizeOptions};
+use candor::randomize::{self as study, OneByOne, RandomizeOptions};
+use candor_base::randomness::Source;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::output::{Existing, Target};
@@ -130,7 +130,11 @@ pub fn randomize_stream(py: Python<'_>, plan: &Plan, given: &Bound<'_, PyList>, 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 /// Begins to randomize; the first batch tells the columns, or what is wrong.
-fn under_way(plan: Arc<candor::plan::Plan>, inputs: Inputs, asked: Asked) -> Result<(SchemaRef, Batches), Failure> {
+fn under_way(
+    plan: Arc<candor_base::plan::Plan>,
+    inputs: Inputs,
+    asked: Asked,
+) -> Result<(SchemaRef, Batches), Failure> {
     let (give, take) = sync_channel::<Result<RecordBatch, TableError>>(WAITING);
     thread::spawn(move || {
         let handed_on = |batch| match give.send(Ok(batch)) {

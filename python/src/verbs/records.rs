@@ -1,12 +1,12 @@
 //! Plan and responses -> records that are no responses: weighted answers, and people who do not exist.
 
-use candor::randomness::Source;
+use candor::adjust::{Adjustment, adjust, margins};
+use candor::choice::Choice;
+use candor::counts::{CountOptions, Provenance};
+use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
 use candor_analysis::adjust::{DistinctRecords, Options as Raking};
 use candor_analysis::watch::Watch;
-use candor_study::adjust::{Adjustment, adjust, margins};
-use candor_study::choice::Choice;
-use candor_study::counts::{CountOptions, Provenance};
-use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
+use candor_base::randomness::Source;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::output::Target;
 use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};
@@ -42,7 +42,7 @@ impl Asked {
 
     fn weigh(
         &self,
-        plan: &candor::plan::Plan,
+        plan: &candor_base::plan::Plan,
         responses: Responses,
         watch: Watch<'_>,
     ) -> Result<(DistinctRecords, Adjustment, Vec<String>), Failure> {

@@ -1,7 +1,7 @@
 //! Plan and responses -> a regression, corrected for the randomization.
 
+use candor::regress::{self, RegressOptions, Rows};
 use candor_analysis::regress::IgnoringOptions;
-use candor_study::regress::{self, RegressOptions, Rows};
 use pyo3::prelude::*;
 
 use super::json;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_study::schema::{check, infer};
+use candor::schema::{check, infer};
 use candor_tables::infer::{Bins, Known, Wishes};
 use pyo3::prelude::*;
 use pyo3::types::PyList;

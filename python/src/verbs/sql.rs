@@ -1,6 +1,6 @@
 //! The query that counts responses in a database.
 
-use candor_study::sql::{Dialect, sql};
+use candor::sql::{Dialect, sql};
 use pyo3::prelude::*;
 
 use crate::options::Options;

@@ -15,7 +15,7 @@ pub(crate) use raking::rake_weights;
 pub use raking::{Margin, Options, RakeError, Raked, Unattainable, rake};
 pub use records::DistinctRecords;
 
-use candor::plan::{Content, Plan};
+use candor_base::plan::{Content, Plan};
 
 use crate::estimate::{EstimateError, TableEstimator, Target};
 use crate::table_list::TableList;

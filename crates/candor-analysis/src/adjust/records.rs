@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use crate::table_list::TableList;
 use crate::tally::{Codes, CountLayout, Rows, TableTally};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::Plan;
-use candor::shape::Shape;
+use candor_base::plan::Plan;
+use candor_base::shape::Shape;
 use nalgebra::DVector;
 
 use super::Lottery;

@@ -1,8 +1,8 @@
 //! The channels of a table, tag by tag, written out.
 
-use candor::channel::{Channel, Matrix};
-use candor::plan::{Block, Plan};
-use candor::shape::Shape;
+use candor_base::channel::{Channel, Matrix};
+use candor_base::plan::{Block, Plan};
+use candor_base::shape::Shape;
 use nalgebra::DMatrix;
 
 use crate::tally::{CountAxis, TableTally};

@@ -5,7 +5,7 @@
 //! its noise: categories whose estimated share is below four of its standard errors are counted as one. That can
 //! only lower the measure: what rare categories would add to it stays unknown.
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};
 
 use super::measure::TwoWay;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use candor::schema::{Attribute, Kind};
+use candor_base::schema::{Attribute, Kind};
 
 /// A measure of dependence, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

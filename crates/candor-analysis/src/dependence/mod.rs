@@ -17,7 +17,7 @@ pub use measure::Measure;
 pub(crate) use measure::information;
 pub use protocols::{Learned, Parties, ProtocolError};
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 
 /// All pairs of attributes that are randomized, by position in the schema.
 pub fn pairs(schema: &Schema) -> Vec<[usize; 2]> {

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::secure_sum::{self, Fault, Session, Transcript};
-use candor::channel::{Axis, ChannelError, Pattern};
-use candor::plan::{Block, Plan, PlanError};
-use candor::randomize::{RandomizeError, Randomizer};
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor_base::channel::{Axis, ChannelError, Pattern};
+use candor_base::plan::{Block, Plan, PlanError};
+use candor_base::randomize::{RandomizeError, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use rand_core::Rng;
 
 use super::{Dependence, Measure, estimated};

@@ -1,6 +1,6 @@
 //! A table as it is published: estimates with intervals, or the reason why there are none.
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use super::constrained::constrained;
 use super::{Estimate, EstimateError, Interval, TableEstimator, Target, simplex};

@@ -6,7 +6,7 @@
 //! `(1 + F b(u)) / (1 + F p)` times as likely as without a truth; every expectation below is a sum over `u`
 //! (docs/mathematics/workload.md).
 
-use candor::channel::Strip;
+use candor_base::channel::Strip;
 
 use super::components::{join, scale, split};
 use crate::tally::StripMargin;

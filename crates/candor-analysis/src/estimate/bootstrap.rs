@@ -1,6 +1,6 @@
 //! Intervals by resampling the responses.
 
-use candor::randomness::Source;
+use candor_base::randomness::Source;
 use rand_distr::{Binomial, Distribution};
 
 use super::structure::Structure;

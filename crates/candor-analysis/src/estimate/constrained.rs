@@ -13,8 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::Plan;
-use candor::shape::Shape;
+use candor_base::plan::Plan;
+use candor_base::shape::Shape;
 
 use super::components::{join, split};
 use super::{Estimate, EstimateError, TableEstimator, Target};

@@ -4,7 +4,7 @@
 //! one of five *kinds* each. So one number for each combination of kinds says everything; the sum over all truths needs
 //! nothing but margins of the table.
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 use nalgebra::DMatrix;
 
 use super::asked::Asked;

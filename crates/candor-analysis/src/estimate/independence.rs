@@ -5,7 +5,7 @@
 //! `(r-1)(c-1)` degrees of freedom. The Wald form, which takes the covariance at the estimate, rejects
 //! far too often (docs/estimation.md).
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 

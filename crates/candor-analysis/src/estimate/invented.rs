@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use super::binomial::bounds;
 use super::components::pattern_function;
@@ -99,9 +99,9 @@ fn p_value(classes: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::tally::{CountLayout, Group};
-    use candor::channel::{Axis, Pattern};
-    use candor::plan::Block;
-    use candor::schema::Schema;
+    use candor_base::channel::{Axis, Pattern};
+    use candor_base::plan::Block;
+    use candor_base::schema::Schema;
 
     /// The weights of the answers of one question with two categories, kept with probability p: p / (2p - 1) and (p - 1) / (2p - 1).
     #[test]

@@ -156,9 +156,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use candor::channel::{Axis, Channel, Matrix, Pattern};
-    use candor::plan::{Block, Plan};
-    use candor::schema::Schema;
+    use candor_base::channel::{Axis, Channel, Matrix, Pattern};
+    use candor_base::plan::{Block, Plan};
+    use candor_base::schema::Schema;
 
     fn counted(estimator: &TableEstimator<'_>, counts: Vec<f64>) -> TableTally {
         let total = counts.iter().sum();

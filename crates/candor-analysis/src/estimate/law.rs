@@ -1,7 +1,7 @@
 //! What one group of responses, all through the same channels, knows about a table: component by component.
 
-use candor::channel::Channel;
-use candor::plan::Plan;
+use candor_base::channel::Channel;
+use candor_base::plan::Plan;
 
 use super::asked::Asked;
 use crate::tally::{CountLayout, StripMargin};

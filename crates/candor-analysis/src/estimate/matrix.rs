@@ -4,9 +4,9 @@
 //! by the plan (the variances of the outputs under a uniform truth), which is exactly unbiased. A
 //! lottery of matrices is one matrix whose outputs are the pairs of tag and output.
 
-use candor::channel::Channel;
-use candor::plan::Plan;
-use candor::shape::Shape;
+use candor_base::channel::Channel;
+use candor_base::plan::Plan;
+use candor_base::shape::Shape;
 use nalgebra::DMatrix;
 
 use super::EstimateError;

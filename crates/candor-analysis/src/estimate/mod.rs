@@ -45,8 +45,8 @@ pub use linear::Linear;
 pub use structure::spread_of_components;
 pub use table::{Estimate, EstimateError, Target};
 
-use candor::plan::Plan;
-use candor::shape::Shape;
+use candor_base::plan::Plan;
+use candor_base::shape::Shape;
 
 use crate::tally::{CountAxis, CountLayout, Group, TableTally};
 use components::{coefficients, join, pattern_function, scale, split};

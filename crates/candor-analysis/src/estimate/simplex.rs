@@ -1,6 +1,6 @@
 //! From an unbiased estimate to a proper distribution. Neither of these is unbiased.
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 
 use super::fitting::Axis;
 

@@ -1,6 +1,6 @@
 //! An estimated table, or why there is none.
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 
 use super::simplex;
 

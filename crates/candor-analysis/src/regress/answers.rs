@@ -5,9 +5,9 @@
 //! model's attributes has `L(t) = (1 + F c(t) K_M/K) / (1 + F m/K)`, relative to an answer that tells nothing. Blocks multiply
 //! (docs/mathematics/regression.md).
 
-use candor::channel::{Channel, Pattern, Strip};
-use candor::plan::{Block, Content, Plan};
-use candor::shape::Shape;
+use candor_base::channel::{Channel, Pattern, Strip};
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::shape::Shape;
 use statrs::function::factorial::ln_binomial;
 
 use super::unbiased::Inverse;
@@ -382,7 +382,7 @@ fn projection(all: &Shape, axes: &[usize]) -> Vec<u32> {
 fn pattern_law(pattern: &Pattern, places: &[usize]) -> Law {
     let masses = pattern.marginal(places);
     let share = |number: usize| -> f64 {
-        let of = |(i, axis): (usize, &candor::channel::Axis)| {
+        let of = |(i, axis): (usize, &candor_base::channel::Axis)| {
             let hit = axis.answer as f64 / axis.categories as f64;
             if number >> i & 1 == 1 { 1.0 - hit } else { hit }
         };
@@ -390,7 +390,7 @@ fn pattern_law(pattern: &Pattern, places: &[usize]) -> Law {
     };
     // What cannot miss has no share, and no mass.
     let relative = |(number, &mass): (usize, &f64)| if share(number) > 0.0 { mass / share(number) } else { 0.0 };
-    let answers = |axis: &candor::channel::Axis| ln_binomial(axis.categories as u64, axis.answer as u64);
+    let answers = |axis: &candor_base::channel::Axis| ln_binomial(axis.categories as u64, axis.answer as u64);
     Law::Pattern {
         relative: masses.probabilities().iter().enumerate().map(relative).collect(),
         sizes: masses.axes().iter().map(|axis| axis.answer).collect(),

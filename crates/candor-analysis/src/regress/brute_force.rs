@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::{AnswerColumn, Sets, UNANSWERED};
-use candor::schema::{Attribute, Schema};
-use candor::shape::Shape;
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::randomize::{AnswerColumn, Sets, UNANSWERED};
+use candor_base::schema::{Attribute, Schema};
+use candor_base::shape::Shape;
 
 use super::answers::Answers;
 use super::{Formula, Model, ModelOptions};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::{Content, Plan};
-use candor::shape::Shape;
+use candor_base::plan::{Content, Plan};
+use candor_base::shape::Shape;
 
 use crate::calibrate::{CalibrateError, rake};
 use crate::tally::Codes;

@@ -1,7 +1,7 @@
 //! A formula about a plan: which variables are hidden, which are known, and what is the response.
 
-use candor::plan::{Block, Plan};
-use candor::schema::{Attribute, Kind, NOT_ASKED, nearest};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::{Attribute, Kind, NOT_ASKED, nearest};
 
 use super::design::{Design, Factor, Predictor};
 use super::{Formula, RegressError};

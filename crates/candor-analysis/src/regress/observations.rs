@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 
 use super::calibrated::Calibration;
 use super::design::{Design, Values};

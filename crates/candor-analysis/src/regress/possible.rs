@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 
 use super::answers::{Answers, BlockAnswers, Law};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use super::answers::Answers;
 use super::calibrated::{Calibration, Margins};
@@ -105,7 +105,8 @@ impl Layout {
     /// If the plan does not tell what the model needs.
     pub fn new(plan: &Plan, model: &Model) -> Result<Layout, RegressError> {
         let column = |&attribute: &usize| {
-            let own = |content: &candor::plan::Content| *content == candor::plan::Content::Public { attribute };
+            let own =
+                |content: &candor_base::plan::Content| *content == candor_base::plan::Content::Public { attribute };
             plan.columns().iter().position(|column| own(&column.content)).unwrap_or(0)
         };
         let answers = Answers::new(plan, model)?;
@@ -118,7 +119,8 @@ impl Layout {
     #[must_use]
     pub fn with_condition(mut self, plan: &Plan, condition: Condition) -> Layout {
         let column = |attribute: usize| {
-            let own = |content: &candor::plan::Content| *content == candor::plan::Content::Public { attribute };
+            let own =
+                |content: &candor_base::plan::Content| *content == candor_base::plan::Content::Public { attribute };
             plan.columns().iter().position(|column| own(&column.content))
         };
         let columns = (0..plan.schema().attributes().len()).map(column).collect();

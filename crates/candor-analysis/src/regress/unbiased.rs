@@ -4,7 +4,7 @@
 //! All answers of a pattern or a strip are relabellings of one, so `G` multiplies each component `V` of a table (functions of exactly the
 //! attributes `V`) by one number, `|l_V|^2 / d_V` of any answer, `d_V` the product of `a_i - 1` inside.
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 use nalgebra::DMatrix;
 
 use crate::estimate::components::{join, scale, split};

@@ -39,7 +39,7 @@
 //! # Example
 //!
 //! ```
-//! use candor::randomness::Source;
+//! use candor_base::randomness::Source;
 //! use candor_analysis::secure_sum::{Collector, Party, Session, Share, Transcript};
 //!
 //! let session = Session::new(*b"number 1, monday", 3, 2, 4, 1)?;

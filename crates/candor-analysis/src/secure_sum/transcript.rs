@@ -3,7 +3,7 @@
 use super::collector::add_to;
 use super::message::{check_collector, check_party, check_residues};
 use super::{Announcement, Collector, Digest, Fault, Kind, Partial, Party, Session, Share};
-use candor::randomness::Source;
+use candor_base::randomness::Source;
 
 /// Everything that was published in a round, and the totals that follow from it; everybody can
 /// check it.

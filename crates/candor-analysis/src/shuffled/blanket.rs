@@ -1,7 +1,7 @@
 //! The three numbers of a plan that a bound after shuffling needs.
 
-use candor::channel::{Channel, Pattern};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Pattern};
+use candor_base::plan::{Block, Plan};
 use candor_privacy::{Question, criterion};
 
 use super::likelihoods::{Level, Likelihoods};

@@ -22,7 +22,7 @@ pub use blanket::Blanket;
 pub use likelihoods::Likelihoods;
 pub use pairs::of_plan as pairs_of_plan;
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 /// The central epsilon of so many shuffled responses.
 #[derive(Clone, Copy, Debug, PartialEq)]

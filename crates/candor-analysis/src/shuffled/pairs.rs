@@ -5,8 +5,8 @@
 //! are taken pair by pair, both orders. Lotteries mix, blocks multiply. Where a channel's answers are not listed, its three numbers stand for it:
 //! for fixed answers of all other blocks the bound is convex in those of one.
 
-use candor::channel::{Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Channel, Matrix, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
 
 use super::blanket::Blanket;
 use super::likelihoods::{Level, Likelihoods};

@@ -1,7 +1,7 @@
 //! Records of maximum entropy: they have all linked pair tables at once, and depend on each other by these alone.
 
-use candor::schema::Schema;
-use candor::shape::Shape;
+use candor_base::schema::Schema;
+use candor_base::shape::Shape;
 
 use super::graph::{Clique, cliques, junction_tree};
 use super::links::PairTables;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use candor::plan::Plan;
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use rand_core::Rng;
 
 use super::tables::Part;
@@ -117,7 +117,7 @@ fn link(attributes: [usize; 2], estimate: &Estimate, noise: &Source) -> Option<L
 /// the attributes depend on each other.
 fn noise_alone(estimate: &Estimate, shares: &[f64], rng: &mut impl Rng) -> Vec<f64> {
     let (rows, columns) = (estimate.dims[0], estimate.dims[1]);
-    let shape = candor::shape::Shape::new(estimate.dims.clone());
+    let shape = candor_base::shape::Shape::new(estimate.dims.clone());
     let margins = [shape.margin(shares, 0), shape.margin(shares, 1)];
     let sign = |error: &f64| if rng.next_u32() & 1 == 0 { *error } else { -error };
     let noise: Vec<f64> = estimate.standard_errors.iter().map(sign).collect();

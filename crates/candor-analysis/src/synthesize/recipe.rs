@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use candor::schema::Schema;
-use candor::shape::Shape;
+use candor_base::schema::Schema;
+use candor_base::shape::Shape;
 use rand_core::CryptoRng;
 
 use super::rounding::{counts_from, shuffled, systematic_counts, uniform};

@@ -1,6 +1,6 @@
 //! Whole numbers in the place of shares, and random orders.
 
-use candor::randomness::below_u64;
+use candor_base::randomness::below_u64;
 use rand_core::CryptoRng;
 
 /// Whole numbers in the place of shares: with `C_k` the sum of the first `k` shares, cell `k` gets
@@ -57,7 +57,7 @@ pub(super) fn shuffled(counts: &[u64], rng: &mut dyn CryptoRng) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::randomness::Source;
+    use candor_base::randomness::Source;
     use proptest::prelude::*;
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Records from estimated tables that are independent of each other, or from weights.
 
-use candor::plan::Plan;
-use candor::schema::Schema;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use rand_core::CryptoRng;
 
 use super::rounding::{shuffled, systematic_counts};
@@ -82,7 +82,7 @@ pub fn from_weights(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::randomness::Source;
+    use candor_base::randomness::Source;
 
     fn part(attributes: &[usize], shares: &[f64]) -> Part {
         Part { attributes: attributes.to_vec(), shares: shares.to_vec() }

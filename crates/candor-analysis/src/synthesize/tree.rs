@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 
 use super::graph::forest;
 use super::links::PairTables;

@@ -3,7 +3,7 @@
 //! Counting costs one addition per record and table; eight attributes have twenty-eight pairs, but half
 //! a dozen tables of four attributes, each small enough for the cache, hold them all.
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 
 /// The largest table that is counted for the sake of smaller ones: its counts stay in the cache.
 const MAX_COVER_CELLS: usize = 1 << 14;

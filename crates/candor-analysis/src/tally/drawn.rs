@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 use nalgebra::DMatrix;
 
 use super::runs::{Runs, weight};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use candor::channel::{Channel, Pattern, PatternSet};
-use candor::plan::{Content, Plan};
-use candor::shape::Shape;
+use candor_base::channel::{Channel, Pattern, PatternSet};
+use candor_base::plan::{Content, Plan};
+use candor_base::shape::Shape;
 
 use super::Group;
 

@@ -17,10 +17,10 @@ pub use layout::{CountAxis, CountLayout, ELSEWHERE, StripMargin};
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor::plan::{Content, Plan};
-use candor::randomize::{AnswerColumn, BlockAnswers, Sets};
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::{AnswerColumn, BlockAnswers, Sets};
 
-use candor::shape::Shape;
+use candor_base::shape::Shape;
 use runs::{Runs, Support, responses, weight};
 use sources::{Places, Sources, steps};
 
@@ -137,7 +137,7 @@ impl Codes<'_> {
     }
 }
 
-/// The columns of a plan's responses, from the answers that [`Randomizer::batch`](candor::randomize::Randomizer::batch) gave for
+/// The columns of a plan's responses, from the answers that [`Randomizer::batch`](candor_base::randomize::Randomizer::batch) gave for
 /// `truths`, of which only the public attributes are looked at.
 pub fn answer_codes<'a>(plan: &Plan, answers: &'a [BlockAnswers], truths: &'a [Vec<u16>]) -> Vec<Codes<'a>> {
     let one = |content: &Content| match *content {

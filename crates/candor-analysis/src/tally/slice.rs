@@ -1,6 +1,6 @@
 //! The counts of those with one category of a public attribute.
 
-use candor::plan::Plan;
+use candor_base::plan::Plan;
 
 use super::drawn::{UnitCounts, UnitGroup};
 use super::{CountAxis, CountLayout, Drawn, Group, TableTally};

@@ -1,8 +1,8 @@
 //! Where a table finds its axes and tags among the columns of responses.
 
-use candor::channel::Channel;
-use candor::plan::{Content, Plan};
-use candor::shape::Shape;
+use candor_base::channel::Channel;
+use candor_base::plan::{Content, Plan};
+use candor_base::shape::Shape;
 
 use super::layout::{Frame, StripMargin};
 use super::{Codes, CountAxis, CountLayout};

@@ -1,13 +1,13 @@
 //! Adjustment: the algorithm as printed, its limit, and what is said about convergence.
 
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::adjust::{DistinctRecords, Margin, Options, RakeError, Raked, Unattainable, adjust, rake};
 use candor_analysis::estimate::simplex;
 use candor_analysis::table_list::TableList;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{AnswerColumn, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use proptest::prelude::*;
 
 fn margin(cells: &[u32], shares: &[f64]) -> Margin {

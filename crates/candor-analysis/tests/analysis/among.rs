@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::among::{Among, ShareAmong, shares_among};
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Options, TableEstimator, Target, analyse};
 use candor_analysis::numbers::{Values, numbers};
 use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
+use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use rand_core::Rng;
 
 fn labels(n: usize) -> Vec<String> {

@@ -1,14 +1,14 @@
 //! Tables made to agree: against the conditions that the closest ones fulfil, and against the truth by simulation.
 
-use candor::channel::{Axis, Cells, Channel, Matrix, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
-use candor::shape::Shape;
 use candor_analysis::estimate::simplex::project;
 use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, constrained};
 use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_tables};
+use candor_base::channel::{Axis, Cells, Channel, Matrix, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
+use candor_base::shape::Shape;
 
 const SIZES: [usize; 4] = [2, 3, 4, 5];
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::dependence::{Dependence, Measure, attenuated, estimated, merged};
 use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use rand_core::Rng;
 
 const MEASURES: [Measure; 3] = [Measure::Pearson, Measure::CramersV, Measure::MutualInformation];

@@ -1,16 +1,16 @@
 //! The power to find a coefficient: golden numbers, and what simulated surveys find.
 
-use candor::channel::{Axis, Channel, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::power::{coefficient, coefficient_power};
 use candor_analysis::regress::{
     Anticipated, Batch, CONSTANT, Effect, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Profile,
     RegressError, Sample, anticipate, normal_points, regress,
 };
 use candor_analysis::tally::answer_codes;
+use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde_json::Value;

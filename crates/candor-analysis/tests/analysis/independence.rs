@@ -1,12 +1,12 @@
 //! The independence test, corrected for the randomization: its level, its power, what it measures.
 
-use candor::channel::{Axis, Channel, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::estimate::{TableEstimator, test_independence};
 use candor_analysis::tally::{Rows, TableTally, answer_codes};
+use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 
 fn k_ary(axes: &[Axis], epsilon: f64) -> Channel {
     Pattern::k_ary(axes.to_vec(), epsilon).unwrap().into()

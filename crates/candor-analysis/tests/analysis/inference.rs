@@ -1,14 +1,14 @@
 //! One statistic for p-values and intervals, and fits that always exist: golden numbers (tests/golden/inference/README.md) and properties.
 
-use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::AnswerColumn;
-use candor::schema::{Attribute, Kind, Schema};
 use candor_analysis::regress::{
     Batch, Coefficient, EstimateKind, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression,
     Sample, Test, regress,
 };
 use candor_analysis::tally::Codes;
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::AnswerColumn;
+use candor_base::schema::{Attribute, Kind, Schema};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;

@@ -1,13 +1,13 @@
 //! With an enormous epsilon answers are the truth, and a regression is the ordinary one: compared with Newton's method written out here,
 //! which knows of no channels.
 
-use candor::channel::{Axis, Channel, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::schema::{Attribute, Schema};
 use candor_analysis::regress::{
     Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, Sample, regress,
 };
 use candor_analysis::tally::Codes;
+use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::{Attribute, Schema};
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Power: golden numbers, and what surveys find.
 
-use candor::randomness::Source;
 use candor_analysis::comply::Lottery;
 use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
+use candor_base::randomness::Source;
 use nalgebra::DMatrix;
 use rand_core::Rng;
 use serde_json::Value;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use candor::randomness::Source;
-use candor::schema::Schema;
-use candor::shape::Shape;
 use candor_analysis::adjust::Options;
 use candor_analysis::synthesize::{Link, PairTables, Part, Recipe, entropy, systematic_counts, tree};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
+use candor_base::shape::Shape;
 
 const SIZES: [usize; 5] = [2, 3, 2, 4, 3];
 

@@ -1,15 +1,15 @@
 //! Regressions against golden numbers (tests/golden/regression/README.md), and refusals.
 
-use candor::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::{AnswerColumn, Sets};
-use candor::schema::{Attribute, Schema};
 use candor_analysis::regress::{
     Batch, EstimateKind, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
     RegressError, Regression, Sample, regress, regress_replicated,
 };
 use candor_analysis::tally::Codes;
 use candor_analysis::tally::Replicates;
+use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{AnswerColumn, Sets};
+use candor_base::schema::{Attribute, Schema};
 use serde_json::Value;
 
 fn golden(file: &str) -> Value {

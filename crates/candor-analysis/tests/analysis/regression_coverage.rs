@@ -1,15 +1,15 @@
 //! Intervals hold as often as they say: simulated surveys with fixed seeds. A correct fit fails here with a probability below 1e-6; taking answers for
 //! the truth does fail.
 
-use candor::channel::{Axis, Channel, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::regress::{
     Batch, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress, regress_with,
 };
 use candor_analysis::tally::answer_codes;
+use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use candor::channel::{Axis, Channel, Pattern};
-use candor::plan::{Block, Plan};
-use candor::randomize::{BlockAnswers, Randomizer};
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::calibrate::{CalibrateError, Groups, calibrate};
 use candor_analysis::estimate::{EstimateError, Options, TableEstimator, Target, analyse, test_independence};
 use candor_analysis::tally::{
     Codes, CountLayout, Drawn, Replicates, Rows, Sample, SamplingError, TableTally, Units, answer_codes, count_units,
 };
+use candor_base::channel::{Axis, Channel, Pattern};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{BlockAnswers, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use nalgebra::{DMatrix, DVector};
 use rand_core::Rng;
 use serde_json::Value;

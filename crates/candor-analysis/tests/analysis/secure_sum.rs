@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use candor::randomness::Source;
 use candor_analysis::secure_sum::{
     Announcement, Collector, Fault, Kind, Partial, Party, Session, Share, Traffic, Transcript, run,
 };
+use candor_base::randomness::Source;
 use proptest::prelude::*;
 use rand_core::{TryCryptoRng, TryRng};
 use statrs::distribution::{ChiSquared, ContinuousCDF};

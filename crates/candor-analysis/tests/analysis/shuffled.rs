@@ -3,10 +3,10 @@
 //! `golden/shuffled_*.json` were computed by an independent prototype: all data sets of tiny cases in rationals, exact sums for 100 and
 //! 1,000 respondents, and the same bound on 4,096 points.
 
-use candor::channel::{Axis, Matrix, Pattern};
-use candor::plan::{Block, Plan};
-use candor::schema::Schema;
 use candor_analysis::shuffled::{Blanket, pairs_of_plan, shuffled, shuffled_plan, worst};
+use candor_base::channel::{Axis, Matrix, Pattern};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::Schema;
 use serde_json::Value;
 
 fn golden(text: &str) -> Vec<Value> {

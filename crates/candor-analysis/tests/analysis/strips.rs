@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::{AnswerColumn, UNANSWERED};
-use candor::schema::{Attribute, Schema};
 use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, test_independence};
 use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Group, Rows, TableTally, count_tables};
+use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::randomize::{AnswerColumn, UNANSWERED};
+use candor_base::schema::{Attribute, Schema};
 
 /// One answer of a block: its tag, one set of categories for each attribute (none of a strip), the cells of a strip.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -424,7 +424,7 @@ fn counted_elsewhere(
             rows = rows.iter().flat_map(|row| told.iter().map(move |&told| [&row[..], &[told]].concat())).collect();
         }
         rows.into_iter().for_each(|row| *held.entry(row).or_insert(0.0) += count);
-        let tag = |(at, column): (usize, &candor::plan::ResponseColumn)| match column.content {
+        let tag = |(at, column): (usize, &candor_base::plan::ResponseColumn)| match column.content {
             Content::Tag { block } if layout.tagged.contains(&block) => Some(one(at)),
             _ => None,
         };

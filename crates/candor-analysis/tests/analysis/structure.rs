@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Matrix, Pattern, Strip};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::among::{Among, shares_among};
 use candor_analysis::estimate::{Interval, Method, Options, TableEstimator, Target, analyse};
 use candor_analysis::structure::possible;
 use candor_analysis::tally::{CountLayout, Group, Rows, TableTally, answer_codes};
+use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use rand_core::Rng;
 
 /// `smokes` (no, yes, former), `daily` (few, many) if they do or did, the public `region` (n, s), and `quit` (no, yes) if daily is many.

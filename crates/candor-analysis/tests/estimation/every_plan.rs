@@ -1,11 +1,11 @@
 //! Plans of every kind, and by definition all responses to them with their probabilities.
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Content, Plan};
-use candor::randomize::Sets;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::estimate::TableEstimator;
 use candor_analysis::tally::{Codes, Rows, TableTally};
+use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Content, Plan};
+use candor_base::randomize::Sets;
+use candor_base::schema::{Attribute, Schema};
 use num_traits::ToPrimitive;
 
 use super::definition;

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::tally::{Codes, Group, Rows, TableTally, answer_codes};
+use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use num_traits::ToPrimitive;
 use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-#[path = "../../../candor/tests/definition/mod.rs"]
+#[path = "../../../candor-base/tests/definition/mod.rs"]
 mod definition;
 mod every_plan;
 mod papers;
@@ -213,7 +213,7 @@ proptest! {
     fn estimates_are_those_of_the_inverse_matrix((channel, counts) in channels()) {
         let sizes: Vec<usize> = channel.axes().iter().map(|axis| axis.categories).collect();
         let answers = definition::answers(channel.axes());
-        let float = |p: &candor::channel::Rational| p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap();
+        let float = |p: &candor_base::channel::Rational| p.numer().to_f64().unwrap() / p.denom().to_f64().unwrap();
         let cells = counts.len();
         let truths = definition::product(&sizes.iter().map(|&n| (0..n).collect()).collect::<Vec<Vec<usize>>>());
         let laws: Vec<Vec<f64>> =

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::{Axis, Channel, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::randomize::{AnswerColumn, Randomizer};
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{Codes, Group, Rows, TableTally};
+use candor_base::channel::{Axis, Channel, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{AnswerColumn, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 
 use super::every_plan::*;
 

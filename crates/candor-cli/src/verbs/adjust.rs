@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use candor::plan::Plan;
+use candor::adjust::{Adjustment, Unattainable, adjust, margins};
+use candor::counts::Provenance;
+use candor::synthesize::{self, Parts, tables};
 use candor_analysis::adjust::{DistinctRecords, Options};
-use candor_study::adjust::{Adjustment, Unattainable, adjust, margins};
-use candor_study::counts::Provenance;
-use candor_study::synthesize::{self, Parts, tables};
+use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;

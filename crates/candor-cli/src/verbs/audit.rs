@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use candor::channel::Epsilon;
-use candor::plan::Plan;
-use candor_privacy::{CRITERIA, Requirement};
-use candor_study::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
-use candor_study::guarantee::{
+use candor::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
+use candor::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
 };
-use candor_study::made_by::made_by_sentence;
-use candor_study::shuffled::{CountedPart, ShuffleOptions, Shuffling};
+use candor::made_by::made_by_sentence;
+use candor::shuffled::{CountedPart, ShuffleOptions, Shuffling};
+use candor_base::channel::Epsilon;
+use candor_base::plan::Plan;
+use candor_privacy::{CRITERIA, Requirement};
 use candor_tables::output::{self, Target};
 use clap::Args;
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use candor::plan::Plan;
-use candor::schema::Schema;
+use candor::StudyError;
+use candor::cluster::{Clusters, Dependence, cluster};
+use candor::learn::{Learned, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor_analysis::dependence::{Limits, Measure, Parties};
-use candor_study::StudyError;
-use candor_study::cluster::{Clusters, Dependence, cluster};
-use candor_study::learn::{Learned, from_parties, from_responses, from_truth, pair_tables, response_tables};
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use candor::audit::{Relation, compare_plans};
 use candor_design::blackwell::{TOLERANCE, Verdict};
-use candor_study::audit::{Relation, compare_plans};
 
 use super::read_plan;
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! `candor comply`: did people follow their cards?
 
-use candor_study::comply::{Compliance, ComplyOptions, QuestionCompliance, UNSEEN, comply, tables};
+use candor::comply::{Compliance, ComplyOptions, QuestionCompliance, UNSEEN, comply, tables};
 use clap::Args;
 
 use super::estimate::{parse_confidence, read_responses};
@@ -102,7 +102,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
             class.high
         ));
         let number = |share: f64, error: f64| format!("{share:.4} ({error:.4})");
-        let row = |reading: &candor_study::comply::Reading| {
+        let row = |reading: &candor::comply::Reading| {
             vec![
                 label(&reading.category),
                 number(reading.if_none, reading.if_none_standard_error),
@@ -113,7 +113,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
         text += &table(&[&question.attribute, "nobody of them has it", "all of them have it"], &rows);
     }
     if question.anchored.is_empty() {
-        let line = |one: &candor_study::comply::Sensitivity| {
+        let line = |one: &candor::comply::Sensitivity| {
             let shares: Vec<String> = one.shares.iter().map(|share| format!("{share:.4}")).collect();
             vec![format!("{} %", 100.0 * one.if_attentive), shares.join(" ")]
         };
@@ -122,7 +122,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
             text += &table(&["if so many attend", "shares, the others answering at random"], &rows);
         }
     } else {
-        let row = |one: &candor_study::comply::CorrectedShare| {
+        let row = |one: &candor::comply::CorrectedShare| {
             vec![label(&one.category), format!("{:.4}", one.estimate), format!("{:.4}", one.standard_error)]
         };
         let rows: Vec<Vec<String>> = question.anchored.iter().map(row).collect();

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use candor::counts::{CountOptions, Counts};
 use candor_analysis::estimate::{Options, Target as EstimateTarget, analyse};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
 use candor_experiments::adult;
-use candor_study::counts::{CountOptions, Counts};
 use candor_tables::input::Inputs;
 use candor_tables::output::{self, Target};
 use candor_tables::truth::Records;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use candor::channel::rounded_up;
-use candor::schema::Schema;
-use candor_study::card::cards;
-use candor_study::device::{DeviceOptions, Devices, ListedDevice, QuestionDevices, devices};
+use candor::card::cards;
+use candor::device::{DeviceOptions, Devices, ListedDevice, QuestionDevices, devices};
+use candor_base::channel::rounded_up;
+use candor_base::schema::Schema;
 use candor_tables::output::{self, Target};
 use clap::Args;
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use candor::plan::Plan;
-use candor_study::differences::{
+use candor::differences::{
     Difference, DifferenceWords, Differences, DifferencesAsked, Wave, differences, differences_of_waves,
 };
-use candor_study::survey::Survey;
-use candor_study::words::p_value;
+use candor::survey::Survey;
+use candor::words::p_value;
+use candor_base::plan::Plan;
 use clap::Args;
 
 use super::estimate::ValuesArgs;

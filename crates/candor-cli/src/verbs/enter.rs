@@ -1,6 +1,6 @@
 //! `candor enter`: what interviewers wrote down -> responses.
 
-use candor_study::enter::{enter, lotteries};
+use candor::enter::{enter, lotteries};
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::responses::Format;

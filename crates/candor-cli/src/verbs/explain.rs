@@ -1,6 +1,6 @@
 //! `candor explain`: one page that tells a participant what is sent and what it reveals at most.
 
-use candor_study::explain::explain;
+use candor::explain::explain;
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use candor::front::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
 use candor_analysis::watch::SECONDS;
 use candor_design::front::evolve::Parameters;
 use candor_design::front::search::Search;
-use candor_study::front::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
 use candor_tables::output::{self, Target};
 use clap::{Args, ValueEnum};
 

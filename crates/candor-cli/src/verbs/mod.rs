@@ -38,12 +38,12 @@ pub mod report;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use candor::plan::{MAX_COST, Plan, PlanError};
-use candor::schema::Schema;
-use candor_study::StudyError;
-use candor_study::counts::Provenance;
-use candor_study::shares::Shares;
-use candor_study::texts::{Language, OwnTexts};
+use candor::StudyError;
+use candor::counts::Provenance;
+use candor::shares::Shares;
+use candor::texts::{Language, OwnTexts};
+use candor_base::plan::{MAX_COST, Plan, PlanError};
+use candor_base::schema::Schema;
 use candor_tables::existing::write_plan;
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::limits;

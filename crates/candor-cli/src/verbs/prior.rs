@@ -1,8 +1,8 @@
 //! What is known of an attribute beforehand, as flags.
 
-use candor::schema::Attribute;
+use candor::prior::{Stated, column, counted, shares};
+use candor_base::schema::Attribute;
 use candor_design::front::prior::Prior;
-use candor_study::prior::{Stated, column, counted, shares};
 use candor_tables::TableError;
 use candor_tables::infer::Bins;
 use candor_tables::input::{Input, Location};

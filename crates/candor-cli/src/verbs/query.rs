@@ -1,11 +1,11 @@
 //! `candor query`: plan + responses -> the share and number of people for whom a condition holds.
 
-use candor::plan::Plan;
+use candor::choice::Choice;
+use candor::counts::{Counts, Provenance};
+use candor::estimate::EstimateOptions;
+use candor::query::{Answer, Answers, ComparedAnswer, QueryMethods, QueryOptions, Question, query, query_groups};
 use candor_analysis::adjust::DistinctRecords;
-use candor_study::choice::Choice;
-use candor_study::counts::{Counts, Provenance};
-use candor_study::estimate::EstimateOptions;
-use candor_study::query::{Answer, Answers, ComparedAnswer, QueryMethods, QueryOptions, Question, query, query_groups};
+use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
 use clap::{Args, ValueEnum};
 use serde::Serialize;

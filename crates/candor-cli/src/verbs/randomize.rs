@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::time::Instant;
 
-use candor::plan::Plan;
-use candor::randomness::Source;
-use candor_study::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
+use candor::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
 use candor_tables::input::Inputs;
 use candor_tables::limits;
 use candor_tables::output::{Existing, Target};

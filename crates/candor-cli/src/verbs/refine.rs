@@ -1,9 +1,9 @@
 //! `candor refine`: a better matrix at equal privacy.
 
+use candor::StudyError;
+use candor::refine::{RefineOptions, Refinement, Side, refine};
 use candor_design::front::plan::unrefined;
 use candor_design::front::prior::Prior;
-use candor_study::StudyError;
-use candor_study::refine::{RefineOptions, Refinement, Side, refine};
 use clap::Args;
 
 use super::prior::PriorArgs;
@@ -86,7 +86,7 @@ pub fn run(args: RefineArgs) -> Result<(), Failure> {
 }
 
 fn describe(refined: &Refinement, respondents: f64) -> String {
-    let row = |name: &str, side: &Side, epsilon: candor::channel::Epsilon| {
+    let row = |name: &str, side: &Side, epsilon: candor_base::channel::Epsilon| {
         vec![
             name.to_owned(),
             format!("{:.6}", side.privacy),

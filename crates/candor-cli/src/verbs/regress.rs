@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use candor::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
+use candor::words::{p_is, p_value};
 use candor_analysis::regress::{Family, IgnoringOptions, Method, Missing};
-use candor_study::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
-use candor_study::words::{p_is, p_value};
 use clap::{Args, ValueEnum};
 
 use super::estimate::parse_confidence;
@@ -244,11 +244,11 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
 fn averages(found: &Regression) -> String {
     let of = |category: &Option<String>| label(category.as_ref().unwrap_or(&found.response));
     let numbers = |values: [f64; 4]| values.map(four_digits);
-    let share = |one: &candor_study::regress::Share| {
+    let share = |one: &candor::regress::Share| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
         [of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
-    let effect = |one: &candor_study::regress::Effect| {
+    let effect = |one: &candor::regress::Effect| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
         [term(&one.term), of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };

@@ -1,11 +1,11 @@
 //! `candor report`: plan + responses -> one page that can be published.
 
-use candor::plan::Plan;
-use candor_study::estimate::EstimateOptions;
-use candor_study::page::isolated;
-use candor_study::regress::{RegressOptions, Regression, Rows, model, regress};
-use candor_study::report::{ReportOptions, Wave, file_name, report, tables};
-use candor_study::survey::Survey;
+use candor::estimate::EstimateOptions;
+use candor::page::isolated;
+use candor::regress::{RegressOptions, Regression, Rows, model, regress};
+use candor::report::{ReportOptions, Wave, file_name, report, tables};
+use candor::survey::Survey;
+use candor_base::plan::Plan;
 use candor_tables::output::{self, Target};
 use clap::Args;
 

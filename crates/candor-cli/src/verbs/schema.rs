@@ -1,6 +1,6 @@
 //! `candor schema`: infer one from a table, or check a table against one.
 
-use candor_study::schema::{Grouped, check, each_problem, infer, to_toml};
+use candor::schema::{Grouped, check, each_problem, infer, to_toml};
 use candor_tables::infer::{Bins, Wishes};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::missing::Missing;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use candor_study::signature::PrivateKey;
+use candor::signature::PrivateKey;
 use clap::Args;
 
 use super::{read_plan, read_text};

@@ -1,16 +1,16 @@
 //! `candor size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding people who ignore their device.
 
-use candor::plan::Plan;
+use candor::effects::{self, EffectOptions, EffectPower};
+use candor::estimate::EstimateOptions;
+use candor::power::{Finding, PowerOptions, Powers, QuestionPower, powers};
+use candor::regress::{RegressOptions, model};
+use candor::shares::Shares;
+use candor::size::{Size, size, size_anticipated};
 use candor_analysis::estimate::Interval;
 use candor_analysis::names;
 use candor_analysis::regress::{Effect, Missing};
 use candor_analysis::table_list::TableList;
-use candor_study::effects::{self, EffectOptions, EffectPower};
-use candor_study::estimate::EstimateOptions;
-use candor_study::power::{Finding, PowerOptions, Powers, QuestionPower, powers};
-use candor_study::regress::{RegressOptions, model};
-use candor_study::shares::Shares;
-use candor_study::size::{Size, size, size_anticipated};
+use candor_base::plan::Plan;
 use candor_tables::input::{Input, Location};
 use clap::Args;
 

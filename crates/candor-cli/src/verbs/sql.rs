@@ -1,7 +1,7 @@
 //! `candor sql`: the query that counts responses in a database, for `candor estimate --counts`.
 
+use candor::sql::{Dialect, StoredSets, sql};
 use candor_analysis::table_list::TableList;
-use candor_study::sql::{Dialect, StoredSets, sql};
 use clap::{Args, ValueEnum};
 
 use super::read_plan;

@@ -1,12 +1,12 @@
 //! Whose responses are analysed, and how they were drawn: flags that several verbs share.
 
-use candor::plan::Plan;
+use candor::counts::Counts;
+use candor::report::file_name;
+use candor::survey::{Survey, SurveyOptions};
 use candor_analysis::names;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::Replicates;
-use candor_study::counts::Counts;
-use candor_study::report::file_name;
-use candor_study::survey::{Survey, SurveyOptions};
+use candor_base::plan::Plan;
 use candor_tables::input::Inputs;
 use candor_tables::margins::read_margins;
 use clap::{Args, ValueEnum};

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use candor::plan::Plan;
-use candor::randomness::Source;
+use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
 use candor_analysis::synthesize::MAX_RECORDS;
-use candor_study::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;

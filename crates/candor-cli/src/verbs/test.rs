@@ -1,10 +1,10 @@
 //! `candor test`: independence of two attributes, differences of groups and waves; corrected for the randomization.
 
-use candor::plan::Plan;
+use candor::estimate::EstimateOptions;
+use candor::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
+use candor::words::p_is;
 use candor_analysis::table_list::TableList;
-use candor_study::estimate::EstimateOptions;
-use candor_study::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
-use candor_study::words::p_is;
+use candor_base::plan::Plan;
 use clap::Args;
 use serde::Serialize;
 

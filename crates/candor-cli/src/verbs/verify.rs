@@ -1,6 +1,6 @@
 //! `candor verify`: checks the signature of a plan.
 
-use candor_study::signature::{PublicKey, Signature};
+use candor::signature::{PublicKey, Signature};
 use clap::Args;
 
 use super::{read_plan, read_text};

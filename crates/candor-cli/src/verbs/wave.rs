@@ -1,6 +1,6 @@
 //! Earlier waves of a study: flags of `candor report`.
 
-use candor_study::report::file_name;
+use candor::report::file_name;
 use clap::Args;
 
 use crate::failure::Failure;

@@ -49,18 +49,18 @@ fn crates_use_what_stands_before_them() {
 
 #[test]
 fn the_trusted_base_is_small() {
-    let base = crate_named("candor");
+    let base = crate_named("candor-base");
     let lines: usize = rust_files(&base.folder.join("src")).iter().map(|(_, text)| source::lines_of_code(text)).sum();
     assert!((1_000..=BASE_LINES).contains(&lines), "{lines} lines of code; at most {BASE_LINES} are to be trusted");
     let tree = Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--locked", "--package", "candor", "--edges", "normal", "--prefix", "none"])
+        .args(["tree", "--offline", "--locked", "--package", "candor-base", "--edges", "normal", "--prefix", "none"])
         .current_dir(&base.folder)
         .output()
         .expect("cargo runs");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let tree = String::from_utf8(tree.stdout).expect("names");
     let below: BTreeSet<&str> = tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(below.contains("candor") && below.len() <= BASE_CRATES, "{} crates: {below:?}", below.len());
+    assert!(below.contains("candor-base") && below.len() <= BASE_CRATES, "{} crates: {below:?}", below.len());
     for name in NOT_IN_BASE {
         assert!(!below.contains(name), "the trusted base must not use {name}");
     }

@@ -1,8 +1,8 @@
 //! Every claim that the command prints holds for the numbers it is printed with: on random small schemas, by every method, at many epsilons.
 
 use crate::sandbox::Sandbox;
-use candor::plan::Plan;
 use candor_analysis::estimate::{Interval, TableEstimator, Target};
+use candor_base::plan::Plan;
 use candor_design::expectation::expectations;
 use serde_json::Value;
 

@@ -1,11 +1,11 @@
 //! Designs for many attributes as a user makes them.
 
 use crate::sandbox::Sandbox;
-use candor::plan::Plan;
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{Rows, TableTally, answer_codes};
+use candor_base::plan::Plan;
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
 use serde_json::Value;
 
 fn json(sandbox: &Sandbox, words: &str) -> Value {

@@ -398,7 +398,7 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
 #[test]
 fn sets_and_matrices_are_estimated_too() {
     let sandbox = Sandbox::new();
-    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good");
+    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good");
     let mut text = String::from("a1,a2,a3,a4\n");
     (0..4000).for_each(|i| text += &format!("{},{},{},{}\n", i % 9, i % 3, i % 300, i % 3));
     sandbox.write("people.csv", text);

@@ -160,12 +160,12 @@ fn shares_of_a_table_are_rounded_in_the_plan() {
 #[test]
 fn a_plan_of_version_1_says_that_its_prior_is_not_fingerprinted() {
     let sandbox = Sandbox::new();
-    sandbox.write("old.json", include_str!("../../../candor/tests/plans/good/prior-version-1.json"));
+    sandbox.write("old.json", include_str!("../../../candor-base/tests/plans/good/prior-version-1.json"));
     let said = sandbox.run("audit old.json").fine().out;
     assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains("does not cover the prior"), "{said}");
     let value = json(&sandbox.run("audit old.json --json").fine().out);
     assert_eq!((&value["version"], &value["prior_fingerprinted"]), (&1.into(), &false.into()));
-    sandbox.write("new.json", include_str!("../../../candor/tests/plans/good/prior.json"));
+    sandbox.write("new.json", include_str!("../../../candor-base/tests/plans/good/prior.json"));
     let value = json(&sandbox.run("audit new.json --json").fine().out);
     assert_eq!((&value["version"], &value["prior_fingerprinted"]), (&2.into(), &true.into()));
     assert!(!sandbox.run("audit new.json").fine().out.contains("does not cover"));

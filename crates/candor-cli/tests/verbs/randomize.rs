@@ -323,7 +323,7 @@ fn one_record_at_a_time() {
 #[test]
 fn answers_one_by_one_are_responses() {
     let sandbox = Sandbox::new();
-    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lotteries.json");
+    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lotteries.json");
     let record = |i: usize| {
         format!("{{\"a1\":{},\"a2\":{},\"a3\":{},\"a4\":{},\"a5\":{}}}\n", i % 4, i % 3, i % 2, i % 5, i % 2)
     };
@@ -352,7 +352,7 @@ fn answers_one_by_one_are_responses() {
         assert_eq!(without_time(&file.out), without_time(&piped.out), "{command}");
         assert_eq!(without_time(&file.out)["respondents"], 200, "{command}");
     }
-    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good/lottery.json");
+    let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/lottery.json");
     sandbox.run(&format!("estimate {other} lines.jsonl")).refused(1, &["lines.jsonl was made under another plan"]);
     sandbox.write("torn.jsonl", &lines[..lines.len() - 9]);
     sandbox.run(&format!("estimate {plan} torn.jsonl")).refused(1, &["torn.jsonl, line 200: not a JSON object"]);
@@ -361,7 +361,7 @@ fn answers_one_by_one_are_responses() {
 #[test]
 fn sets_and_lotteries_are_written_and_answered() {
     let sandbox = Sandbox::new();
-    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor/tests/plans/good");
+    let plans = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good");
     let table = |sizes: &[usize]| {
         let header: Vec<String> = (1..=sizes.len()).map(|i| format!("a{i}")).collect();
         let row = |r: usize| sizes.iter().map(|size| (r % size).to_string()).collect::<Vec<_>>().join(",");

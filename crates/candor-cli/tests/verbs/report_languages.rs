@@ -1,7 +1,7 @@
 //! The report in every language: each sentence comes from the tables of texts, and no place is left open.
 
 use crate::sandbox::Sandbox;
-use candor_study::texts::{Texts, report_texts, sheet_texts};
+use candor::texts::{Texts, report_texts, sheet_texts};
 
 /// Names and labels without a letter of English, so that any other word on a page is ours.
 const SCHEMA: &str = "[[attribute]]\nname = \"Ω\"\npublic = true\ncategories = [\"1\", \"2\"]\n\n\
@@ -169,7 +169,7 @@ fn waves_are_drawn_and_their_differences_are_those_of_estimate() {
 fn a_language_of_ones_own_needs_the_texts_of_the_page() {
     let sandbox = Sandbox::new();
     survey(&sandbox);
-    let english = include_str!("../../../candor-study/texts/en.toml");
+    let english = include_str!("../../../candor/texts/en.toml");
     let sheet = english.split("[sheet]").nth(1).unwrap().split("[report]").next().unwrap();
     sandbox.write("it.toml", format!("language = \"it\"\n[sheet]{sheet}"));
     sandbox.run("explain plan.json --texts it.toml").fine();

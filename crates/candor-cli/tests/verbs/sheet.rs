@@ -77,7 +77,7 @@ fn a_language_of_ones_own_may_be_written_from_right_to_left() {
     sandbox.run("design schema.toml --method independent --epsilon 2 -o plan.json").fine();
     sandbox.write("he.toml", "language = \"he\"\n[sheet]\ntitle = \"\u{5d0}\"\n");
     sandbox.run("explain plan.json --texts he.toml").refused(1, &["these texts are missing: again, by_luck"]);
-    let english = include_str!("../../../candor-study/texts/en.toml").split("[sheet]").nth(1).unwrap();
+    let english = include_str!("../../../candor/texts/en.toml").split("[sheet]").nth(1).unwrap();
     sandbox.write("he.toml", format!("language = \"he\"\n[sheet]{english}"));
     let html = sandbox.run("explain plan.json --texts he.toml --format html").fine().out;
     assert!(html.contains("<html lang=\"he\" dir=\"rtl\">"), "{html}");

@@ -229,7 +229,7 @@ test('a saved copy of the page works from a file', async () => {
 
 test('all test vectors pass in the browser', async () => {
   const { page, context } = await open();
-  const folder = new URL('crates/candor/tests/vectors/', repository);
+  const folder = new URL('crates/candor-base/tests/vectors/', repository);
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   assert.ok(files.length >= 18);
   assert.ok(files.filter((name) => name.startsWith('strip')).length >= 5, 'strips among them');
@@ -304,7 +304,7 @@ test('the dashboard shows what is there to who has the token', async () => {
 /** A survey of its own, with settings, being served; `again` stops it, changes its settings and serves it at the same address. */
 async function survey(settings, name = 'public') {
   const folder = join(mkdtempSync(join(tmpdir(), 'candor-')), 'survey');
-  const plan = new URL(`crates/candor/tests/plans/good/${name}.json`, repository).pathname;
+  const plan = new URL(`crates/candor-base/tests/plans/good/${name}.json`, repository).pathname;
   const collect = (...words) => execFileSync(process.env.CANDOR_COLLECT, words, { encoding: 'utf8' });
   collect('new', folder, '--plan', plan);
   const toml = readFileSync(join(folder, 'survey.toml'), 'utf8');

@@ -13,8 +13,8 @@ mod written_out;
 pub use program::{at_least_as_informative, closest_garbling};
 pub use written_out::merged;
 
-use candor::channel::{Axis, Channel};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Axis, Channel};
+use candor_base::plan::{Block, Plan};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -256,8 +256,8 @@ fn by_overlap((from, p): (Axis, f64), (to, wanted): (Axis, f64)) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::{Matrix, Part, Pattern, PatternSet};
-    use candor::schema::Schema;
+    use candor_base::channel::{Matrix, Part, Pattern, PatternSet};
+    use candor_base::schema::Schema;
     use proptest::prelude::*;
 
     fn distance(first: &Design, second: &Design) -> f64 {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use candor::channel::{Axis, Channel, Pattern, Strip};
-use candor::plan::{Block, Plan};
-use candor::shape::Shape;
+use candor_base::channel::{Axis, Channel, Pattern, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::shape::Shape;
 
 use super::{BlackwellError, Design, MAX_ANSWERS};
 
@@ -208,7 +208,7 @@ pub fn merged((design, labels): (Design, Vec<String>)) -> (Design, Vec<String>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::schema::Schema;
+    use candor_base::schema::Schema;
 
     /// Columns sum to 1, and every likelihood has one of two values with the channel's own ratio.
     #[test]

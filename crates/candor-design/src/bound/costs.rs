@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use candor::schema::Schema;
 use candor_analysis::estimate::spread_of_components;
 use candor_analysis::structure::possible;
 use candor_analysis::table_list::TableList;
+use candor_base::schema::Schema;
 
 use crate::{DesignError, private};
 
@@ -131,7 +131,7 @@ fn subsets(of: &[usize]) -> impl Iterator<Item = Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::schema::{Attribute, Schema};
+    use candor_base::schema::{Attribute, Schema};
 
     fn close(found: &[f64], expected: &[f64]) {
         assert_eq!(found.len(), expected.len());

@@ -116,8 +116,8 @@ fn priced(costs: &Costs, kinds: Vec<Kind>, e: f64) -> Prices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::schema::Schema;
     use candor_analysis::table_list::TableList;
+    use candor_base::schema::Schema;
 
     /// Attributes of one kind, told apart or not, come to the same where the costs treat them alike; where the costs do not,
     /// those told apart come to more.

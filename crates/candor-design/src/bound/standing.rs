@@ -1,10 +1,10 @@
 //! How a plan stands to the least possible error.
 
-use candor::plan::Plan;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Clock, Watch};
+use candor_base::plan::Plan;
 
 use super::{Bound, Costs};
 

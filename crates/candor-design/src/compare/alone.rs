@@ -1,10 +1,10 @@
 //! What the others cost an attribute: the error of its tables if all are randomized, and if it alone is.
 
-use candor::plan::Plan;
-use candor::schema::Schema;
 use candor_analysis::names;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Step, Watch};
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 
 use super::{Candidate, compare, recommended};
 use crate::DesignError;

@@ -1,7 +1,7 @@
 //! What a respondent sends.
 
-use candor::channel::{Channel, Strip};
-use candor::plan::{Block, Content, Plan};
+use candor_base::channel::{Channel, Strip};
+use candor_base::plan::{Block, Content, Plan};
 
 /// The size of a response, public attributes left out.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,11 +13,11 @@ pub use answer::{Answer, answer};
 pub use simulate::{Simulation, simulated_errors};
 pub use variance::{AtVariance, Variance, at_variance};
 
-use candor::plan::Plan;
-use candor::schema::Schema;
 use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Clock, Step, Stopped, Watch};
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 
 use crate::bound::{Bound, Costs};
 pub use crate::method::{Goal, Skipped};

@@ -1,11 +1,11 @@
 //! What a prediction is worth: a table randomized many times, estimated, and compared with the truth in it.
 
-use candor::plan::Plan;
-use candor::randomize::{RandomizeError, Randomizer};
-use candor::randomness::Source;
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{CountLayout, Rows, answer_codes, count_categories, count_tables};
+use candor_base::plan::Plan;
+use candor_base::randomize::{RandomizeError, Randomizer};
+use candor_base::randomness::Source;
 
 /// What to simulate.
 pub struct Simulation<'a> {

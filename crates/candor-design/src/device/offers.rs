@@ -1,6 +1,6 @@
 //! What common gadgets can do within an epsilon.
 
-use candor::channel::Epsilon;
+use candor_base::channel::Epsilon;
 
 use super::{Device, Gadget, best_slope, channel};
 use crate::DesignError;

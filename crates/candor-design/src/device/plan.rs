@@ -1,8 +1,8 @@
 //! Devices as channels and plans, in exact integers.
 
-use candor::channel::{Axis, Channel, ChannelError, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
+use candor_base::channel::{Axis, Channel, ChannelError, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 
 use super::{Action, Device};
 use crate::{DesignError, private};

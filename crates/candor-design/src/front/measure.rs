@@ -291,7 +291,7 @@ mod tests {
     /// The estimates of eq. 2, drawn many times: their spread is the formula's, not the printed one's.
     #[test]
     fn simulation_agrees_with_the_formula() {
-        use candor::randomness::Source;
+        use candor_base::randomness::Source;
         use rand_core::Rng;
         let prior = Prior::new(&[0.5, 0.3, 0.2]).unwrap();
         let columns = [0.7, 0.2, 0.1, 0.2, 0.6, 0.2, 0.1, 0.3, 0.6];

@@ -1,7 +1,7 @@
 //! The best channel with at most so many outputs: found by local search, judged by the bound that holds for any number.
 
-use candor::randomness::Source;
 use candor_analysis::crew;
+use candor_base::randomness::Source;
 
 use super::channel::FrontChannel;
 use super::evolve::polishing::shaken;

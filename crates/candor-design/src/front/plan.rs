@@ -1,9 +1,9 @@
 //! A plan from a point of the front: integers whose certificate keeps what was asked.
 
-use candor::channel::{Channel, Matrix, Rational, exact as exactly};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Channel, Matrix, Rational, exact as exactly};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::channel::FrontChannel;
@@ -108,7 +108,7 @@ pub fn plan(
         };
         let labels = (1..=point.channel.outputs()).map(|output| format!("o{output}")).collect();
         let matrix = Matrix::rounded(vec![categories], labels, &point.channel.columns(prior))?;
-        let guess = matrix.guess(prior.stated()).ok_or(candor::plan::PlanError::Prior)?;
+        let guess = matrix.guess(prior.stated()).ok_or(candor_base::plan::PlanError::Prior)?;
         let one = Rational::from(num_bigint::BigUint::from(1u32));
         let private = exactly(privacy).is_some_and(|privacy| guess.accuracy() + privacy <= one);
         let bounded = exactly(goal.bound()).is_some_and(|bound| *guess.worst() <= bound);

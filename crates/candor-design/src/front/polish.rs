@@ -337,7 +337,7 @@ mod tests {
 
     fn random(goal: &Goal, outputs: usize, seed: u64) -> FrontChannel {
         use rand_core::Rng;
-        let mut rng = candor::randomness::Source::from_seed(seed).stream(0);
+        let mut rng = candor_base::randomness::Source::from_seed(seed).stream(0);
         let n = goal.prior().len();
         let cells = (0..outputs * n)
             .map(|i| {

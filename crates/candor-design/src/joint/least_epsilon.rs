@@ -1,7 +1,7 @@
 //! The privacy-optimal plan as a request, beside what the same attribute epsilons would cost otherwise.
 
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::optimal::search::Effort;

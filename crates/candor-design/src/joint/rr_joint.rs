@@ -1,9 +1,9 @@
 //! RR-Joint: one randomized response on the whole record (Domingo-Ferrer and Soria-Comas 2020, section 3.2).
 
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;
@@ -70,7 +70,7 @@ mod tests {
         {
             let plan = rr_joint(&Schema::of_sizes(&sizes).unwrap(), epsilon).unwrap();
             let pattern = match &plan.blocks()[0].channels()[0].1 {
-                candor::channel::Channel::Pattern(pattern) => pattern,
+                candor_base::channel::Channel::Pattern(pattern) => pattern,
                 _ => unreachable!(),
             };
             let all: Vec<usize> = (0..sizes.len()).collect();

@@ -12,10 +12,10 @@
 //! unknowns is one of a single unknown. (This is where the coefficients of the published code went wrong:
 //! here they are derived from the levels themselves, and levels are computed again from the plan.)
 
-use candor::channel::{Axis, PatternSet};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, PatternSet};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::optimal::levels::Levels;

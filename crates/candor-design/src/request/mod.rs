@@ -5,7 +5,7 @@
 //! parameters themselves ([`Method::parameters`]).
 //!
 //! ```
-//! use candor::schema::Schema;
+//! use candor_base::schema::Schema;
 //! use candor_design::request::{Request, design};
 //!
 //! let schema = Schema::of_sizes(&[9, 16, 7])?;
@@ -17,8 +17,8 @@
 
 mod fields;
 
-use candor::schema::{Schema, nearest};
 use candor_analysis::watch::{Step, Watch};
+use candor_base::schema::{Schema, nearest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -92,7 +92,7 @@ macro_rules! methods {
         /// Makes the plan that is asked for.
         ///
         /// Whatever comes out was certified by the `candor` crate; no method returns a plan that guarantees less than was asked.
-        /// The plan carries the request ([`candor::plan::Plan::request`]).
+        /// The plan carries the request ([`candor_base::plan::Plan::request`]).
         ///
         /// # Errors
         /// Returns [`DesignError::GuaranteesLess`] if a method breaks that promise. If a parameter is missing or out of range, or the method does not apply to the schema.

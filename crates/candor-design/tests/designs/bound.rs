@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::informations::by_components;
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::table_list::TableList;
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use candor_design::bound::{Bound, Costs, Standing, squared_error};
 use candor_design::compare::{Goal, Simulation, compare, simulated_errors};
 use candor_design::joint::optimal::search::Effort;

@@ -1,10 +1,10 @@
 //! The comparison of methods: each is what its own design says, the best is the best, and simulations agree.
 
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_design::DesignError;
 use candor_design::compare::{
     Candidate, Goal, Made, Simulation, Skipped, alone, answer, compare, recommended, simulated_errors,

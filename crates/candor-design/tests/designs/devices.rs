@@ -1,7 +1,7 @@
 //! Devices: the golden tables, the best one of two categories by brute force, and what cannot be read.
 
-use candor::channel::{Channel, Epsilon, Rational};
-use candor::schema::{Attribute, Schema};
+use candor_base::channel::{Channel, Epsilon, Rational};
+use candor_base::schema::{Attribute, Schema};
 use candor_design::device::{self, Device, Gadget, best_slope, offers, parse, recommended};
 use proptest::prelude::*;
 use serde_json::Value;

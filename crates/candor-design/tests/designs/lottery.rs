@@ -2,10 +2,10 @@
 //! exact optimum; many attributes; few respondents.
 
 use crate::informations::by_components;
-use candor::channel::Channel;
-use candor::plan::Plan;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::table_list::TableList;
+use candor_base::channel::Channel;
+use candor_base::plan::Plan;
+use candor_base::schema::{Attribute, Schema};
 use candor_design::DesignError;
 use candor_design::bound::{Bound, Costs};
 use candor_design::joint::optimal::search::Effort;

@@ -1,9 +1,9 @@
 //! What the analysis says of a lottery with strips is what its channels tell.
 
 use crate::informations::by_components;
-use candor::channel::Channel;
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_base::channel::Channel;
+use candor_base::schema::Schema;
 use candor_design::bound::{Costs, squared_error};
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::lottery;

@@ -1,7 +1,7 @@
 //! The privacy-optimal design against golden optima, closed forms and its own certificate.
 
-use candor::plan::Plan;
-use candor::schema::Schema;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, MAX_STEPS, search};
 use candor_design::joint::optimal::{Bounded, alike_epsilon, optimal, optimal_within};
@@ -275,7 +275,7 @@ proptest! {
     fn likelihoods_fall_with_misses(instance in prop::collection::vec((2usize..6, 0.05f64..6.0), 2..6)) {
         let (sizes, epsilons): (Vec<usize>, Vec<f64>) = instance.iter().copied().unzip();
         let found = design(&sizes, &epsilons);
-        let candor::channel::Channel::Pattern(pattern) = &found.plan.blocks()[0].channels()[0].1 else { unreachable!() };
+        let candor_base::channel::Channel::Pattern(pattern) = &found.plan.blocks()[0].channels()[0].1 else { unreachable!() };
         let all: Vec<usize> = (0..sizes.len()).collect();
         let masses = pattern.marginal(&all);
         let likelihood = |s: usize| {

@@ -1,6 +1,6 @@
 //! No method returns a plan that guarantees less than was asked, over all methods that are asked for an epsilon.
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 use candor_design::request::{Request, design};
 use candor_design::{DesignError, Designed};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Requests: written down and read back the same, each parameter with its methods only, and plans as the methods themselves make them.
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 use candor_design::request::{Method, Request, RequestError, design};
 use candor_design::{DesignError, independent, joint, k_ary};
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
 //! Questions asked only if: designs do not spend on what cannot be.
 
-use candor::plan::Plan;
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use candor_design::bound::{Standing, squared_error};
 use candor_design::cross;
 use candor_design::joint::optimal::search::Effort;

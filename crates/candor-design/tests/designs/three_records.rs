@@ -1,8 +1,8 @@
 //! Theorem 4: golden bounds by moments of three records, and how it stands to theorem 3, plans and time.
 
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Clock, Watch};
+use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
 
 fn costs(sizes: &[usize], tables: &str) -> Costs {

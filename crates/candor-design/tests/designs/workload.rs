@@ -2,10 +2,10 @@
 //! of patterns.
 
 use crate::informations::by_components;
-use candor::channel::Channel;
-use candor::plan::Plan;
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
+use candor_base::channel::Channel;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use candor_design::bound::Costs;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::{lottery, sampling, single};

@@ -1,7 +1,7 @@
 //! What a lottery tells, from its channels one by one.
 
-use candor::channel::{Channel, Pattern, Strip};
-use candor::plan::Plan;
+use candor_base::channel::{Channel, Pattern, Strip};
+use candor_base::plan::Plan;
 use candor_design::bound::Costs;
 
 /// `sum of C_U / I_U` of a plan with one block, by its integers.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use candor_study::plot::{Plot, Scale, Series};
+use candor::plot::{Plot, Scale, Series};
 
 use super::matrix::{Reading, blocks};
 use super::survey::{Draw, Errors, Survey, Way};

@@ -9,15 +9,15 @@ mod tables;
 mod figures;
 mod readings;
 
-use candor::plan::Plan;
-use candor::schema::Schema;
+use candor::plot::{Plot, Scale, Series};
 use candor_analysis::dependence::{Dependence, Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload;
-use candor_study::plot::{Plot, Scale, Series};
 
 use crate::adult::Adult;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use candor::plan::Plan;
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::shape::Shape;
 use candor_analysis::adjust::{DistinctRecords, Margin, Options, rake};
 use candor_analysis::estimate::simplex::clip;
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_categories, count_tables};
+use candor_base::plan::Plan;
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::shape::Shape;
 use rand_core::Rng;
 
 use super::matrix::Block;

@@ -3,14 +3,14 @@
 //!
 //! Each of `2N` records (alleles) has one attribute of four categories per SNP: allele times disease status.
 
-use candor::plan::{Content, Plan};
-use candor::randomize::Randomizer;
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor::plot::{Plot, Scale, Series};
 use candor_analysis::tally::{Codes, answer_codes};
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::Randomizer;
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_design::independent::independent;
 use candor_design::joint::single_miss;
-use candor_study::plot::{Plot, Scale, Series};
 use rand_core::Rng;
 
 use super::uniform;

@@ -5,11 +5,11 @@
 //! compare all methods at these: the sum that the Kronecker product spends, and the optimum, are those of the achieved
 //! levels.
 
-use candor::randomness::Source;
+use candor::plot::{Plot, Scale, Series};
+use candor_base::randomness::Source;
 use candor_design::joint::optimal::levels::Levels;
 use candor_design::joint::optimal::search::{Effort, search};
 use candor_design::joint::single_miss::heuristic_outcome;
-use candor_study::plot::{Plot, Scale, Series};
 use rand_core::Rng;
 
 use super::uniform;

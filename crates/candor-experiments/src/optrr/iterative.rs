@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use candor::channel::Matrix;
-use candor::plan::{Block, Plan};
-use candor::randomness::Source;
-use candor::schema::Schema;
+use candor::front::front_plot;
 use candor_analysis::estimate::TableEstimator;
 use candor_analysis::tally::{Group, TableTally};
+use candor_base::channel::Matrix;
+use candor_base::plan::{Block, Plan};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_design::front::channel::FrontChannel;
 use candor_design::front::prior::Prior;
 use candor_design::front::warner;
-use candor_study::front::front_plot;
 use rand_core::Rng;
 
 use super::{Fronts, GENERATIONS, RECORDS, gamma, serving};

@@ -1,7 +1,7 @@
 //! The full matrix of a small plan, and what the criteria are by definition.
 
-use candor::channel::{Channel, Rational};
-use candor::plan::Plan;
+use candor_base::channel::{Channel, Rational};
+use candor_base::plan::Plan;
 use candor_privacy::Finding;
 use num_traits::ToPrimitive;
 

@@ -1,15 +1,15 @@
 //! Every criterion against its definition, written out on the full matrix of small plans; the equivalences of
 //! Nayak and Zhai 2019; and thresholds.
 
-use candor::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
-use candor::plan::{Block, Plan};
-use candor::schema::Schema;
+use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::Schema;
 use candor_privacy::{CRITERIA, Finding, Question, Requirement, RequirementError, audit};
 use proptest::prelude::*;
 
-#[path = "../../../candor/tests/definition/mod.rs"]
+#[path = "../../../candor-base/tests/definition/mod.rs"]
 mod definition;
-#[path = "../../../candor/tests/strip_definition/mod.rs"]
+#[path = "../../../candor-base/tests/strip_definition/mod.rs"]
 mod strip_definition;
 
 mod full;

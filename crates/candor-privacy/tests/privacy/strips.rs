@@ -1,14 +1,14 @@
 //! What the criteria say of plans with strips, against all their responses: exactly where nothing is believed about the other
 //! attributes of a table, a bound on what is learnt elsewhere.
 
-use candor::channel::{Axis, Cells, Channel, Strip};
-use candor::plan::{Block, Plan};
+use candor_base::channel::{Axis, Cells, Channel, Strip};
+use candor_base::plan::{Block, Plan};
 use candor_privacy::{Question, audit};
 use proptest::prelude::*;
 
 use super::full::{detail, find, full, guess, information, marginal, uniform, value, worst};
 use super::{patterns, plan};
-use candor::channel::PatternSet;
+use candor_base::channel::PatternSet;
 
 fn strip(places: &[usize], sizes: &[usize], cells: impl Into<Cells>, weights: [u64; 2]) -> Channel {
     Strip::new(places.to_vec(), sizes.to_vec(), cells, weights).unwrap().into()

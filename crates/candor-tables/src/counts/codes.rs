@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor::channel::Channel;
-use candor::plan::{Content, Plan, SET_SEPARATOR};
-use candor::randomize::{AnswerColumn, Sets, UNANSWERED};
 use candor_analysis::tally::CountLayout;
+use candor_base::channel::Channel;
+use candor_base::plan::{Content, Plan, SET_SEPARATOR};
+use candor_base::randomize::{AnswerColumn, Sets, UNANSWERED};
 
 use super::{CountFile, Holds};
 use crate::TableError;

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashSet};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray};
 use arrow_schema::DataType;
-use candor::plan::{Content, Plan};
 use candor_analysis::names;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, ELSEWHERE, Rows, TableTally};
+use candor_base::plan::{Content, Plan};
 use codes::CountRows;
 
 use crate::TableError;

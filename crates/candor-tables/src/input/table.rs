@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use candor::schema::nearest;
+use candor_base::schema::nearest;
 
 use crate::TableError;
 use crate::cross::{Crossing, Parts, row_of};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
 use arrow_schema::DataType;
-use candor::channel::Channel;
-use candor::plan::{Plan, SET_SEPARATOR};
-use candor::randomize::Sets;
+use candor_base::channel::Channel;
+use candor_base::plan::{Plan, SET_SEPARATOR};
+use candor_base::randomize::Sets;
 
 /// The labels of the cells of all strips of a block.
 pub(crate) struct CellLabels {

@@ -1,8 +1,8 @@
 //! Responses from one format to another.
 
-use candor::plan::{Content, Plan};
-use candor::randomize::{AnswerColumn, BlockAnswers};
 use candor_analysis::watch::Watch;
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::{AnswerColumn, BlockAnswers};
 
 use super::decode::ResponseBatch;
 use super::read::read_batches;

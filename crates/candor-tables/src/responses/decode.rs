@@ -7,9 +7,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
-use candor::channel::Channel;
-use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor::randomize::{AnswerColumn, Sets, UNANSWERED};
+use candor_base::channel::Channel;
+use candor_base::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
+use candor_base::randomize::{AnswerColumn, Sets, UNANSWERED};
 
 use super::cells::CellLabels;
 use crate::TableError;

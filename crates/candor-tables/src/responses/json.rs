@@ -1,8 +1,8 @@
 //! One response as JSON: checked when it comes in, written as one line.
 
-use candor::channel::{Answer, Channel};
-use candor::plan::{Content, Plan};
-use candor::randomize::{AnswerColumn, BlockAnswer, UNANSWERED};
+use candor_base::channel::{Answer, Channel};
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::{AnswerColumn, BlockAnswer, UNANSWERED};
 use serde_json::{Map, Value};
 
 use super::decode::{Decoder, ResponseBatch};
@@ -152,9 +152,9 @@ pub fn one_response(plan: &Plan, record: &[u16], answers: &[BlockAnswer]) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::{Axis, Part, Pattern, PatternSet};
-    use candor::plan::Block;
-    use candor::schema::{Attribute, Schema};
+    use candor_base::channel::{Axis, Part, Pattern, PatternSet};
+    use candor_base::plan::Block;
+    use candor_base::schema::{Attribute, Schema};
     use serde_json::json;
 
     /// A public region, a set of two of three, and a lottery.

@@ -1,8 +1,8 @@
 //! Responses read back as codes.
 
-use candor::plan::Plan;
 use candor_analysis::fit::{Fit, FitCounts};
 use candor_analysis::watch::{Step, Watch};
+use candor_base::plan::Plan;
 
 use super::beside::{Columns, matches};
 use super::decode::{Decoder, ResponseBatch};
@@ -115,7 +115,7 @@ impl Responses {
     /// Opens a table of responses made under the plan; `weights` names a column of weights.
     ///
     /// # Errors
-    /// If it was made under another plan, a column is missing, or the plan [protects](candor::schema::Schema::protects) that of weights.
+    /// If it was made under another plan, a column is missing, or the plan [protects](candor_base::schema::Schema::protects) that of weights.
     pub fn open(plan: &Plan, table: Table, weights: Option<&str>) -> Result<Responses, TableError> {
         Responses::open_beside(plan, table, weights, Columns::default())
     }

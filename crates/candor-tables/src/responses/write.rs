@@ -8,9 +8,9 @@ use arrow_array::types::{Int32Type, UInt16Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, ListArray, RecordBatch, StringArray, UInt16Array};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use candor::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
-use candor::randomize::{AnswerColumn, BlockAnswers, Sets, UNANSWERED};
-use candor::schema::Schema;
+use candor_base::plan::{Content, Plan, ResponseColumn, SET_SEPARATOR};
+use candor_base::randomize::{AnswerColumn, BlockAnswers, Sets, UNANSWERED};
+use candor_base::schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
@@ -379,8 +379,8 @@ mod tests {
     use super::*;
     use arrow_array::Int32Array;
     use arrow_array::types::Int32Type;
-    use candor::channel::{Axis, Pattern};
-    use candor::plan::Block;
+    use candor_base::channel::{Axis, Pattern};
+    use candor_base::plan::Block;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     /// Values that stand in a kept column's dictionary but in no row belong to people who were taken out of the table.

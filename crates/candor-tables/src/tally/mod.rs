@@ -6,11 +6,11 @@ pub use sample::{SampleColumns, tally_sample};
 
 use std::collections::BTreeMap;
 
-use candor::plan::{Content, Plan};
-use candor::randomize::AnswerColumn;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
 use candor_analysis::watch::Watch;
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::AnswerColumn;
 
 use crate::TableError;
 use crate::input::Inputs;
@@ -24,7 +24,7 @@ pub struct Job<'a> {
     pub tables: &'a TableList,
     /// Positions of public attributes by whose categories to count separately.
     pub by: &'a [usize],
-    /// A column of survey weights, none that the plan [protects](candor::schema::Schema::protects).
+    /// A column of survey weights, none that the plan [protects](candor_base::schema::Schema::protects).
     pub weights: Option<&'a str>,
 }
 

@@ -20,7 +20,7 @@ use crate::responses::{
 };
 use crate::types::cast;
 
-/// The columns that say how respondents were drawn; none that the plan [protects](candor::schema::Schema::protects).
+/// The columns that say how respondents were drawn; none that the plan [protects](candor_base::schema::Schema::protects).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleColumns {
     /// Labels of strata.

@@ -10,12 +10,12 @@ use arrow_array::{
     TimestampSecondArray,
 };
 use arrow_schema::{DataType, Field};
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Plan};
-use candor::randomness::Source;
-use candor::schema::Schema;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomness::Source;
+use candor_base::schema::Schema;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::randomize::{Job, randomize};
 use candor_tables::tally::{self, tally};

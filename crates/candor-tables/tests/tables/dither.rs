@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use candor::schema::Schema;
+use candor_base::schema::Schema;
 use candor_tables::dither::dithered;
 use rand_core::{TryCryptoRng, TryRng};
 use serde_json::Value;

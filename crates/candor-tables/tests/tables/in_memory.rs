@@ -11,13 +11,13 @@ use arrow_array::{
 };
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Schema as ArrowSchema};
-use candor::channel::{Axis, Pattern};
-use candor::plan::{Block, Plan};
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::estimate::{Options, analyse};
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Pattern};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use candor_tables::check::check;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::infer::{Wishes, infer};

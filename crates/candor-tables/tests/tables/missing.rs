@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
-use candor::schema::{Attribute, Schema};
+use candor_base::schema::{Attribute, Schema};
 use candor_tables::TableError;
 use candor_tables::infer::{Bins, Inferred, Wishes, infer};
 use candor_tables::input::{Input, Inputs, Location};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, StringArray};
-use candor::channel::{Axis, Channel, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Plan};
-use candor::randomize::{Client, Randomizer};
-use candor::randomness::Source;
-use candor::schema::{Attribute, Schema};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{CountLayout, Rows, TableTally, answer_codes, count_tables};
 use candor_analysis::watch::Watch;
+use candor_base::channel::{Axis, Channel, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Plan};
+use candor_base::randomize::{Client, Randomizer};
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Schema};
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::output::{Existing, Target};

@@ -1,7 +1,7 @@
 //! Grids for a mean, beside the mechanisms of the literature.
 
+use candor::mean::{ForMeanRow, MeanComparison, compare_for_mean};
 use candor_design::DEFAULT_RESPONDENTS;
-use candor_study::mean::{ForMeanRow, MeanComparison, compare_for_mean};
 
 use super::CompareArgs;
 use crate::failure::Failure;

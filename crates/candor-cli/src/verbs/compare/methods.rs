@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use candor::schema::Schema;
+use candor::compare::{CompareOptions, ComparedAttribute, ComparedMethod, Comparison, Simulate, compare};
+use candor_base::schema::Schema;
 use candor_design::Method;
 use candor_design::request::Request;
 use candor_privacy::times;
-use candor_study::compare::{CompareOptions, ComparedAttribute, ComparedMethod, Comparison, Simulate, compare};
 use candor_tables::input::Inputs;
 use candor_tables::missing::Missing;
 use candor_tables::truth::Records;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_study::design::MAX_EPSILON;
+use candor::design::MAX_EPSILON;
 use clap::{ArgGroup, Args};
 
 use super::{parse_limit, parse_respondents};

@@ -1,9 +1,9 @@
 //! One attribute: methods at equal added variance (Nayak and Zhai 2019, section 4.3).
 
-use candor::channel::rounded_up;
+use candor::compare::{VarianceComparison, compare_at_variance};
+use candor_base::channel::rounded_up;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::compare::{AtVariance, Variance};
-use candor_study::compare::{VarianceComparison, compare_at_variance};
 
 use super::CompareArgs;
 use crate::failure::Failure;

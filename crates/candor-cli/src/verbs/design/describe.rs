@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use candor::plan::Plan;
+use candor::guarantee::{ATTRIBUTE_HEADER, attribute_rows, prior_sentences};
+use candor_base::plan::Plan;
 use candor_design::expectation::Expectation;
 use candor_design::pairs::Pairs;
 use candor_privacy::{Question, audit};
-use candor_study::guarantee::{ATTRIBUTE_HEADER, attribute_rows, prior_sentences};
 
 use crate::show::{count, paragraph, plural, table};
 

@@ -1,10 +1,10 @@
 //! What a design found out, in words.
 
-use candor::channel::rounded_up;
+use candor::design::Design;
+use candor_base::channel::rounded_up;
 use candor_design::DEFAULT_RESPONDENTS;
 use candor_design::bound::Standing;
 use candor_design::designed::{Altered, Alternative, Choice, OtherMethod};
-use candor_study::design::Design;
 
 use crate::show::{count, paragraph, plural, table};
 

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use candor::schema::Schema;
+use candor::StudyError;
+use candor::design::{DesignOptions, MAX_EPSILON, design_while};
+use candor_base::schema::Schema;
 use candor_design::DesignError;
 use candor_design::request::Method;
-use candor_study::StudyError;
-use candor_study::design::{DesignOptions, MAX_EPSILON, design_while};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 

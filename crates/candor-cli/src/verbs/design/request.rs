@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use candor::schema::Schema;
 use candor_analysis::names;
+use candor_base::schema::Schema;
 use candor_design::request::{Method, Request, RequestError};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};

@@ -1,9 +1,9 @@
 //! Which tables, comparisons and numbers: flags that `estimate` and `report` share.
 
-use candor::schema::Schema;
+use candor::asked::Asked;
+use candor::numbers::NumbersAsked;
 use candor_analysis::table_list::TableList;
-use candor_study::asked::Asked;
-use candor_study::numbers::NumbersAsked;
+use candor_base::schema::Schema;
 use clap::Args;
 
 use crate::failure::Failure;

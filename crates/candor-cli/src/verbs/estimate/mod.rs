@@ -4,11 +4,11 @@ mod asked;
 mod text;
 mod rows;
 
-use candor::plan::Plan;
+use candor::counts::{CountOptions, Counts};
+use candor::estimate::{EstimateOptions, Estimates, estimate_asked};
 use candor_analysis::estimate::{Interval, Method, Target};
 use candor_analysis::table_list::TableList;
-use candor_study::counts::{CountOptions, Counts};
-use candor_study::estimate::{EstimateOptions, Estimates, estimate_asked};
+use candor_base::plan::Plan;
 use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
 use candor_tables::output;
 use candor_tables::visible::visible;

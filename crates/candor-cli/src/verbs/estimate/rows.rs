@@ -1,7 +1,7 @@
 //! Estimates as rows for programs: CSV and Parquet.
 
+use candor::estimate::Estimates;
 use candor_analysis::names::quoted;
-use candor_study::estimate::Estimates;
 use candor_tables::estimates::EstimateRow;
 
 use super::text::silent_tables;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use candor_study::comparison::{ComparedCell, Comparison, Measured};
-use candor_study::estimate::{Cell, Estimates, Table};
-use candor_study::numbers::NumberRow;
+use candor::comparison::{ComparedCell, Comparison, Measured};
+use candor::estimate::{Cell, Estimates, Table};
+use candor::numbers::NumberRow;
 
 use crate::show::{count, label, paragraph, table};
 

@@ -10,9 +10,9 @@ mod repair;
 mod selection;
 mod variation;
 
-use candor::randomness::Source;
 use candor_analysis::crew;
 use candor_analysis::watch::Cancelled;
+use candor_base::randomness::Source;
 
 use super::channel::FrontChannel;
 use super::measure::{Measures, measure_square};

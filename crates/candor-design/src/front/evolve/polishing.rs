@@ -3,9 +3,9 @@
 //! A local optimum is rarely the best one. Each round, every privacy tries what its neighbours found if they found something new, and a shaken copy of its own
 //! best: either most of it replaced by noise, or a few entries exchanged within their columns.
 
-use candor::randomness::Source;
 use candor_analysis::crew;
 use candor_analysis::watch::Cancelled;
+use candor_base::randomness::Source;
 use rand_core::Rng;
 
 use super::random::{below, unit};

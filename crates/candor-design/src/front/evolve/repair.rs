@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::front::measure::measure_square;
     use crate::front::prior::Prior;
-    use candor::randomness::Source;
+    use candor_base::randomness::Source;
     use proptest::prelude::*;
 
     proptest! {

@@ -57,7 +57,7 @@ pub fn mutate(matrix: &mut [f64], n: usize, step: f64, rng: &mut impl Rng) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::randomness::Source;
+    use candor_base::randomness::Source;
     use proptest::prelude::*;
 
     fn is_channel(matrix: &[f64], n: usize) -> bool {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use candor::channel::threshold::{Measure, measure};
+use candor_base::channel::threshold::{Measure, measure};
 
 use super::levels::Levels;
 use super::orbits::Orbits;

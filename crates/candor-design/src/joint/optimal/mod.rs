@@ -14,10 +14,10 @@ mod climb;
 mod master;
 pub mod search;
 
-use candor::channel::{Axis, Part, Pattern, PatternSet};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::watch::Stopped;
+use candor_base::channel::{Axis, Part, Pattern, PatternSet};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 
 use crate::{DesignError, private};
 use cut::{Cut, MAX_FINE, Threshold};
@@ -221,7 +221,8 @@ fn mixture(levels: &Levels, known: &mut Known, effort: Effort) -> Mixture {
         let alike::Alike { most, lambda } = alike::alike(levels);
         let weights = vec![1; levels.len()];
         // Where the probability is beyond floats, so is epsilon; the plan will be refused for that.
-        let share = candor::channel::threshold::measure(&weights, most, &ways).map_or(0.0, |measure| measure.inside);
+        let share =
+            candor_base::channel::threshold::measure(&weights, most, &ways).map_or(0.0, |measure| measure.inside);
         let lower = (lambda * (1.0 - 1e-11)).ln_1p();
         let sets = vec![(lambda * share, (weights, most))];
         return Mixture { sets, lower, upper: lambda.ln_1p(), is_spent: false };

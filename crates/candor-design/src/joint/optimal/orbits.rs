@@ -149,7 +149,7 @@ impl Orbits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::threshold;
+    use candor_base::channel::threshold;
     use proptest::prelude::*;
 
     proptest! {

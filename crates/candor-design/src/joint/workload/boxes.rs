@@ -3,7 +3,7 @@
 //! A strip tells about one table. A box tells about all tables inside its own at once, less about each: between the epsilons at which
 //! strips and whole records are best, tables of few categories are best answered with boxes (docs/mathematics/workload.md).
 
-use candor::channel::Cells;
+use candor_base::channel::Cells;
 
 use super::strips::StripTicket;
 use crate::bound::Costs;
@@ -154,9 +154,9 @@ fn choices(size: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::Strip;
-    use candor::schema::Schema;
     use candor_analysis::table_list::TableList;
+    use candor_base::channel::Strip;
+    use candor_base::schema::Schema;
 
     fn costs(sizes: &[usize], tables: &str) -> Costs {
         let schema = Schema::of_sizes(sizes).unwrap();

@@ -18,11 +18,11 @@ mod reach;
 mod search;
 mod request;
 
-use candor::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
-use candor::plan::{Block, Origin, Plan};
-use candor::schema::Schema;
 use candor_analysis::structure::all_possible;
 use candor_analysis::table_list::TableList;
+use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
+use candor_base::plan::{Block, Origin, Plan};
+use candor_base::schema::Schema;
 
 use super::optimal::search::Effort;
 use super::optimal::{aim, with_all};

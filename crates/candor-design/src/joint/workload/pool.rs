@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use candor::channel::Cells;
+use candor_base::channel::Cells;
 
 use super::balance::{self, Balance, Gives, balance, error, totals, worth};
 use super::space::{Space, Support};
@@ -196,8 +196,8 @@ impl<'a> Pool<'a> {
 mod tests {
     use super::super::strips::strips;
     use super::*;
-    use candor::schema::Schema;
     use candor_analysis::table_list::TableList;
+    use candor_base::schema::Schema;
 
     /// Strips alone, balanced by another program (Python) to 1e-9.
     #[test]

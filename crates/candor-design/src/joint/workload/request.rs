@@ -1,11 +1,11 @@
 //! Plans for tables, as requests.
 
-use candor::channel::Channel;
-use candor::plan::Plan;
-use candor::schema::Schema;
 use candor_analysis::structure::possible;
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::Watch;
+use candor_base::channel::Channel;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::{Workload, lottery, lottery_for, sampling, single};

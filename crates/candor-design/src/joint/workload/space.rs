@@ -1,6 +1,6 @@
 //! Two-level channels: every answer with a pattern in a set is `exp(epsilon)` times as likely as the others.
 
-use candor::channel::{Bitmap, MAX_ENUMERATED, PatternSet};
+use candor_base::channel::{Bitmap, MAX_ENUMERATED, PatternSet};
 
 /// A set of patterns: listed for few attributes, "none of these misses" for any number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -153,7 +153,7 @@ fn pairs(values: &mut [f64], i: usize, combine: impl Fn(f64, f64) -> (f64, f64))
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::channel::{Axis, Pattern};
+    use candor_base::channel::{Axis, Pattern};
     use proptest::prelude::*;
 
     proptest! {

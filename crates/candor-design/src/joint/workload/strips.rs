@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use candor::channel::{Cells, MAX_CELLS, Strip};
-use candor::shape::Shape;
+use candor_base::channel::{Cells, MAX_CELLS, Strip};
+use candor_base::shape::Shape;
 
 use super::balance::Gives;
 use crate::bound::Costs;
@@ -138,8 +138,8 @@ impl<'a> Margins<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor::schema::Schema;
     use candor_analysis::table_list::TableList;
+    use candor_base::schema::Schema;
     use proptest::prelude::*;
 
     fn of_tables(sizes: &[usize], tables: &str, epsilon: f64) -> (Costs, Vec<StripTicket>) {

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod nearest;
+
+pub mod shape;
+
+pub mod schema;
+
+pub mod randomness;
+
+pub mod channel;
+
+pub mod plan;
+
+pub mod randomize;

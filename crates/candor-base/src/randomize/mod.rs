@@ -1,0 +1,427 @@
+//! Randomizing: from true records and a plan to responses.
+//!
+//! [`Client`] answers one record at a time, reading random bytes in the documented order
+//! (docs/sampling.md); [`Randomizer`] answers batches of records in columns, as fast as it can.
+//! Both draw from exactly the distributions that the plan certifies.
+
+mod bytes;
+mod die;
+mod column;
+mod sets;
+mod subsets;
+mod draw;
+mod lanes;
+mod set_answers;
+mod walk;
+mod patterns;
+mod strips;
+
+pub use sets::Sets;
+
+use std::collections::BTreeMap;
+
+use rand_core::{CryptoRng, TryCryptoRng};
+
+use crate::channel::sampling::draw_weighted;
+use crate::channel::{Answer, Channel, Sampler};
+use crate::plan::{Block, Content, Plan};
+use crate::shape::Shape;
+use bytes::Bytes;
+use column::ColumnKernel;
+use die::Die;
+use draw::{Draws, RUN};
+use patterns::{Drawers, fill_ones};
+use set_answers::fill_sets;
+use strips::StripDrawer;
+
+/// Answers about one attribute (or cross-classification) for many records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerColumn {
+    /// One category each.
+    One(Vec<u16>),
+    /// A set of categories each.
+    Set(Sets),
+}
+
+impl AnswerColumn {
+    fn push(&mut self, answer: Answer) {
+        match (self, answer) {
+            (AnswerColumn::One(codes), Answer::One(code)) => codes.push(code),
+            (AnswerColumn::One(_), Answer::Set(_)) => unreachable!("the plan says which answers are sets"),
+            (AnswerColumn::Set(sets), Answer::One(code)) => sets.push(&[code]),
+            (AnswerColumn::Set(sets), Answer::Set(codes)) => sets.push(&codes),
+        }
+    }
+
+    /// The answers of some of so many records at their rows, and none elsewhere.
+    fn spread(self, at: &[(usize, usize)], rows: usize) -> AnswerColumn {
+        match self {
+            AnswerColumn::One(codes) => {
+                let mut all = vec![UNANSWERED; rows];
+                at.iter().zip(codes).for_each(|(&(row, _), code)| all[row] = code);
+                AnswerColumn::One(all)
+            }
+            AnswerColumn::Set(sets) => {
+                let mut next = at.iter().zip(sets.iter()).peekable();
+                let set = |row| next.next_if(|(at, _)| at.0 == row).map_or(&[][..], |(_, set)| set);
+                AnswerColumn::Set((0..rows).map(set).collect())
+            }
+        }
+    }
+}
+
+/// The answers of one block for many records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockAnswers {
+    /// The channel each record's lottery drew; empty if the block has one channel only.
+    pub tags: Vec<u16>,
+    /// One column per answer; where the channel drawn is a strip there is [no answer](UNANSWERED), or an empty set.
+    pub columns: Vec<AnswerColumn>,
+    /// For each record the cells that its strip answers with, none where another channel was drawn; `None` if the block has no
+    /// strip.
+    pub cells: Option<Sets>,
+}
+
+/// Stands for "no answer" in a column of codes: no attribute has so many categories.
+pub const UNANSWERED: u16 = u16::MAX;
+
+/// A plan made ready to randomize many records.
+///
+/// ```
+/// use candor_base::channel::{Axis, Pattern};
+/// use candor_base::plan::{Block, Plan};
+/// use candor_base::randomize::{AnswerColumn, Randomizer};
+/// use candor_base::randomness::Source;
+/// use candor_base::schema::Schema;
+///
+/// let channel = Pattern::k_ary(vec![Axis::single(3)], 1.0)?;
+/// let plan = Plan::new(Schema::of_sizes(&[3])?, vec![Block::new(vec![0], channel)])?;
+/// let truths = vec![vec![0, 1, 2, 2]];
+/// let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
+/// assert!(matches!(&answers[0].columns[0], AnswerColumn::One(codes) if codes.len() == 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Randomizer<'a> {
+    plan: &'a Plan,
+    blocks: Vec<BulkBlock<'a>>,
+}
+
+struct BulkBlock<'a> {
+    block: &'a Block,
+    /// `None` with one channel only.
+    lottery: Option<Die>,
+    /// For each answer, whether it is a set.
+    sets: Vec<bool>,
+    /// Of the channels that are no strips; `None` if all are.
+    method: Option<Method<'a>>,
+    /// By channel; empty if none is a strip.
+    strips: Vec<Kind<'a>>,
+}
+
+/// What a channel of a lottery with strips is.
+enum Kind<'a> {
+    Strip(StripDrawer<'a>),
+    /// Its number among the channels that are no strips.
+    Other(usize),
+}
+
+/// How a block is answered: the fastest way that is exact for all its channels.
+enum Method<'a> {
+    /// One variable, one channel: a kernel over the whole column.
+    Column(ColumnKernel),
+    /// Patterns first, then columns.
+    Patterns(Drawers<'a>),
+    /// Record by record, with big integers.
+    Reference(Vec<Sampler<'a>>),
+}
+
+impl<'a> Method<'a> {
+    /// `None` if there is no channel.
+    fn new(channels: &[&'a Channel]) -> Option<Method<'a>> {
+        if let [channel] = channels
+            && let Some(kernel) = ColumnKernel::new(channel)
+        {
+            return Some(Method::Column(kernel));
+        }
+        Some(match Drawers::new(channels) {
+            Some(drawers) => Method::Patterns(drawers),
+            None => Method::Reference(Sampler::of_lottery(channels)),
+        })
+        .filter(|_| !channels.is_empty())
+    }
+}
+
+impl<'a> BulkBlock<'a> {
+    fn new(block: &'a Block, sets: Vec<bool>) -> BulkBlock<'a> {
+        let weights: Vec<u128> = block.channels().iter().map(|&(weight, _)| weight.into()).collect();
+        let lottery = || Die::new(&weights, weights.len() > 16).expect("lotteries are bounded by the plan");
+        let (mut others, mut strips) = (Vec::new(), Vec::new());
+        for (_, channel) in block.channels() {
+            strips.push(match channel {
+                Channel::Strip(strip) => Kind::Strip(StripDrawer::new(strip)),
+                other => {
+                    others.push(other);
+                    Kind::Other(others.len() - 1)
+                }
+            });
+        }
+        let strips = if others.len() < strips.len() { strips } else { Vec::new() };
+        BulkBlock { block, lottery: block.has_tag().then(lottery), sets, method: Method::new(&others), strips }
+    }
+}
+
+impl<'a> Randomizer<'a> {
+    /// Prepares a plan.
+    pub fn new(plan: &'a Plan) -> Randomizer<'a> {
+        let mut sets = vec![BTreeMap::new(); plan.blocks().len()];
+        for column in plan.columns() {
+            if let Content::Answer { block, place, set, .. } = column.content {
+                sets[block].insert(place, set);
+            }
+        }
+        let prepare = |(block, sets): (_, BTreeMap<usize, bool>)| BulkBlock::new(block, sets.into_values().collect());
+        Randomizer { plan, blocks: plan.blocks().iter().zip(sets).map(prepare).collect() }
+    }
+
+    /// Randomizes records given as one column of codes per attribute of the schema (what stands
+    /// in the columns of public attributes does not matter); gives the answers of each block.
+    ///
+    /// # Errors
+    /// If a column is missing or shorter than another, or a code is not a category.
+    pub fn batch<R: CryptoRng + ?Sized>(
+        &self,
+        truths: &[Vec<u16>],
+        rng: &mut R,
+    ) -> Result<Vec<BlockAnswers>, RandomizeError> {
+        let rows = self.check(truths)?;
+        let mut bytes = Bytes::new(rng);
+        Ok(self.blocks.iter().map(|block| block.answer(truths, rows, &mut bytes)).collect())
+    }
+
+    fn check(&self, truths: &[Vec<u16>]) -> Result<usize, RandomizeError> {
+        let attributes = self.plan.schema().attributes();
+        if truths.len() != attributes.len() {
+            return Err(RandomizeError::Columns { found: truths.len(), expected: attributes.len() });
+        }
+        let private = self.plan.schema().private();
+        let rows = private.first().map_or(0, |&attribute| truths[attribute].len());
+        for attribute in private {
+            let categories = attributes[attribute].categories().len();
+            if truths[attribute].len() != rows {
+                return Err(RandomizeError::Length { attribute, found: truths[attribute].len(), expected: rows });
+            }
+            // All of them: eight are compared at a time, if none can be the last.
+            if truths[attribute].iter().fold(0, |most, &code| code.max(most)) as usize >= categories {
+                return Err(RandomizeError::Category { attribute, categories });
+            }
+        }
+        Ok(rows)
+    }
+}
+
+impl BulkBlock<'_> {
+    fn answer(&self, truths: &[Vec<u16>], rows: usize, bytes: &mut Bytes) -> BlockAnswers {
+        let truths: Vec<&[u16]> = self.block.attributes().iter().map(|&attribute| &truths[attribute][..]).collect();
+        let tags: Vec<u16> = match &self.lottery {
+            Some(die) => (0..rows).map(|_| die.roll(bytes) as u16).collect(),
+            None => Vec::new(),
+        };
+        let channel = |row: usize| tags.get(row).map_or(0, |&tag| usize::from(tag));
+        if self.strips.is_empty() {
+            let columns = self.answer_others(&truths, rows, channel, bytes);
+            return BlockAnswers { tags, columns, cells: None };
+        }
+        let mut others: Vec<(usize, usize)> = Vec::new();
+        // Records with the same strip are answered together.
+        let mut alike: Vec<Vec<u32>> = vec![Vec::new(); self.strips.len()];
+        let mut size = |row: usize| match &self.strips[channel(row)] {
+            Kind::Strip(drawer) => {
+                alike[channel(row)].push(row as u32);
+                drawer.strip.members().len()
+            }
+            Kind::Other(number) => {
+                others.push((row, *number));
+                0
+            }
+        };
+        let (mut sets, mut ends) = (Sets::default(), Vec::with_capacity(rows));
+        let room = sets.extend((0..rows).map(&mut size), &mut ends);
+        for (kind, records) in self.strips.iter().zip(&alike) {
+            if let Kind::Strip(drawer) = kind {
+                drawer.fill(records, &truths, &ends, room, bytes);
+            }
+        }
+        let gathered: Vec<Vec<u16>> =
+            truths.iter().map(|column| others.iter().map(|&(row, _)| column[row]).collect()).collect();
+        let gathered: Vec<&[u16]> = gathered.iter().map(Vec::as_slice).collect();
+        let answered = self.answer_others(&gathered, others.len(), |at| others[at].1, bytes);
+        let columns = answered.into_iter().map(|column| column.spread(&others, rows)).collect();
+        BlockAnswers { tags, columns, cells: Some(sets) }
+    }
+
+    /// Answers under the channels that are no strips; `channel` is the number among them for each record.
+    fn answer_others(
+        &self,
+        truths: &[&[u16]],
+        rows: usize,
+        channel: impl Fn(usize) -> usize,
+        bytes: &mut Bytes,
+    ) -> Vec<AnswerColumn> {
+        let empty = |&set: &bool| match set {
+            true => AnswerColumn::Set(Sets::default()),
+            false => AnswerColumn::One(Vec::with_capacity(rows)),
+        };
+        let mut columns: Vec<AnswerColumn> = self.sets.iter().map(empty).collect();
+        match &self.method {
+            None => {}
+            Some(Method::Column(kernel)) => {
+                let mut codes = vec![0u16; rows];
+                match truths {
+                    [only] => kernel.column(only, &mut codes, bytes),
+                    several => {
+                        let shape = Shape::new(self.block.channels()[0].1.sizes());
+                        let cells: Vec<u16> = (0..rows).map(|row| shape.cell_at(several, row) as u16).collect();
+                        kernel.column(&cells, &mut codes, bytes);
+                    }
+                }
+                columns = vec![AnswerColumn::One(codes)];
+            }
+            Some(Method::Patterns(drawers)) => {
+                self.answer_by_patterns(drawers, channel, truths, &mut columns, rows, bytes);
+            }
+            Some(Method::Reference(samplers)) => {
+                for row in 0..rows {
+                    let record: Vec<u16> = truths.iter().map(|column| column[row]).collect();
+                    let Ok(answers) = samplers[channel(row)].draw(&record, bytes);
+                    columns.iter_mut().zip(answers).for_each(|(column, answer)| column.push(answer));
+                }
+            }
+        }
+        columns
+    }
+
+    /// The patterns of a run of records, then their answers column by column; `channel` is that of each record.
+    fn answer_by_patterns(
+        &self,
+        drawers: &Drawers<'_>,
+        channel: impl Fn(usize) -> usize,
+        truths: &[&[u16]],
+        columns: &mut [AnswerColumn],
+        rows: usize,
+        bytes: &mut Bytes,
+    ) {
+        let mut draws: Vec<Draws> = (0..drawers.words()).map(|_| Draws::NONE).collect();
+        for start in (0..rows).step_by(RUN) {
+            let length = (rows - start).min(RUN);
+            for row in 0..length {
+                drawers.draw(channel(start + row), &mut draws, row, bytes);
+            }
+            for (i, column) in columns.iter_mut().enumerate() {
+                let truths = &truths[i][start..start + length];
+                let (draws, place) = (&draws[i / patterns::WORD], i % patterns::WORD);
+                match column {
+                    AnswerColumn::One(codes) => {
+                        codes.resize(start + length, 0);
+                        fill_ones(place, drawers.categories(i), draws, truths, &mut codes[start..], bytes);
+                    }
+                    AnswerColumn::Set(sets) => {
+                        let channel = |row: usize| channel(start + row);
+                        fill_sets(place, drawers.sets(i), channel, draws, truths, sets, bytes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Answers one record at a time, in the order of bytes that docs/sampling.md specifies.
+pub struct Client<'a> {
+    plan: &'a Plan,
+    blocks: Vec<(&'a Block, Vec<Sampler<'a>>)>,
+}
+
+/// One respondent's answers to one block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockAnswer {
+    /// The channel that the public lottery drew; `None` if there is one channel only.
+    pub tag: Option<usize>,
+    /// The answers.
+    pub answers: Vec<Answer>,
+}
+
+impl<'a> Client<'a> {
+    /// Prepares a plan.
+    pub fn new(plan: &'a Plan) -> Client<'a> {
+        let samplers = |block: &'a Block| {
+            let channels: Vec<&Channel> = block.channels().iter().map(|(_, channel)| channel).collect();
+            (block, Sampler::of_lottery(&channels))
+        };
+        Client { plan, blocks: plan.blocks().iter().map(samplers).collect() }
+    }
+
+    /// Answers for one record: one code per attribute of the schema (what stands for public
+    /// attributes does not matter).
+    ///
+    /// # Errors
+    /// If the record does not fit the schema, or the source of randomness fails.
+    pub fn answer<R: TryCryptoRng + ?Sized>(
+        &self,
+        record: &[u16],
+        rng: &mut R,
+    ) -> Result<Vec<BlockAnswer>, RandomizeError> {
+        let attributes = self.plan.schema().attributes();
+        if record.len() != attributes.len() {
+            return Err(RandomizeError::Columns { found: record.len(), expected: attributes.len() });
+        }
+        for attribute in self.plan.schema().private() {
+            let categories = attributes[attribute].categories().len();
+            if usize::from(record[attribute]) >= categories {
+                return Err(RandomizeError::Category { attribute, categories });
+            }
+        }
+        let failed = |error: R::Error| RandomizeError::Randomness(error.to_string());
+        let mut answers = Vec::with_capacity(self.blocks.len());
+        for (block, samplers) in &self.blocks {
+            let drawn = draw_weighted(block.channels().iter().map(|&(weight, _)| weight), rng).map_err(failed)?;
+            let truth: Vec<u16> = block.attributes().iter().map(|&attribute| record[attribute]).collect();
+            let answer = samplers[drawn].draw(&truth, rng).map_err(failed)?;
+            answers.push(BlockAnswer { tag: block.has_tag().then_some(drawn), answers: answer });
+        }
+        Ok(answers)
+    }
+}
+
+/// Why records could not be randomized.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RandomizeError {
+    /// Another number of columns than attributes.
+    #[error("{found} columns for {expected} attributes")]
+    Columns {
+        /// Columns given.
+        found: usize,
+        /// Attributes of the schema.
+        expected: usize,
+    },
+    /// Columns of different lengths.
+    #[error("the column of attribute {attribute} has {found} values, not {expected}")]
+    Length {
+        /// Which attribute.
+        attribute: usize,
+        /// Values given.
+        found: usize,
+        /// Values needed.
+        expected: usize,
+    },
+    /// A code beyond the categories. The value itself is not repeated here.
+    #[error("a code of attribute {attribute} is not below its {categories} categories")]
+    Category {
+        /// Which attribute.
+        attribute: usize,
+        /// How many categories it has.
+        categories: usize,
+    },
+    /// The source of randomness failed.
+    #[error("the source of randomness failed ({0}); nothing was answered")]
+    Randomness(String),
+}

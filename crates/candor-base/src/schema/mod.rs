@@ -1,0 +1,259 @@
+//! Schemas: the attributes of a record and their categories.
+//!
+//! A schema that exists is valid: names are unique, categories are unique, bins fit their edges.
+//! People write schemas as TOML; plans carry them as JSON with the same fields.
+
+mod error;
+mod asked_if;
+mod attribute;
+mod cross;
+mod conditions;
+mod possible;
+
+pub use asked_if::{AskedIf, NOT_ASKED};
+pub use attribute::{Attribute, Kind};
+pub use cross::{CROSS, parts};
+pub use error::SchemaError;
+pub use possible::Component;
+
+use serde::{Deserialize, Serialize};
+
+pub use crate::nearest::nearest;
+use crate::shape::Shape;
+use attribute::AttributeText;
+
+/// The largest number of categories of an attribute, and of inputs or outputs of a matrix.
+pub const MAX_CATEGORIES: usize = 65_535;
+
+/// Names that begin like this are kept for columns that candor writes itself.
+pub const RESERVED_PREFIX: &str = "candor_";
+
+/// The attributes of a record, in order.
+///
+/// ```
+/// use candor_base::schema::Schema;
+///
+/// let schema = Schema::from_toml(r#"
+///     [[attribute]]
+///     name = "Smokes"
+///     categories = ["no", "yes"]
+///
+///     [[attribute]]
+///     name = "Age"
+///     kind = "ordinal"
+///     edges = [30, 60]
+///     categories = ["young", "middle", "old", ""]
+/// "#)?;
+/// assert_eq!(schema.attributes()[1].code_of_value("45"), Some(1));
+/// assert_eq!(schema.attributes()[1].code_of_value(""), Some(3));
+/// assert_eq!(schema.attributes()[0].code_of_value("maybe"), None);
+/// # Ok::<(), candor_base::schema::SchemaError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    attributes: Vec<Attribute>,
+}
+
+/// A schema as JSON writes it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SchemaJson {
+    attributes: Vec<AttributeText>,
+}
+
+/// A schema as TOML writes it: one `[[attribute]]` each.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaToml {
+    attribute: Vec<AttributeText>,
+}
+
+impl Schema {
+    /// A schema of the given attributes.
+    ///
+    /// # Errors
+    /// If there is none, two have the same name, or a public one would tell the truth about a randomized one: see
+    /// [`Schema::protects`]; or if one is asked under a condition that cannot be.
+    pub fn new(attributes: Vec<Attribute>) -> Result<Schema, SchemaError> {
+        if attributes.is_empty() {
+            return Err(SchemaError::Empty);
+        }
+        let mut names: Vec<&str> = attributes.iter().map(Attribute::name).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(SchemaError::DuplicateAttribute(pair[0].to_owned()));
+        }
+        cross::check_public(&attributes)?;
+        let schema = Schema { attributes };
+        conditions::check(&schema)?;
+        Ok(schema)
+    }
+
+    /// Attributes `a1, a2, ...` of the given sizes with categories `0, 1, ...`: what
+    /// `--categories 9,16,7` stands for.
+    ///
+    /// # Errors
+    /// If a size is out of range or there is none.
+    pub fn of_sizes(sizes: &[usize]) -> Result<Schema, SchemaError> {
+        let attribute = |(i, &size): (usize, &usize)| {
+            let name = format!("a{}", i + 1);
+            if !(2..=MAX_CATEGORIES).contains(&size) {
+                return Err(SchemaError::categories(&name, size, 2));
+            }
+            Attribute::new(name, (0..size).map(|c| c.to_string()).collect())
+        };
+        Schema::new(sizes.iter().enumerate().map(attribute).collect::<Result<_, _>>()?)
+    }
+
+    /// Reads a schema that a person wrote.
+    ///
+    /// # Errors
+    /// If the text is not TOML, has unknown fields, or describes no valid schema.
+    pub fn from_toml(text: &str) -> Result<Schema, SchemaError> {
+        let toml: SchemaToml = toml::from_str(text).map_err(|error| {
+            // Not the line itself: it may be that of a table of true records, given by mistake.
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            SchemaError::Toml(format!("{place}{}", error.message().lines().next().unwrap_or_default()))
+        })?;
+        Schema::from_texts(toml.attribute)
+    }
+
+    pub(crate) fn to_json(&self) -> SchemaJson {
+        SchemaJson { attributes: self.attributes.iter().map(|attribute| attribute.text.clone()).collect() }
+    }
+
+    pub(crate) fn from_json(json: SchemaJson) -> Result<Schema, SchemaError> {
+        Schema::from_texts(json.attributes)
+    }
+
+    fn from_texts(texts: Vec<AttributeText>) -> Result<Schema, SchemaError> {
+        Schema::new(texts.into_iter().map(Attribute::checked).collect::<Result<_, _>>()?)
+    }
+
+    /// All attributes, public ones too.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// The name of an attribute, by its position.
+    ///
+    /// # Panics
+    /// If there is none at that position.
+    pub fn name(&self, attribute: usize) -> &str {
+        self.attributes[attribute].name()
+    }
+
+    /// How many categories an attribute has, by its position.
+    ///
+    /// # Panics
+    /// If there is none at that position.
+    #[inline]
+    pub fn size(&self, attribute: usize) -> usize {
+        self.attributes[attribute].categories().len()
+    }
+
+    /// How many categories every attribute has.
+    pub fn sizes(&self) -> Vec<usize> {
+        (0..self.attributes.len()).map(|attribute| self.size(attribute)).collect()
+    }
+
+    /// The shape of the table of some attributes, by their positions.
+    ///
+    /// # Panics
+    /// If there is none at a position.
+    pub fn shape(&self, attributes: &[usize]) -> Shape {
+        Shape::new(attributes.iter().map(|&attribute| self.size(attribute)).collect())
+    }
+
+    /// The positions of the attributes that are randomized.
+    pub fn private(&self) -> Vec<usize> {
+        (0..self.attributes.len()).filter(|&i| !self.attributes[i].is_public()).collect()
+    }
+
+    /// The position of the attribute of that name.
+    ///
+    /// # Errors
+    /// If there is none; names the nearest.
+    pub fn position(&self, name: &str) -> Result<usize, SchemaError> {
+        self.attributes.iter().position(|attribute| attribute.name() == name).ok_or_else(|| {
+            let names = self.attributes.iter().map(Attribute::name);
+            SchemaError::UnknownAttribute(name.to_owned(), nearest(name, names).map(str::to_owned))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn categories(labels: &[&str]) -> Vec<String> {
+        labels.iter().map(|&label| label.to_owned()).collect()
+    }
+
+    #[test]
+    fn bins_are_closed_below() {
+        let age = Attribute::binned("age", &[18.0, 65.0], categories(&["", "unknown"])).unwrap();
+        assert_eq!(age.categories(), ["below 18", "18 to below 65", "65 or more", "", "unknown"]);
+        for (value, code) in
+            [("17.99", 0), ("18", 1), (" 64 ", 1), ("65", 2), ("1e9", 2), ("-3", 0), ("", 3), ("unknown", 4)]
+        {
+            assert_eq!(age.code_of_value(value), Some(code), "{value}");
+        }
+        for value in ["NaN", "inf", "below 18", "eighteen"] {
+            assert_eq!(age.code_of_value(value), None, "{value}");
+        }
+        let odd = Attribute::binned("x", &[1.0], categories(&["NaN", "-inf"])).unwrap();
+        assert_eq!(
+            (odd.code_of_value("NaN"), odd.code_of_value("-inf"), odd.code_of_value("inf")),
+            (Some(2), Some(3), None)
+        );
+        assert_eq!(age.code_of_label("below 18"), Some(0));
+    }
+
+    #[test]
+    fn numbers_stand_between_points_of_a_grid() {
+        let text = "[[attribute]]\nname = \"x\"\nkind = \"ordinal\"\ngrid = [0, 25, 50.5]\ncategories = [\"0\", \"25\", \"50.5\", \"\"]\n";
+        let schema = Schema::from_toml(text).unwrap();
+        let x = &schema.attributes()[0];
+        assert_eq!((x.numbers(), x.grid().collect::<Vec<_>>()), (3, vec![0.0, 25.0, 50.5]));
+        for (value, place) in
+            [("0", (0, 0.0)), ("5", (0, 0.2)), (" 25.0 ", (1, 0.0)), ("50.5", (2, 0.0)), ("", (3, 0.0))]
+        {
+            assert_eq!(x.place_of_value(value), Some(place), "{value}");
+            assert_eq!(x.code_of_value(value), Some(place.0), "{value}");
+        }
+        let wide = "[[attribute]]\nname = \"x\"\ngrid = [-1.5e308, 1.5e308]\ncategories = [\"a\", \"b\"]\n";
+        assert_eq!(Schema::from_toml(wide).unwrap().attributes()[0].place_of_value("0"), Some((0, 0.5)));
+        for value in ["-0.001", "50.51", "NaN", "inf", "few"] {
+            assert_eq!(x.place_of_value(value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn each_mistake_has_its_own_message() {
+        let parse = |text: &str| Schema::from_toml(text).unwrap_err().to_string();
+        let one = |fields: &str| parse(&format!("[[attribute]]\n{fields}"));
+        assert!(parse("attribute = 3").contains("not a schema"));
+        assert!(parse("attribute = []").contains("at least one attribute"));
+        assert!(one("name = \"\"\ncategories = [\"a\", \"b\"]").contains("empty name"));
+        assert!(one("name = \"a\\nb\"\ncategories = [\"a\", \"b\"]").contains("control characters"));
+        assert!(!parse("secret,value\n").contains("secret"), "a table given for a schema is not quoted");
+        assert!(one("name = \"candor_tag\"\ncategories = [\"a\", \"b\"]").contains("reserved"));
+        assert!(one("name = \"a\"\ncategories = [\"x\"]").contains("has 1 category; it takes from 2"));
+        assert!(one("name = \"a\"\ncategories = [\"x\", \"x\"]").contains("\"x\" twice"));
+        assert!(one("name = \"a\"\ncategories = [\"x\", \"y\"]\ncolour = 1").contains("colour"));
+        assert!(one("name = \"a\"\nedges = [3, 2]\ncategories = [\"x\", \"y\", \"z\"]").contains("increasing"));
+        assert!(one("name = \"a\"\nedges = [1, 2]\ncategories = [\"x\", \"y\"]").contains("make 3 bins"));
+        assert!(one("name = \"a\"\nedges = [\"q\"]\ncategories = [\"x\", \"y\"]").contains("not a number"));
+        assert!(one("name = \"a\"\ngrid = [2, 1]\ncategories = [\"x\", \"y\"]").contains("increasing"));
+        assert!(one("name = \"a\"\ngrid = [1]\ncategories = [\"x\", \"y\"]").contains("two or more points"));
+        assert!(one("name = \"a\"\nedges = [1]\ngrid = [1, 2]\ncategories = [\"x\", \"y\"]").contains("not by both"));
+        assert!(one("name = \"a\"\ngrid = [1, 2, 3]\ncategories = [\"x\", \"y\"]").contains("3 points"));
+        let twice = "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\"]\n".repeat(2);
+        assert!(parse(&twice).contains("two attributes are named \"a\""));
+        let schema = Schema::of_sizes(&[2, 3]).unwrap();
+        assert!(schema.position("A1").unwrap_err().to_string().contains("did you mean \"a1\"?"));
+        assert!(Schema::of_sizes(&[1]).is_err() && Schema::of_sizes(&[]).is_err());
+    }
+}

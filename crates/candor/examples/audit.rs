@@ -1,0 +1,20 @@
+//! Somebody else's mechanism: what does this matrix guarantee, and what should respondents be told?
+
+use candor::prelude::*;
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let schema = Schema::of_sizes(&[3])?;
+    // Columns are truths, rows are answers; entries as they are printed.
+    let matrix = [["0.7", "0.2", "0.1"], ["0.2", "0.6", "0.2"], ["0.1", "0.2", "0.7"]];
+    let request = format!(r#"{{"method": "matrix", "matrix": {matrix:?}}}"#).parse()?;
+    let plan = design(&schema, &request, &DesignOptions::default())?.plan;
+
+    let requirements = vec!["ldp=2".parse()?, "worst-posterior=0.75".parse()?];
+    let audit = audit(&plan, &AuditOptions { requirements, ..AuditOptions::default() })?;
+    assert!(audit.broken().is_empty());
+    for criterion in &audit.criteria {
+        println!("{}: {}", criterion.name, criterion.sentence);
+    }
+    println!("{}", explain(&plan, &Language::default()).page.text());
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Design and certify: a plan for three attributes whose record epsilon is proven to be at most 4.
+
+use candor::prelude::*;
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let schema = Schema::of_sizes(&[9, 16, 7])?;
+    let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
+    let design = design(&schema, &request, &DesignOptions::default())?;
+    assert!(design.epsilon.certified <= Some(4.0));
+    println!("{}", design.plan.to_json());
+    Ok(())
+}

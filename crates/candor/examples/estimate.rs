@@ -1,0 +1,22 @@
+//! From codes of answers to shares of the population with intervals.
+
+use candor::prelude::*;
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let schema = Schema::of_sizes(&[2, 3])?;
+    let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;
+    let plan = design(&schema, &request, &DesignOptions::default())?.plan;
+
+    // 9,000 people, of whom a third is in category 1 of both attributes. They answer on their own devices.
+    let truths: Vec<Vec<u16>> = vec![(0..9000).map(|i| u16::from(i % 3 == 0)).collect(); 2];
+    let answers = Randomizer::new(&plan).batch(&truths, &mut Source::from_os()?.stream(0))?;
+
+    let tables = TableList::parse("pairs", &schema)?;
+    let counts = Counts::of(&plan, &answer_codes(&plan, &answers, &truths), &tables, &[])?;
+    let estimates = estimate(&plan, &counts, &EstimateOptions::default())?;
+    for cell in &estimates.tables[0].cells {
+        let (Some(low), Some(high)) = (cell.low, cell.high) else { continue };
+        println!("{}: {:.3}, {low:.3} to {high:.3}", cell.categories.join(" and "), cell.estimate);
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! The best trade-offs of privacy and utility that there are for one attribute and a known prior, each with its proof, as a figure.
+
+use candor::prelude::*;
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let prior = Prior::new(&[0.4, 0.3, 0.2, 0.1])?;
+    let options =
+        FrontOptions { method: FrontMethod::Exact, posterior_bound: 0.75, points: 8, ..FrontOptions::default() };
+    // Whoever waits is told how far it is, and may end it.
+    let goes_on = |step: &Step| {
+        println!("{} of {:?} {}", step.done, step.total, step.what);
+        true
+    };
+    let fronts = front(prior, &options, Watch::new(&goes_on))?;
+    for point in fronts.points.iter().flatten() {
+        let gap = point.lower_bound.map_or(1.0, |bound| 1.0 - bound / point.utility);
+        println!("privacy {:.3}, error {:.2e}, at most {gap:.1e} from the best", point.privacy, point.utility);
+        assert!(gap < 1e-6);
+    }
+    assert!(fronts.plot().svg().ends_with("</svg>\n"));
+    Ok(())
+}

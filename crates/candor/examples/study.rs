@@ -1,0 +1,53 @@
+//! A whole study in memory: compare methods, design, tell respondents, randomize, estimate, test, report.
+
+use std::sync::Arc;
+
+use candor::arrow_array::{ArrayRef, RecordBatch, StringArray};
+use candor::prelude::*;
+use candor::report::tables;
+
+const SCHEMA: &str = r#"
+[[attribute]]
+name = "smokes"
+categories = ["no", "yes"]
+
+[[attribute]]
+name = "school"
+kind = "ordinal"
+categories = ["none", "some", "much"]
+"#;
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Before anybody is asked: which method, at which price?
+    let schema = Schema::from_toml(SCHEMA)?;
+    let compared = compare(&schema, 3.0, &CompareOptions::default(), Watch::nobody())?;
+    let request = compared.best().and_then(|best| best.request.clone()).ok_or("no method can answer")?;
+    let plan = design(&schema, &request, &DesignOptions::default())?.plan;
+    println!("{}\n{}", compared.recommended.unwrap_or("none"), explain(&plan, &Language::default()).page.text());
+
+    // The people, who randomize for themselves; nobody with much school smokes.
+    let column = |value: fn(usize) -> &'static str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values((0..6000).map(value)))
+    };
+    let smokes = column(|i| if i % 3 < 2 && i % 2 == 0 { "yes" } else { "no" });
+    let school = column(|i| ["none", "some", "much"][i % 3]);
+    let people = RecordBatch::try_from_iter([("smokes", smokes), ("school", school)])?;
+    let people = Input::from_batches("people", people.schema(), [Ok(people)])?;
+    let (mut responses, source) = (Vec::new(), Source::from_os()?);
+    randomize(&plan, people.into(), &RandomizeOptions { keep: &[], source: &source }, |batch| {
+        responses.push(batch);
+        Ok::<(), TableError>(())
+    })?;
+
+    // The analyst, who has the plan and the responses.
+    let (asked, numbers) =
+        (Asked::parse("smokes;school;smokes,school", &schema, false, None)?, NumbersAsked::default());
+    let responses = Input::from_batches("responses", responses[0].schema(), responses.into_iter().map(Ok))?;
+    let counted = tables(&plan, &asked, &numbers)?;
+    let counts = Counts::read(&plan, responses.into(), &counted, CountOptions::default(), Watch::nobody())?;
+    let found = test(&plan, [0, 1], &counts, 0.95)?;
+    println!("Cramer's V {:.2}, p-value {:.1e}", found.cramers_v, found.p_value);
+    let report = report(&plan, &asked, &numbers, &counts, &ReportOptions::default())?;
+    assert!(report.page.html().starts_with("<!DOCTYPE html>"));
+    Ok(())
+}

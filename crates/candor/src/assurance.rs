@@ -1,0 +1,163 @@
+//! What was asked, and what is guaranteed to those who answered: parts of a report.
+
+use candor_base::channel::Epsilon;
+use candor_base::plan::Plan;
+use candor_base::schema::{Attribute, Kind};
+use candor_privacy::{Question, audit, times};
+
+use crate::guarantee::{CertifiedAttribute, certified, for_prior};
+use crate::marked::isolated;
+use crate::page::Part;
+use crate::shuffled::{ShuffleOptions, shuffled, up};
+use crate::texts::Language;
+use crate::words::probability;
+
+/// With more categories than this, the others of an attribute are only counted.
+const MOST_LABELS: usize = 40;
+
+pub(crate) fn what_was_asked(plan: &Plan, language: &Language) -> Vec<Part> {
+    let term = |attribute: &Attribute| {
+        let labels = attribute.categories();
+        let shown = |label: &String| isolated(&language.label(attribute.name(), label));
+        let mut list: Vec<String> = labels.iter().take(MOST_LABELS).map(shown).collect();
+        if labels.len() > MOST_LABELS {
+            list.push(language.report("and_more", &[("n", &language.whole((labels.len() - MOST_LABELS) as u64))]));
+        }
+        let kind = match (attribute.is_public(), attribute.kind()) {
+            (true, _) => Some("public"),
+            (false, Kind::Ordinal) => Some("ordered"),
+            (false, _) => None,
+        };
+        let kind = kind.map_or(String::new(), |kind| format!(" ({})", language.report(kind, &[])));
+        let asked = Some(language.asked(attribute.name())).filter(|&asked| asked != attribute.name());
+        let asked = asked.map_or(String::new(), |asked| format!("{} ", isolated(asked)));
+        (attribute.name().to_owned(), format!("{asked}{}{kind}", list.join(" · ")))
+    };
+    let terms = plan.schema().attributes().iter().map(term).collect();
+    vec![Part::Heading(language.report("asked", &[])), Part::Terms(terms)]
+}
+
+pub(crate) fn what_is_guaranteed(plan: &Plan, respondents: u64, language: &Language) -> Vec<Part> {
+    let say = |name: &str| language.report(name, &[]);
+    let mut sentences = told(plan, language);
+    sentences.push(record(plan, language));
+    sentences.extend(all_together(plan, respondents, language));
+    let mut parts = vec![Part::Heading(say("guaranteed"))];
+    parts.extend(sentences.into_iter().map(Part::Paragraph));
+    parts.extend(for_its_prior(plan, language));
+    let header = [
+        "attribute",
+        "categories",
+        "truth_kept",
+        "guess_right",
+        "marginal_epsilon",
+        "conditional_epsilon",
+        "times_as_likely",
+    ];
+    parts.push(Part::Table {
+        caption: say("certified"),
+        header: header.map(say).to_vec(),
+        rows: certified(plan)
+            .iter()
+            .zip(plan.guarantee().attributes())
+            .map(|(a, b)| row(a, b.marginal, b.conditional, language))
+            .collect(),
+    });
+    parts.extend(["what_a_guess_is", "why_two_epsilons"].map(|text| Part::Paragraph(say(text))));
+    parts
+}
+
+/// An epsilon as it is written.
+pub(crate) fn epsilon(epsilon: Epsilon, language: &Language) -> String {
+    match epsilon.value() {
+        Some(_) => language.decimal(&epsilon.to_string()),
+        None => language.report("unbounded", &[]),
+    }
+}
+
+fn row(
+    about: &CertifiedAttribute,
+    marginal: Option<Epsilon>,
+    conditional: Epsilon,
+    language: &Language,
+) -> Vec<String> {
+    vec![
+        about.name.clone(),
+        about.categories.to_string(),
+        language.decimal(&probability(about.keep_probability)),
+        language.decimal(&probability(Some(about.guess_probability))),
+        marginal.map_or("-".to_owned(), |marginal| epsilon(marginal, language)),
+        epsilon(conditional, language),
+        times(conditional).map_or_else(|| language.report("no_bound", &[]), |times| language.decimal(&times)),
+    ]
+}
+
+/// What respondents are told.
+fn told(plan: &Plan, language: &Language) -> Vec<String> {
+    let worst = plan.guarantee().conditional();
+    let mut sentences = vec![match times(worst) {
+        _ if worst == Epsilon::ZERO => language.report("told_nothing", &[]),
+        Some(times) => language.report("told", &[("times", &language.decimal(&times))]),
+        None => language.report("told_unbounded", &[]),
+    }];
+    let findings = audit(&Question::new(plan));
+    let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
+    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
+        sentences.push(language.report("fits", &[("l", &l.to_string())]));
+    }
+    let public = public(plan);
+    if !public.is_empty() {
+        sentences.push(language.report("published", &[("names", &public)]));
+    }
+    sentences
+}
+
+/// The names of public attributes.
+fn public(plan: &Plan) -> String {
+    let public = plan.schema().attributes().iter().filter(|attribute| attribute.is_public());
+    public.map(|attribute| isolated(attribute.name())).collect::<Vec<String>>().join(", ")
+}
+
+fn record(plan: &Plan, language: &Language) -> String {
+    let whole = plan.guarantee().epsilon();
+    match times(whole) {
+        Some(times) => {
+            language.report("record", &[("times", &language.decimal(&times)), ("epsilon", &epsilon(whole, language))])
+        }
+        None => language.report("record_unbounded", &[]),
+    }
+}
+
+/// Both numbers: what the collector can learn, and what a reader of all responses together can.
+fn all_together(plan: &Plan, respondents: u64, language: &Language) -> Vec<String> {
+    let options = ShuffleOptions { respondents, ..ShuffleOptions::default() };
+    let Ok(found) = shuffled(plan, &options) else { return Vec::new() };
+    let factor = |epsilon: f64| language.number(up(epsilon.exp()), 3);
+    let sentence = match (found.value, plan.guarantee().epsilon().value()) {
+        (Some(all), Some(own)) => {
+            let (n, delta) = (language.whole(respondents), language.decimal(&format!("{:e}", found.delta)));
+            let (all, own) = (factor(all), factor(own));
+            language.report("shuffled", &[("n", &n), ("factor", &all), ("delta", &delta), ("local", &own)])
+        }
+        _ => language.report("shuffled_unbounded", &[]),
+    };
+    let public = public(plan);
+    let group = (!public.is_empty()).then(|| language.report("smallest_group", &[("names", &public)]));
+    [sentence].into_iter().chain(group).collect()
+}
+
+/// What a plan gives for the prior that it was made for; rounded outward, like the certificate.
+fn for_its_prior(plan: &Plan, language: &Language) -> Vec<Part> {
+    let Some(known) = for_prior(plan) else { return Vec::new() };
+    let map = language.number((known.map_privacy * 1e6 + 1e-6).floor() / 1e6, 6);
+    let posterior = language.number((known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6, 6);
+    let mut sentences = vec![
+        language.report("prior_map", &[("value", &map)]),
+        language.report("prior_posterior", &[("value", &posterior)]),
+    ];
+    if plan.guarantee().epsilon().value().is_none() {
+        sentences.push(language.report("prior_only", &[]));
+    }
+    let heading = language.report("prior", &[("name", &isolated(&known.attribute))]);
+    vec![Part::Paragraph(heading), Part::List(sentences)]
+}

@@ -1,0 +1,87 @@
+//! What a reader of a report must know before believing anything.
+
+use candor_analysis::estimate::{EstimateError, NoAnswer};
+use candor_base::plan::Plan;
+
+use crate::counts::{Counts, Provenance};
+use crate::estimate::{Estimates, ILL_CONDITIONED};
+use crate::marked::isolated;
+use crate::texts::Language;
+use crate::title::title;
+
+/// Intervals take estimates for normal; below this many responses that is doubtful.
+const FEW: u64 = 200;
+
+/// A file without its folder: where it was is nobody's business.
+pub fn file_name(path: &str) -> String {
+    std::path::Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// All of it, in sentences.
+pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<String> {
+    let say = |name: &str| language.report(name, &[]);
+    let mut warnings = of_responses(counts.provenance(), estimates, language);
+    if counts.provenance().simulation.is_some() {
+        warnings.push(say("simulation_protects"));
+    }
+    if counts.responses() < FEW {
+        warnings.push(language.report("few", &[("n", &language.whole(counts.responses()))]));
+    }
+    if plan.guarantee().epsilon().value().is_none() {
+        warnings.push(say("no_epsilon"));
+    }
+    for table in &estimates.tables {
+        if let Some(why) = &table.why {
+            warnings.push(format!("{}: {}.", title(table, language), reason(why, language)));
+        }
+    }
+    warnings
+}
+
+/// What files do not tell, and whether they can have come from their plan.
+pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, language: &Language) -> Vec<String> {
+    let unmarked =
+        provenance.unmarked.iter().map(|file| language.report("unmarked", &[("file", &isolated(&file_name(file)))]));
+    let simulation = provenance.simulation.map(|seed| language.report("simulation", &[("seed", &seed.to_string())]));
+    let implausible = provenance.implausible || estimates.tables.iter().any(|table| table.implausible);
+    let condition = estimates.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
+    let condition = (condition > ILL_CONDITIONED).then(|| language.decimal(&format!("{condition:.1e}")));
+    unmarked
+        .chain(simulation)
+        .chain(implausible.then(|| language.report("implausible", &[])))
+        .chain(estimates.unlikely_channels.is_some().then(|| language.report("unlikely_channels", &[])))
+        .chain(
+            estimates
+                .people_per_response
+                .map(|people| language.report("people_per_response", &[("n", &language.whole(people.ceil() as u64))])),
+        )
+        .chain(condition.map(|condition| language.report("ill_conditioned", &[("condition", &condition)])))
+        .collect()
+}
+
+/// Why a table has no numbers: a part of a sentence.
+pub(crate) fn reason(why: &NoAnswer, language: &Language) -> String {
+    let say = |name: &str| language.report(name, &[]);
+    let whole = |number: f64| language.whole(number.round() as u64);
+    match why {
+        NoAnswer::Estimate(EstimateError::NoResponses) => say("no_responses"),
+        NoAnswer::Estimate(EstimateError::NotIdentifiable(names)) => {
+            let shown: Vec<String> = names.iter().map(|name| language.quoted(name)).collect();
+            match &shown[..] {
+                [one] => language.report("not_identifiable_one", &[("name", one)]),
+                several => language.report("not_identifiable", &[("names", &several.join(", "))]),
+            }
+        }
+        NoAnswer::Estimate(EstimateError::EmptyReplicate) => say("empty_replicate"),
+        NoAnswer::Estimate(EstimateError::TooManyUnits { units, cells }) => {
+            let [units, cells] = [units, cells].map(|n| language.whole(*n as u64));
+            language.report("too_many_units", &[("units", &units), ("cells", &cells)])
+        }
+        NoAnswer::Uninformative { respondents, needed } => {
+            let (responses, needed) = (whole(*respondents), whole(*needed));
+            language.report("uninformative", &[("responses", &responses), ("needed", &needed)])
+        }
+        // Of methods that a report does not use.
+        _ => say("not_estimated"),
+    }
+}

@@ -1,0 +1,144 @@
+//! Several plans answered by the same people: what holds for somebody who answers all of them.
+
+use candor_base::channel::Epsilon;
+use candor_base::plan::Plan;
+
+/// What answering several plans gives away at most, together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Composition {
+    /// Epsilon of all responses together.
+    pub epsilon: Epsilon,
+    /// Each attribute that some plan randomizes: its name, the sum of its conditional epsilons, and in how many plans it is.
+    pub attributes: Vec<(String, Epsilon, usize)>,
+}
+
+/// The responses of one person to several plans are drawn independently given their record, so ratios of likelihoods
+/// multiply and epsilons add up (sequential composition; exact for the record, an upper bound for an attribute). An
+/// unbounded plan makes the whole unbounded.
+///
+/// Attributes of two plans are about the same thing if they share a source column, as `a` and `a*b` do. What is tied in
+/// one plan is tied in all: an attribute adds up the conditional epsilons of every component that its own is connected to,
+/// of each plan no more than its record epsilon.
+pub fn compose(plans: &[&Plan]) -> Composition {
+    let ratios = plans.iter().map(|plan| plan.guarantee().parity().cloned());
+    let product = ratios.reduce(|product, ratio| Some(product? * ratio?));
+    let epsilon = product.map_or(Epsilon::ZERO, |product| Epsilon::of_parity(product.as_ref()));
+    let parts: Vec<Part> = plans.iter().enumerate().flat_map(|(number, plan)| parts(number, plan)).collect();
+    let groups = connected(&parts);
+    let mut attributes: Vec<(String, Epsilon, usize)> = Vec::new();
+    for (part, group) in parts.iter().zip(&groups) {
+        let of_plan = |number: usize| {
+            let own = parts.iter().zip(&groups).filter(|(part, other)| part.plan == number && *other == group);
+            let sum = own.fold(Epsilon::ZERO, |sum, (part, _)| sum.plus(part.conditional));
+            sum.min(plans[number].guarantee().epsilon())
+        };
+        let together = (0..plans.len()).map(of_plan).fold(Epsilon::ZERO, Epsilon::plus);
+        for name in &part.names {
+            if attributes.iter().any(|(known, ..)| known == name) {
+                continue;
+            }
+            let asks = |number: &usize| parts.iter().any(|part| part.plan == *number && part.is_about(name));
+            let plans = (0..plans.len()).filter(asks).count();
+            attributes.push((name.clone(), together, plans));
+        }
+    }
+    Composition { epsilon, attributes }
+}
+
+/// A component of one of the plans.
+struct Part {
+    plan: usize,
+    /// The names of its randomized attributes.
+    names: Vec<String>,
+    /// The source columns of all its attributes.
+    columns: Vec<String>,
+    conditional: Epsilon,
+}
+
+impl Part {
+    fn is_about(&self, name: &str) -> bool {
+        columns(name).any(|column| self.columns.iter().any(|own| own == column))
+    }
+}
+
+fn columns(name: &str) -> impl Iterator<Item = &str> {
+    candor_base::schema::parts(name).into_iter().chain([name])
+}
+
+fn parts(plan: usize, of: &Plan) -> Vec<Part> {
+    let part = |component: candor_base::schema::Component| {
+        let inside = |a: usize| component.attributes().contains(&a);
+        let certified: Vec<_> = of.guarantee().attributes().iter().filter(|a| inside(a.attribute)).collect();
+        let named = component.attributes().iter().map(|&a| of.schema().name(a));
+        Part {
+            plan,
+            names: certified.iter().map(|a| of.schema().name(a.attribute).to_owned()).collect(),
+            columns: named.flat_map(columns).map(str::to_owned).collect(),
+            conditional: certified.iter().map(|a| a.conditional).fold(Epsilon::ZERO, Epsilon::max),
+        }
+    };
+    of.schema().components().into_iter().map(part).collect()
+}
+
+/// For each part a number that all parts which are connected by source columns share.
+fn connected(parts: &[Part]) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..parts.len()).collect();
+    for a in 0..parts.len() {
+        for b in 0..a {
+            if groups[a] != groups[b] && parts[a].columns.iter().any(|column| parts[b].columns.contains(column)) {
+                let (from, to) = (groups[a], groups[b]);
+                groups.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_base::channel::{Axis, Part, Pattern, PatternSet};
+    use candor_base::plan::Block;
+    use candor_base::schema::Schema;
+
+    fn plan(sizes: &[usize], blocks: Vec<Block>) -> Plan {
+        Plan::new(Schema::of_sizes(sizes).unwrap(), blocks).unwrap()
+    }
+
+    #[test]
+    fn several_plans_add_up() {
+        let k_ary = |n: usize, epsilon: f64| Pattern::k_ary(vec![Axis::single(n)], epsilon).unwrap();
+        let first = plan(&[3, 4], vec![Block::new(vec![0], k_ary(3, 1.0)), Block::new(vec![1], k_ary(4, 0.5))]);
+        let second = plan(&[3], vec![Block::new(vec![0], k_ary(3, 0.25))]);
+        let together = compose(&[&first, &second]);
+        assert!((together.epsilon.get() - 1.75).abs() < 1e-9);
+        assert_eq!(together.attributes.len(), 2);
+        assert!((together.attributes[0].1.get() - 1.25).abs() < 1e-9 && together.attributes[0].2 == 2);
+        // Of both responses, written out.
+        let kept = k_ary(3, 0.25).keep_probability(0);
+        let ratio = (kept * kept) / ((1.0 - kept) / 2.0 * (1.0 - kept) / 2.0);
+        assert!((compose(&[&second, &second]).epsilon.get() - ratio.ln()).abs() < 1e-9);
+        let no_miss = vec![Part { set: PatternSet::no_miss(), weight: 1 }];
+        let diverse = plan(&[3], vec![Block::new(vec![0], Pattern::new(vec![Axis::set(3, 2)], no_miss).unwrap())]);
+        assert_eq!(compose(&[&first, &diverse]).epsilon.value(), None);
+        assert_eq!(compose(&[]).epsilon, Epsilon::ZERO);
+    }
+
+    /// `a` in one plan and `a*b` in the other are about the same column.
+    #[test]
+    fn crossings_add_up_with_their_parts() {
+        let attribute = |name: &str, labels: &[&str]| {
+            candor_base::schema::Attribute::new(name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
+        };
+        let k_ary = |n: usize, epsilon: f64| Pattern::k_ary(vec![Axis::single(n)], epsilon).unwrap();
+        let own = Schema::new(vec![attribute("a", &["0", "1"])]).unwrap();
+        let crossed = Schema::new(vec![attribute("a*b", &["0*0", "0*1", "1*0", "1*1"])]).unwrap();
+        let first = Plan::new(own, vec![Block::new(vec![0], k_ary(2, 1.0))]).unwrap();
+        let second = Plan::new(crossed, vec![Block::new(vec![0], k_ary(4, 2.0))]).unwrap();
+        let together = compose(&[&first, &second]);
+        for (name, epsilon, plans) in &together.attributes {
+            assert!((epsilon.get() - 3.0).abs() < 1e-9 && *plans == 2, "{name}: {epsilon} in {plans}");
+        }
+        assert_eq!(together.attributes.len(), 2);
+    }
+}

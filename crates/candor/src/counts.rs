@@ -1,0 +1,433 @@
+//! Responses, counted for some tables, in groups of public attributes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
+use candor_analysis::watch::Watch;
+use candor_base::plan::{Content, Plan};
+use candor_base::randomize::UNANSWERED;
+use candor_base::schema::Schema;
+use candor_tables::TableError;
+use candor_tables::counts::tally_counts;
+use candor_tables::input::Inputs;
+use candor_tables::responses::Read;
+use candor_tables::tally::{Job, SampleColumns, Tallied, tally, tally_keeping_sets, tally_sample};
+
+use crate::circumstance::Circumstances;
+use crate::error::StudyError;
+use crate::texts::Language;
+
+/// The counts of some tables, in groups: for each combination of categories of the `by` attributes the same tables, in the same order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counts {
+    by: Vec<usize>,
+    groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+    responses: u64,
+    /// How many responses each group has, where that is not the sum of its counts.
+    rows: BTreeMap<Vec<u16>, u64>,
+    provenance: Provenance,
+    design: Option<Circumstances>,
+}
+
+/// What is said of responses that can hardly have come from their plan ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)).
+const IMPLAUSIBLE: &str = "warning: Implausible under this plan: wrong file, or edited (chance below one in a million); or people did not \
+                           follow the rules: see `comply`";
+
+/// What is known of where responses come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// The seed, if any of the responses are a simulation.
+    pub simulation: Option<u64>,
+    /// The names of tables that do not tell the plan they were made under, and that the user vouches for.
+    pub unmarked: Vec<String>,
+    /// Whether the responses can hardly have come from the plan.
+    pub implausible: bool,
+}
+
+impl Provenance {
+    /// What was read of responses.
+    pub fn of(read: &Read) -> Provenance {
+        let Read { simulation, ref unmarked, implausible, .. } = *read;
+        Provenance { simulation, unmarked: unmarked.clone(), implausible }
+    }
+
+    /// What should be known, as notes; `name` is what tables are called.
+    pub fn notes(&self, name: impl Fn(&str) -> String) -> Vec<String> {
+        let unmarked = self
+            .unmarked
+            .iter()
+            .map(|table| format!("note: {} does not tell the plan it was made under; you vouch for it", name(table)));
+        let implausible = self.implausible.then(|| IMPLAUSIBLE.to_owned());
+        let simulation = self.simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"));
+        implausible.into_iter().chain(unmarked).chain(simulation).collect()
+    }
+}
+
+/// How responses in tables are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountOptions<'a> {
+    /// Positions of public attributes by whose categories to count separately.
+    pub by: &'a [usize],
+    /// A column of survey weights.
+    pub weights: Option<&'a str>,
+    /// Whether to keep the different sets of attributes that are answered with sets: the likelihood method needs them.
+    pub keep_sets: bool,
+}
+
+/// The positions of attributes by which responses may be grouped: those that are public.
+///
+/// # Errors
+/// If there is no such attribute, or it is randomized: then nobody knows its groups.
+pub fn public_attributes(schema: &Schema, names: &[impl AsRef<str>]) -> Result<Vec<usize>, StudyError> {
+    let one = |name: &str| match schema.protects(name) {
+        None => schema.position(name).map_err(StudyError::NoAttribute),
+        Some(attribute) => Err(StudyError::NotPublic { name: name.to_owned(), attribute: attribute.name().to_owned() }),
+    };
+    names.iter().map(|name| one(name.as_ref())).collect()
+}
+
+impl Counts {
+    /// Counts made elsewhere: by categories of the attributes at these positions, all public.
+    ///
+    /// # Errors
+    /// If one of the attributes is randomized, a group is none of them, or groups hold different tables.
+    pub fn new(
+        plan: &Plan,
+        by: &[usize],
+        groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+        responses: u64,
+    ) -> Result<Counts, StudyError> {
+        check_public(plan.schema(), by)?;
+        let is_group = |key: &Vec<u16>| {
+            key.len() == by.len() && key.iter().zip(by).all(|(&code, &a)| usize::from(code) < plan.schema().size(a))
+        };
+        if !groups.keys().all(is_group) {
+            return Err(StudyError::Counts("a group is not one category for each attribute"));
+        }
+        let is_of_plan = |tally: &TableTally| {
+            let attributes = &tally.layout().attributes;
+            attributes.iter().all(|&a| a < plan.schema().attributes().len())
+                && *tally.layout() == CountLayout::new(plan, attributes)
+        };
+        if !groups.values().flatten().all(is_of_plan) {
+            return Err(StudyError::Counts("a table is counted for another plan"));
+        }
+        let tables = |tallies: &[TableTally]| -> Vec<Vec<usize>> {
+            tallies.iter().map(|tally| tally.layout().attributes.clone()).collect()
+        };
+        let mut lists = groups.values().map(|tallies| tables(tallies));
+        let first = lists.next();
+        if !lists.all(|list| Some(&list) == first.as_ref()) {
+            return Err(StudyError::Counts("groups hold different tables"));
+        }
+        Ok(Counts::simple(by, groups, responses))
+    }
+
+    /// Counts responses in tables: record batches or files. `watch` is told the records.
+    ///
+    /// # Errors
+    /// If a table was made under another plan or cannot be read, a value cannot be a response, groups or weights are not public, or whoever
+    /// watches ends it.
+    pub fn read(
+        plan: &Plan,
+        inputs: Inputs,
+        tables: &TableList,
+        options: CountOptions<'_>,
+        watch: Watch<'_>,
+    ) -> Result<Counts, TableError> {
+        let CountOptions { by, weights, keep_sets } = options;
+        let job = Job { plan, tables, by, weights };
+        let read = if keep_sets { tally_keeping_sets(&job, inputs, watch) } else { tally(&job, inputs, watch) }?;
+        Ok(Counts::tallied(by, read))
+    }
+
+    /// The same of respondents who were drawn as these columns say; the likelihood is not kept, and [`Counts::to_json`] does not hold the units.
+    ///
+    /// # Errors
+    /// As [`Counts::read`], or if the columns tell no errors.
+    pub fn read_sample(
+        plan: &Plan,
+        inputs: Inputs,
+        tables: &TableList,
+        options: CountOptions<'_>,
+        columns: &SampleColumns,
+        watch: Watch<'_>,
+    ) -> Result<Counts, TableError> {
+        let CountOptions { by, weights, .. } = options;
+        Ok(Counts::tallied(by, tally_sample(&Job { plan, tables, by, weights }, columns, inputs, watch)?))
+    }
+
+    fn tallied(by: &[usize], read: Tallied) -> Counts {
+        let provenance = Provenance::of(&read.read);
+        Counts { rows: read.rows, provenance, ..Counts::simple(by, read.groups, read.read.responses) }
+    }
+
+    fn simple(by: &[usize], groups: BTreeMap<Vec<u16>, Vec<TableTally>>, responses: u64) -> Counts {
+        let (by, rows, provenance) = (by.to_vec(), BTreeMap::new(), Provenance::default());
+        Counts { by, groups, responses, rows, provenance, design: None }
+    }
+
+    /// How many responses a group has.
+    pub(crate) fn rows(&self, key: &[u16]) -> u64 {
+        let counted = || self.groups.get(key).and_then(|tallies| tallies.first()).map_or(0.0, TableTally::total) as u64;
+        match key {
+            [] => self.responses,
+            key => self.rows.get(key).copied().unwrap_or_else(counted),
+        }
+    }
+
+    /// Other counts of the same responses, or of some of them.
+    pub(crate) fn of_survey(
+        self,
+        by: &[usize],
+        groups: BTreeMap<Vec<u16>, Vec<TableTally>>,
+        rows: BTreeMap<Vec<u16>, u64>,
+        design: Option<Circumstances>,
+    ) -> Counts {
+        let responses = rows.values().sum();
+        Counts { rows, provenance: self.provenance, design, ..Counts::simple(by, groups, responses) }
+    }
+
+    /// The same counts, all groups together.
+    pub(crate) fn everybody(&self) -> Counts {
+        let mut all: Option<Vec<TableTally>> = None;
+        for tallies in self.groups.values().cloned() {
+            match &mut all {
+                Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+                None => all = Some(tallies),
+            }
+        }
+        let groups = all.map(|tallies| (Vec::new(), tallies)).into_iter().collect();
+        let (by, rows, provenance) = (Vec::new(), BTreeMap::new(), self.provenance.clone());
+        Counts { by, groups, responses: self.responses, rows, provenance, design: self.design.clone() }
+    }
+
+    /// The categories of a group, with the names of their attributes.
+    pub(crate) fn group(&self, schema: &Schema, key: &[u16]) -> Vec<(String, String)> {
+        let category = |(&attribute, &code): (&usize, &u16)| {
+            let attribute = &schema.attributes()[attribute];
+            (attribute.name().to_owned(), attribute.categories()[usize::from(code)].clone())
+        };
+        self.by.iter().zip(key).map(category).collect()
+    }
+
+    /// Of whom these counts are, and how those were drawn, in words; `None` for everybody of a simple random sample.
+    pub fn design(&self) -> Option<&str> {
+        self.design.as_ref().map(Circumstances::english)
+    }
+
+    /// The same in any language, what is not ours isolated.
+    pub(crate) fn circumstances(&self, language: &Language) -> Option<String> {
+        self.design.as_ref().map(|design| design.told(language))
+    }
+
+    /// Reads counts made elsewhere, by the query of [`sql`](crate::sql::sql) or otherwise.
+    ///
+    /// # Errors
+    /// If a table cannot be read, or is no table of such counts.
+    pub fn made_elsewhere(plan: &Plan, inputs: Inputs, tables: &TableList) -> Result<Counts, TableError> {
+        let tallies = tally_counts(plan, tables, inputs)?;
+        let responses = tallies.iter().map(|tally| tally.total() as u64).max().unwrap_or(0);
+        let groups = BTreeMap::from([(Vec::new(), tallies)]);
+        Ok(Counts::simple(&[], groups, responses))
+    }
+
+    /// The same counts in groups of public attributes, which are the first of every table: each table without them, group by group.
+    ///
+    /// # Errors
+    /// If one of the attributes is randomized, or a table does not begin with them.
+    pub fn in_groups(self, plan: &Plan, by: &[usize]) -> Result<Counts, StudyError> {
+        check_public(plan.schema(), by)?;
+        let Some(tallies) = self.groups.get(&Vec::new()).filter(|_| !by.is_empty()) else { return Ok(self) };
+        if !tallies.iter().all(|tally| tally.layout().attributes.starts_with(by)) {
+            return Err(StudyError::Counts("a table does not begin with the attributes of its groups"));
+        }
+        let whole = vec![(Vec::new(), tallies.clone())];
+        let groups = by.iter().fold(whole, |groups, &attribute| {
+            let split = |(key, tallies): &(Vec<u16>, Vec<TableTally>)| {
+                let one = |code: u16| {
+                    let among = tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect::<Vec<_>>();
+                    ([&key[..], &[code]].concat(), among)
+                };
+                (0..plan.schema().size(attribute) as u16).map(one).collect::<Vec<_>>()
+            };
+            groups.iter().flat_map(split).collect()
+        });
+        let occurs = |(_, tallies): &(Vec<u16>, Vec<TableTally>)| tallies.iter().any(|tally| tally.total() > 0.0);
+        let groups = groups.into_iter().filter(occurs).collect();
+        Ok(Counts { by: by.to_vec(), groups, rows: BTreeMap::new(), ..self })
+    }
+
+    /// Counts responses in memory, one column per column of the plan, such as
+    /// [`answer_codes`](candor_analysis::tally::answer_codes) lends; in groups of the attributes at these positions.
+    ///
+    /// # Errors
+    /// If one of the attributes is randomized, or the columns are not those of the plan.
+    pub fn of(plan: &Plan, columns: &[Codes<'_>], tables: &TableList, by: &[usize]) -> Result<Counts, StudyError> {
+        check_public(plan.schema(), by)?;
+        let length = |codes: &Codes<'_>| match codes {
+            Codes::One(codes) => codes.len(),
+            Codes::Set(sets) => sets.len(),
+        };
+        let responses = columns.first().map_or(0, length);
+        if columns.len() != plan.columns().len() || columns.iter().any(|column| length(column) != responses) {
+            return Err(StudyError::Counts("the columns are not those of the responses"));
+        }
+        if !plan.columns().iter().zip(columns).all(|(column, codes)| are_codes(plan, &column.content, codes)) {
+            return Err(StudyError::Counts("a code stands for no answer"));
+        }
+        let public: Vec<&[u16]> = by.iter().map(|&attribute| public_codes(plan, columns, attribute)).collect();
+        let key = |row: usize| -> Vec<u16> { public.iter().map(|codes| codes[row]).collect() };
+        let keys: Vec<Vec<u16>> = (0..responses).map(key).collect();
+        let mut found: BTreeSet<Vec<u16>> = keys.iter().cloned().collect();
+        if by.is_empty() {
+            found.insert(Vec::new());
+        }
+        let counted = |group: &Vec<u16>, table: &Vec<usize>| {
+            let mut tally = TableTally::new(CountLayout::new(plan, table)).keeping_sets(plan);
+            tally.add(plan, columns, Rows::Single, |row| keys[row] == *group);
+            tally
+        };
+        let group = |key: Vec<u16>| {
+            let tallies = tables.lists().iter().map(|table| counted(&key, table)).collect();
+            (key, tallies)
+        };
+        Counts::new(plan, by, found.into_iter().map(group).collect(), responses as u64)
+    }
+
+    /// The same counts, of responses that come from there.
+    pub(crate) fn with_provenance(self, provenance: Provenance) -> Counts {
+        Counts { provenance, ..self }
+    }
+
+    /// Adds the counts of other responses to the same plan: those of the same tables, in the same groups.
+    ///
+    /// # Errors
+    /// If they are of other tables, other groups or another plan.
+    pub fn merge(&mut self, other: Counts) -> Result<(), StudyError> {
+        let layouts = |counts: &Counts| -> Option<Vec<CountLayout>> {
+            Some(counts.groups.values().next()?.iter().map(|tally| tally.layout().clone()).collect())
+        };
+        let same = layouts(self).zip(layouts(&other)).is_none_or(|(here, there)| here == there);
+        if self.by != other.by || !same {
+            return Err(StudyError::Counts("they are of other tables or groups, and do not add up"));
+        }
+        let drawn = |counts: &Counts| counts.groups.values().flatten().any(|tally| tally.drawn().is_some());
+        if drawn(self) || drawn(&other) {
+            return Err(StudyError::Counts("they are of a survey's design, whose units are counted together only"));
+        }
+        if self.weighted().zip(other.weighted()).is_some_and(|(here, there)| here != there) {
+            return Err(StudyError::Counts("some are weighted and some are not, and do not add up"));
+        }
+        for (key, tallies) in other.groups {
+            match self.groups.get_mut(&key) {
+                Some(held) => held.iter_mut().zip(tallies).for_each(|(held, more)| held.merge(more)),
+                None => drop(self.groups.insert(key, tallies)),
+            }
+        }
+        self.responses += other.responses;
+        other.rows.into_iter().for_each(|(key, rows)| *self.rows.entry(key).or_insert(0) += rows);
+        self.provenance.simulation = self.provenance.simulation.or(other.provenance.simulation);
+        self.provenance.unmarked.extend(other.provenance.unmarked);
+        self.provenance.unmarked.sort();
+        self.provenance.unmarked.dedup();
+        self.provenance.implausible |= other.provenance.implausible;
+        Ok(())
+    }
+
+    /// The same counts, of these tables only.
+    ///
+    /// # Errors
+    /// If one of them was not counted.
+    pub fn only(&self, tables: &TableList) -> Result<Counts, StudyError> {
+        let mut counts = self.clone();
+        for tallies in counts.groups.values_mut() {
+            let own = |table: &Vec<usize>| tallies.iter().find(|tally| tally.layout().attributes == *table).cloned();
+            let picked: Option<Vec<TableTally>> = tables.lists().iter().map(own).collect();
+            *tallies = picked.ok_or(StudyError::Counts("a table that is needed was not counted"))?;
+        }
+        Ok(counts)
+    }
+
+    /// Whether the responses have weights; `None` if there are none.
+    fn weighted(&self) -> Option<bool> {
+        let mut groups = self.groups.values().flatten().flat_map(|tally| tally.groups().values());
+        groups.next().map(|group| !group.square_counts.is_empty())
+    }
+
+    /// How many responses were counted.
+    pub fn responses(&self) -> u64 {
+        self.responses
+    }
+
+    /// What is known of where the responses come from.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+
+    /// The positions of the attributes that make the groups.
+    pub fn by(&self) -> &[usize] {
+        &self.by
+    }
+
+    /// For each combination of categories that occurs, the tables in order.
+    pub fn groups(&self) -> &BTreeMap<Vec<u16>, Vec<TableTally>> {
+        &self.groups
+    }
+
+    /// The table of these attributes in this order, of everybody; `None` if it was not counted, or in groups only.
+    pub fn table(&self, attributes: &[usize]) -> Option<&TableTally> {
+        self.groups.get(&Vec::new())?.iter().find(|tally| tally.layout().attributes == attributes)
+    }
+}
+
+/// Whether a column holds what it can: codes below the number of categories, tags or outputs, sets where answers are sets.
+fn are_codes(plan: &Plan, content: &Content, codes: &Codes<'_>) -> bool {
+    let (size, is_set) = match content {
+        Content::Public { attribute } => (plan.schema().size(*attribute), false),
+        Content::Tag { block } => (plan.blocks()[*block].channels().len(), false),
+        Content::Answer { labels, set, .. } => (labels.len(), *set),
+        Content::Cells { block } => {
+            (plan.blocks()[*block].strips().map(|strip| strip.table().cells()).max().unwrap_or(0), true)
+        }
+    };
+    // Where a strip was drawn there is no answer, elsewhere there are no cells.
+    let may_lack = match content {
+        Content::Answer { block, .. } | Content::Cells { block } => plan.blocks()[*block].strips().next().is_some(),
+        _ => false,
+    };
+    let fits = |code: u16| usize::from(code) < size || (may_lack && code == UNANSWERED);
+    match codes {
+        Codes::One(codes) => !is_set && codes.iter().all(|&code| fits(code)),
+        Codes::Set(sets) => {
+            let fits = |set: &[u16]| (may_lack || !set.is_empty()) && set.iter().all(|&code| usize::from(code) < size);
+            is_set && sets.iter().all(fits)
+        }
+    }
+}
+
+/// The codes of a public attribute; it has a column of its own.
+fn public_codes<'a>(plan: &Plan, columns: &[Codes<'a>], attribute: usize) -> &'a [u16] {
+    let own = |content: &Content| matches!(content, Content::Public { attribute: a } if *a == attribute);
+    let place = plan.columns().iter().position(|column| own(&column.content));
+    match place.map(|at| columns[at]) {
+        Some(Codes::One(codes)) => codes,
+        _ => &[],
+    }
+}
+
+fn check_public(schema: &Schema, by: &[usize]) -> Result<(), StudyError> {
+    for &position in by {
+        match schema.attributes().get(position) {
+            Some(attribute) if attribute.is_public() => {}
+            Some(attribute) => {
+                let name = attribute.name().to_owned();
+                return Err(StudyError::NotPublic { attribute: name.clone(), name });
+            }
+            None => return Err(StudyError::Counts("there is no attribute at a position of `by`")),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! A table of two attributes as rows and columns: what share of each row is in each column.
+
+use candor_analysis::among::{Among, shares_among};
+use candor_analysis::estimate::Options;
+use candor_base::plan::Plan;
+
+use crate::counts::Counts;
+use crate::estimate::{Cell, EstimateOptions, Table, estimate};
+use crate::page::{CrossTable, Share};
+use crate::texts::Language;
+
+/// With more columns than this, a table does not fit a page.
+const MOST_COLUMNS: usize = 12;
+
+/// The rows and columns of a table of two attributes, from its shares and the counts of it and of each attribute; `None` if it does not fit or the
+/// responses do not tell it.
+pub(crate) fn cross_table(
+    plan: &Plan,
+    counts: &Counts,
+    table: &Table,
+    pair: [usize; 2],
+    confidence: f64,
+    language: &Language,
+) -> Option<CrossTable> {
+    let [rows, columns] = pair.map(|attribute| &plan.schema().attributes()[attribute]);
+    if columns.categories().len() > MOST_COLUMNS {
+        return None;
+    }
+    let options = Options { confidence, ..Options::default() };
+    let among = Among { given: 1, without_missing: false };
+    let shares = shares_among(plan, counts.table(&pair)?, among, &options).cells.ok()?;
+    let share = |row: usize, column: usize| {
+        let found = shares.iter().find(|share| share.codes[..] == [row as u16, column as u16])?;
+        let uncertainty = found.share.uncertainty?;
+        let (standard_error, low, high) = (uncertainty.standard_error, uncertainty.low, uncertainty.high);
+        Some(Share { estimate: found.share.estimate, standard_error, low, high })
+    };
+    let line = |row: usize| (0..columns.categories().len()).map(|column| share(row, column)).collect();
+    let labels = |attribute: &candor_base::schema::Attribute| {
+        attribute.categories().iter().map(|label| language.label(attribute.name(), label)).collect()
+    };
+    let [row_totals, column_totals] =
+        [margin(plan, counts, pair[0], confidence)?, margin(plan, counts, pair[1], confidence)?];
+    let joint: Vec<Option<Share>> = table.cells.iter().map(known).collect();
+    Some(CrossTable {
+        names: [rows.name().to_owned(), columns.name().to_owned()],
+        rows: labels(rows),
+        columns: labels(columns),
+        cells: (0..rows.categories().len()).map(line).collect(),
+        shares: joint.chunks(columns.categories().len()).map(<[_]>::to_vec).collect(),
+        row_totals,
+        column_totals,
+        people: table.respondents,
+    })
+}
+
+/// The shares of one attribute.
+fn margin(plan: &Plan, counts: &Counts, attribute: usize, confidence: f64) -> Option<Vec<Option<Share>>> {
+    let groups = [(Vec::new(), vec![counts.table(&[attribute])?.clone()])].into();
+    let counts = Counts::new(plan, &[], groups, counts.responses()).ok()?;
+    let options = EstimateOptions { confidence, ..EstimateOptions::default() };
+    let tables: Vec<Table> = estimate(plan, &counts, &options).ok()?.tables;
+    let cells: Vec<Option<Share>> = tables.first()?.cells.iter().map(known).collect();
+    (cells.len() == plan.schema().size(attribute)).then_some(cells)
+}
+
+/// A share with what is known of it.
+pub(crate) fn known(cell: &Cell) -> Option<Share> {
+    Some(Share { estimate: cell.estimate, standard_error: cell.standard_error?, low: cell.low?, high: cell.high? })
+}

@@ -1,0 +1,342 @@
+//! Do two groups, or two waves, have different shares or means? Corrected for the randomization, and for how respondents were drawn.
+
+use candor_analysis::among::shares_among;
+use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
+use candor_analysis::difference::difference;
+use candor_analysis::estimate::{Cell, Options, Uncertainty};
+use candor_analysis::numbers::Values;
+use candor_analysis::significance::{degrees, is_zero};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
+use serde::Serialize;
+
+use crate::asked::Asked;
+use crate::comparison::{self, Comparison, Measured};
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
+use crate::numbers::{NumberRow, NumbersAsked};
+
+/// What is to be tested, as a user writes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DifferenceWords {
+    /// Tables whose shares are tested, such as `a;b | c`.
+    pub tables: Option<String>,
+    /// Attributes whose means are tested, such as `a;b`.
+    pub mean: String,
+    /// What their categories stand for, such as `a:9,40,75`.
+    pub values: String,
+    /// Whether those whose category is the missing one are left out of shares.
+    pub without_missing: bool,
+    /// The attribute whose groups are compared, each with the first; `None` for two waves.
+    pub compare: Option<String>,
+}
+
+/// What is to be tested.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferencesAsked {
+    asked: Asked,
+    wanted: NumbersAsked,
+    compare: Option<usize>,
+}
+
+impl DifferencesAsked {
+    /// Reads what is to be tested of a schema.
+    ///
+    /// # Errors
+    /// If it asks for nothing, or for what there is not; or for means among others in groups, which `by` is for.
+    pub fn parse(schema: &Schema, words: &DifferenceWords) -> Result<DifferencesAsked, StudyError> {
+        let wanted = NumbersAsked::parse(schema, &words.mean, "", &words.values)?;
+        let refused = |error| StudyError::Tables { parameter: "tables", error };
+        let asked = match &words.tables {
+            Some(tables) => Asked::parse(tables, schema, words.without_missing, words.compare.as_deref())?,
+            None => Asked::tables(TableList::of(Vec::new(), schema).map_err(refused)?),
+        };
+        if wanted.is_empty() && words.tables.is_none() {
+            return Err(StudyError::Needs("a test of differences needs `tables` or `mean`"));
+        }
+        let position = |name: &String| schema.position(&candor_analysis::names::unquoted(name));
+        let compare = words.compare.as_ref().map(position).transpose();
+        let compare = compare.map_err(|error| StudyError::Refused(format!("`compare`: {error}")))?;
+        let means = wanted.means();
+        if let Some(compare) = compare {
+            if means.iter().any(|(given, ..)| !given.is_empty()) {
+                return Err(StudyError::Needs(
+                    "means of groups are tested of single attributes, such as \"a;b\"; public groups are named by `by`",
+                ));
+            }
+            if means.iter().any(|&(_, attribute, _)| attribute == compare) {
+                return Err(StudyError::Needs("`compare` takes another attribute than the one whose mean is tested"));
+            }
+        }
+        Ok(DifferencesAsked { asked, wanted, compare })
+    }
+
+    /// The tables to be counted, of one wave or of both.
+    ///
+    /// # Errors
+    /// If one is too large.
+    pub fn tables(&self, schema: &Schema) -> Result<TableList, StudyError> {
+        let mut lists = self.asked.counted().lists().to_vec();
+        match self.compare {
+            None => lists.extend(self.wanted.tables()),
+            Some(compare) => {
+                for (_, attribute, values) in self.wanted.means() {
+                    let table = mean_of(attribute, values, compare).attributes();
+                    if !lists.contains(&table) {
+                        lists.push(table);
+                    }
+                }
+            }
+        }
+        TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+    }
+}
+
+/// The mean of an attribute in the groups of another.
+fn mean_of(attribute: usize, values: &Values, compare: usize) -> Conditional<'_> {
+    Conditional { condition: None, given: None, mean: Some((attribute, values)), compare: Some(compare) }
+}
+
+/// Differences, each with the test that it is none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Differences {
+    /// The number of responses; of two waves, of the later one.
+    pub respondents: u64,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// One for each cell of each table, and for each mean.
+    pub differences: Vec<Difference>,
+}
+
+/// A difference of two shares or means, and the two-sided test that it is none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Difference {
+    /// Of what: `share` or `mean`.
+    pub of: &'static str,
+    /// The attributes of the table, those that say among whom first; or the attribute whose mean it is.
+    pub attributes: Vec<String>,
+    /// One category for each attribute; none for a mean.
+    pub categories: Vec<String>,
+    /// Whose, if it was asked for by groups: names and categories.
+    #[serde(serialize_with = "crate::words::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The attribute whose groups are compared; `None` if waves are.
+    pub compared: Option<String>,
+    /// What it is compared with: a category, or `before`.
+    pub first: String,
+    /// What is compared: a category, or `now`.
+    pub second: String,
+    /// The share or mean of the first, if it is known.
+    pub first_number: Option<f64>,
+    /// That of the second.
+    pub second_number: Option<f64>,
+    /// The second less the first; `None` if one is not known.
+    pub difference: Option<Measured>,
+    /// The difference over its standard error.
+    pub statistic: Option<f64>,
+    /// The degrees of freedom of Student's law, if a survey's design tells the errors; else the law is normal.
+    pub degrees: Option<f64>,
+    /// How often chance alone would make the difference as large, to either side.
+    pub p_value: Option<f64>,
+    /// Why there is no test, if there is none.
+    pub reason: Option<String>,
+}
+
+/// Tests the groups of an attribute against the first one that there is, from the counts of the [tables](DifferencesAsked::tables).
+///
+/// # Errors
+/// If a table was not counted, no attribute is to be compared, or the confidence is none.
+pub fn differences(
+    plan: &Plan,
+    counts: &Counts,
+    asked: &DifferencesAsked,
+    confidence: f64,
+) -> Result<Differences, StudyError> {
+    check_confidence(confidence)?;
+    let how = Options { confidence, ..Options::default() };
+    let Some(compare) = asked.compare else { return Err(StudyError::Needs("a test of one wave needs `compare`")) };
+    let mut found = Vec::new();
+    for (key, tallies) in counts.groups() {
+        let group = counts.group(plan.schema(), key);
+        let counted = |table: &[usize]| {
+            let own = tallies.iter().find(|tally| tally.layout().attributes == table);
+            own.ok_or(StudyError::Counts("other tables were counted than are asked for"))
+        };
+        for (number, table) in asked.asked.counted().lists().iter().enumerate() {
+            let tally = counted(table)?;
+            let shares = shares_among(plan, tally, asked.asked.among(number), &how);
+            let among: Vec<String> = table.iter().map(|&attribute| plan.schema().name(attribute).to_owned()).collect();
+            if let Err(reason) = &shares.cells {
+                found.push(Difference { reason: Some(reason.to_string()), ..nothing("share", among, &group) });
+            }
+            for one in comparison::groups(plan, &shares)? {
+                found.extend(of_shares(&Comparison { group: group.clone(), ..one }, degrees(tally)));
+            }
+        }
+        for (_, attribute, values) in asked.wanted.means() {
+            let question = mean_of(attribute, values, compare);
+            let tally = counted(&question.attributes())?;
+            found.extend(of_means(plan, &question, tally, &how, &group));
+        }
+    }
+    let design = counts.design().map(str::to_owned);
+    Ok(Differences { respondents: counts.responses(), confidence, design, differences: found })
+}
+
+/// The responses of one wave, and the plan they were made under.
+#[derive(Clone, Copy)]
+pub struct Wave<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The counts of the [tables](DifferencesAsked::tables).
+    pub counts: &'a Counts,
+    /// What is to be tested, by the plan's own schema.
+    pub asked: &'a DifferencesAsked,
+}
+
+impl Wave<'_> {
+    fn estimated(&self, confidence: f64) -> Result<Estimates, StudyError> {
+        let options = EstimateOptions { confidence, ..EstimateOptions::default() };
+        estimate_asked(self.plan, self.counts, &self.asked.asked, &self.asked.wanted, &options)
+    }
+
+    fn degrees(&self) -> Option<f64> {
+        self.counts.groups().values().flatten().filter_map(degrees).min_by(f64::total_cmp)
+    }
+}
+
+/// Tests a wave against an earlier one: respondents of the two are taken for different people, or at least for people who answered anew. With
+/// designs, the degrees of freedom are the fewer of the two.
+///
+/// # Errors
+/// If other tables were counted, those of the two waves are not the same, or the confidence is none.
+pub fn differences_of_waves(now: Wave<'_>, before: Wave<'_>, confidence: f64) -> Result<Differences, StudyError> {
+    let (mut later, earlier) = (now.estimated(confidence)?, before.estimated(confidence)?);
+    let degrees = now.degrees().into_iter().chain(before.degrees()).min_by(f64::total_cmp);
+    later.against(&earlier)?;
+    let mut found: Vec<Difference> = later.comparisons.iter().flat_map(|one| of_shares(one, degrees)).collect();
+    let same = |(now, then): (&NumberRow, &NumberRow)| now.attribute == then.attribute && now.group == then.group;
+    if later.numbers.len() != earlier.numbers.len() || !later.numbers.iter().zip(&earlier.numbers).all(same) {
+        return Err(StudyError::Refused("`against`: the other responses have other groups than these".to_owned()));
+    }
+    found.extend(later.numbers.iter().zip(&earlier.numbers).map(|(now, then)| of_waves(now, then, degrees)));
+    let Estimates { respondents, design, .. } = later;
+    Ok(Differences { respondents, confidence, design, differences: found })
+}
+
+/// Nothing known of a difference.
+fn nothing(of: &'static str, attributes: Vec<String>, group: &[(String, String)]) -> Difference {
+    Difference {
+        of,
+        attributes,
+        categories: Vec::new(),
+        group: group.to_vec(),
+        compared: None,
+        first: String::new(),
+        second: String::new(),
+        first_number: None,
+        second_number: None,
+        difference: None,
+        statistic: None,
+        degrees: None,
+        p_value: None,
+        reason: None,
+    }
+}
+
+impl Difference {
+    /// The same with the test of a difference, or why there is none.
+    fn tested(self, difference: Option<Measured>, degrees: Option<f64>) -> Difference {
+        let test = difference.and_then(|one| is_zero(&cell(&one), degrees));
+        let reason =
+            || "it is not known how far chance alone may move it: nobody, or everybody alike, is in a group".to_owned();
+        Difference {
+            difference,
+            statistic: test.map(|test| test.statistic),
+            degrees: test.and_then(|test| test.degrees),
+            p_value: test.map(|test| test.p_value),
+            reason: test.is_none().then(reason),
+            ..self
+        }
+    }
+}
+
+fn cell(measured: &Measured) -> Cell {
+    let Measured { estimate, standard_error, low, high } = *measured;
+    Cell { estimate, uncertainty: Some(Uncertainty { standard_error, low, high }) }
+}
+
+fn measured(cell: Cell) -> Option<Measured> {
+    let Uncertainty { standard_error, low, high } = cell.uncertainty?;
+    Some(Measured::new(cell.estimate, standard_error, low, high))
+}
+
+fn of_shares(one: &Comparison, degrees: Option<f64>) -> Vec<Difference> {
+    let row = |cell: &comparison::ComparedCell| {
+        let known = |number: f64| Some(number).filter(|number| number.is_finite());
+        Difference {
+            categories: cell.categories.clone(),
+            compared: one.compared.clone(),
+            first: one.first.clone(),
+            second: one.second.clone(),
+            first_number: known(cell.first),
+            second_number: known(cell.second),
+            ..nothing("share", one.attributes.clone(), &one.group)
+        }
+        .tested(cell.difference, degrees)
+    };
+    one.cells.iter().map(row).collect()
+}
+
+fn of_means(
+    plan: &Plan,
+    asked: &Conditional<'_>,
+    tally: &TableTally,
+    how: &Options,
+    group: &[(String, String)],
+) -> Vec<Difference> {
+    let schema = plan.schema();
+    let (Some((attribute, _)), Some(compare)) = (asked.mean, asked.compare) else { return Vec::new() };
+    let row = || nothing("mean", vec![schema.name(attribute).to_owned()], group);
+    let groups = match conditional(plan, asked, tally, how) {
+        Ok(groups) => groups,
+        Err(error) => return vec![Difference { reason: Some(error.to_string()), ..row() }],
+    };
+    let label =
+        |code: Option<u16>| schema.attributes()[compare].categories()[usize::from(code.unwrap_or_default())].clone();
+    let mut known = groups.iter().filter(|one| one.number.is_some());
+    let Some(first) = known.next() else { return Vec::new() };
+    let one = |second: &GroupNumber| {
+        Difference {
+            compared: Some(schema.name(compare).to_owned()),
+            first: label(first.code),
+            second: label(second.code),
+            first_number: first.number.map(|number| number.estimate),
+            second_number: second.number.map(|number| number.estimate),
+            ..row()
+        }
+        .tested(second.difference.and_then(measured), degrees(tally))
+    };
+    known.map(one).collect()
+}
+
+fn of_waves(now: &NumberRow, then: &NumberRow, degrees: Option<f64>) -> Difference {
+    let found = now.mean.zip(then.mean);
+    let found = found.and_then(|(now, then)| difference(&cell(&then), &cell(&now), 0.0)).and_then(measured);
+    Difference {
+        first: "before".to_owned(),
+        second: "now".to_owned(),
+        first_number: then.mean.map(|mean| mean.estimate),
+        second_number: now.mean.map(|mean| mean.estimate),
+        ..nothing("mean", vec![now.attribute.clone()], &now.group)
+    }
+    .tested(found, degrees)
+}

@@ -1,0 +1,241 @@
+//! How many respondents it takes to find a coefficient of a regression, and how likely so many find it.
+
+use candor_analysis::power::{coefficient, coefficient_power};
+use candor_analysis::regress::{Anticipated, CONSTANT, Effect, Family, Profile, anticipate};
+use candor_base::plan::Plan;
+use candor_base::schema::{Attribute, Schema, nearest};
+use serde::Serialize;
+
+use crate::error::{StudyError, check_respondents};
+use crate::regress::Asked;
+use crate::shares::{Kind, Shares};
+
+/// How effects are to be found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectOptions {
+    /// Coefficients as they are anticipated; all others are zero, and the constants give the response its shares unless they are named.
+    pub effects: Vec<Effect>,
+    /// Numeric columns of the model of which the anticipated shares say nothing. Whatever else is no attribute of the plan is refused.
+    pub numbers: Vec<String>,
+    /// The level of the test.
+    pub alpha: f64,
+    /// With which probability each is to be found.
+    pub power: f64,
+    /// Instead: tell the power of so many respondents.
+    pub respondents: Option<f64>,
+}
+
+/// How many respondents the effects of a model take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EffectPowers {
+    /// The model, as it was asked for.
+    pub model: String,
+    /// The response's name.
+    pub response: String,
+    /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
+    pub family: &'static str,
+    /// How a regression would fit it: `ml` or `corrected`.
+    pub method: &'static str,
+    /// The level of the tests.
+    pub alpha: f64,
+    /// One for each effect.
+    pub effects: Vec<EffectPower>,
+    /// The anticipated shares of the response; none of a number.
+    pub shares: Vec<ResponseShare>,
+    /// What was taken for granted.
+    pub notes: Vec<String>,
+}
+
+/// How many respondents one effect takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EffectPower {
+    /// The term.
+    pub term: String,
+    /// The response's category that it is about, if one was named.
+    pub category: Option<String>,
+    /// The coefficient.
+    pub effect: f64,
+    /// How many respondents.
+    pub respondents: f64,
+    /// How likely they find it.
+    pub power: f64,
+    /// The standard error that its estimate will have.
+    pub standard_error: f64,
+}
+
+/// The anticipated share of a category of the response.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResponseShare {
+    /// The category.
+    pub category: String,
+    /// Its share.
+    pub share: f64,
+}
+
+/// An effect as it is written: `TERM=0.7`, or `TERM=0.7 for CATEGORY`.
+///
+/// # Errors
+/// If it is not written so.
+pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
+    let read = |at: usize| {
+        let (term, rest) = (text[..at].trim(), &text[at + 1..]);
+        let (value, category) = rest.split_once(" for ").map_or((rest, None), |(value, of)| (value, Some(of.trim())));
+        let value = value.trim().parse().ok().filter(|value: &f64| value.is_finite())?;
+        (!term.is_empty()).then(|| Effect { term: term.to_owned(), category: category.map(str::to_owned), value })
+    };
+    // Terms and categories may hold the sign themselves.
+    text.rmatch_indices('=').find_map(|(at, _)| read(at)).ok_or_else(|| {
+        let message =
+            "is no effect; it is written as \"TERM=0.7\", or \"TERM=0.7 for CATEGORY\" of a multinomial response";
+        StudyError::Refused(format!("`effect`: \"{text}\" {message}"))
+    })
+}
+
+/// How many respondents each effect of a model takes under a plan, if people are as anticipated, or how likely so many find it: by the errors that
+/// [`regress`](crate::regress::regress) would have, with its default method.
+///
+/// # Errors
+/// If an effect is zero or not in the model, a level or power is none, or there is too much to go through.
+pub fn effects(
+    plan: &Plan,
+    asked: &Asked,
+    shares: &Shares,
+    options: &EffectOptions,
+) -> Result<EffectPowers, StudyError> {
+    check(options)?;
+    let model = asked.model();
+    let schema = plan.schema();
+    check_numbers(schema, model.numbers(), shares, &options.numbers)?;
+    let attributes = [model.randomized(), model.public()].concat();
+    let predictors = match model.family() {
+        Family::Linear => &model.numbers()[..model.numbers().len() - 1],
+        _ => model.numbers(),
+    };
+    let split = model.randomized().len();
+    let profile = |(codes, numbers, share): Kind| {
+        let (randomized, public) = codes.split_at(split);
+        Profile { randomized: randomized.to_vec(), public: public.to_vec(), numbers, share }
+    };
+    let profiles = shares.kinds(schema, &attributes, predictors)?.into_iter().map(profile).collect();
+    let response = schema.position(model.response()).ok();
+    let of_response = response.map_or(Vec::new(), |at| shares.of(schema, at));
+    let people = Anticipated { profiles, response: of_response.clone(), effects: options.effects.clone() };
+    let (method, found) = anticipate(model, asked.layout(), &people)?;
+    let found = found.into_iter().filter(|one| one.effect.term != CONSTANT);
+    let categories = model.categories().iter().cloned();
+    Ok(EffectPowers {
+        model: asked.text().to_owned(),
+        response: model.response().to_owned(),
+        family: model.family().called(),
+        method: method.called(),
+        alpha: options.alpha,
+        effects: found.map(|one| power_of(one.effect, one.variance, options)).collect(),
+        shares: categories.zip(of_response).map(|(category, share)| ResponseShare { category, share }).collect(),
+        notes: notes(plan, asked, shares, options, response),
+    })
+}
+
+fn power_of(effect: Effect, variance: f64, options: &EffectOptions) -> EffectPower {
+    let EffectOptions { alpha, power, .. } = *options;
+    let needed = || coefficient(variance, effect.value, alpha, power).ceil();
+    let respondents = options.respondents.unwrap_or_else(needed);
+    EffectPower {
+        power: coefficient_power(variance, effect.value, alpha, respondents),
+        standard_error: (variance / respondents).sqrt(),
+        respondents,
+        effect: effect.value,
+        term: effect.term,
+        category: effect.category,
+    }
+}
+
+fn check(options: &EffectOptions) -> Result<(), StudyError> {
+    for (name, value) in [("alpha", options.alpha), ("power", options.power)] {
+        if !(value > 0.0 && value < 1.0) {
+            return Err(StudyError::Parameter { name, value, range: "it is a number above 0 and below 1" });
+        }
+    }
+    options.respondents.map_or(Ok(()), check_respondents)?;
+    let mut found = options.effects.iter().filter(|effect| effect.term != CONSTANT).peekable();
+    if found.peek().is_none() {
+        return Err(StudyError::Needs("`effect` says which coefficient is to be found, such as \"TERM=0.7\""));
+    }
+    match found.any(|effect| effect.value == 0.0) {
+        true => Err(StudyError::Needs("`effect` 0 is no effect: no number of respondents would find it")),
+        false => Ok(()),
+    }
+}
+
+/// Refuses names that are neither attributes nor known to be numbers: nobody has kept a column yet that could be missed.
+fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[String]) -> Result<(), StudyError> {
+    let quoted = |name: &str| format!("\"{name}\"");
+    if let Some(name) = named.iter().find(|name| !used.contains(name)) {
+        let problem = if schema.position(name).is_ok() { "is an attribute of the plan" } else { "is not in the model" };
+        return Err(StudyError::Refused(format!("`numbers`: {} {problem}", quoted(name))));
+    }
+    let Some(name) = used.iter().find(|name| !shares.knows_number(name) && !named.contains(name)) else {
+        return Ok(());
+    };
+    let like = nearest(name, schema.attributes().iter().map(Attribute::name));
+    let like = like.map_or(String::new(), |like| format!(" (did you mean {}?)", quoted(like)));
+    let known: Vec<String> = schema.attributes().iter().map(|attribute| quoted(attribute.name())).collect();
+    Err(StudyError::Refused(format!(
+        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say so: `numbers` \"{name}\", \
+         or give its values in `shares`",
+        quoted(name),
+        known.join(", ")
+    )))
+}
+
+/// What was not said, and is taken for granted.
+fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, response: Option<usize>) -> Vec<String> {
+    let model = asked.model();
+    let listed = |names: &[&str]| names.join(", ");
+    let mut notes = Vec::new();
+    let adapted = !options.effects.iter().any(|effect| effect.term == CONSTANT);
+    let uniform: Vec<&str> = (response.filter(|_| adapted).iter().chain(model.randomized()).chain(model.public()))
+        .filter(|&&attribute| !shares.knows(attribute))
+        .map(|&attribute| plan.schema().name(attribute))
+        .collect();
+    if !uniform.is_empty() {
+        notes.push(format!(
+            "note: nothing about {} is in `shares`: all categories are taken for equally frequent",
+            listed(&uniform)
+        ));
+    }
+    let linear = model.family() == Family::Linear;
+    let predictors = model.numbers().iter().filter(|name| !(linear && *name == model.response()));
+    let normal: Vec<&str> = predictors.filter(|name| !shares.knows_number(name)).map(String::as_str).collect();
+    if !normal.is_empty() {
+        notes.push(format!(
+            "note: nothing about {} is in `shares`: taken for normal, so that an effect is that of one standard deviation",
+            listed(&normal)
+        ));
+    }
+    if linear {
+        notes.push("note: the effects of a linear model are in standard deviations of what it leaves".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_as_they_are_written() {
+        let read = |text: &str| parse_effect(text).ok().map(|effect| (effect.term, effect.category, effect.value));
+        let is =
+            |term: &str, category: Option<&str>, value| Some((term.to_owned(), category.map(str::to_owned), value));
+        assert_eq!(read("age=-0.5"), is("age", None, -0.5));
+        assert_eq!(read("Sex=male=0.7"), is("Sex=male", None, 0.7));
+        assert_eq!(read("Sex=male:age = 1e-2 for a=b"), is("Sex=male:age", Some("a=b"), 0.01));
+        assert_eq!(read("(constant)=-1.2"), is("(constant)", None, -1.2));
+        for bad in ["", "age", "=0.7", "age=x", "age=inf", "age=0.7 of male"] {
+            assert!(parse_effect(bad).unwrap_err().to_string().starts_with("`effect`"), "{bad}");
+        }
+    }
+}

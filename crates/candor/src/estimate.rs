@@ -1,0 +1,417 @@
+//! Tables of the population, with intervals, and what to know before believing them.
+
+use candor_analysis::among::{SharesAmong, shares_among};
+use candor_analysis::estimate::{
+    Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
+    channel_law,
+};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::asked::Asked;
+use crate::choice::Choice;
+use crate::comparison::{self, Comparison};
+use crate::comply::{ComplyOptions, Followed, followed};
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+use crate::invented::{people_in_words, people_per_response};
+use crate::numbers::{self, NumberRow, NumbersAsked};
+
+/// How tables are to be estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimateOptions {
+    /// Which estimate.
+    pub method: Method,
+    /// Whose table.
+    pub target: Target,
+    /// Which intervals.
+    pub interval: Interval,
+    /// With which confidence, above 0 and below 1.
+    pub confidence: f64,
+    /// Whether to say how the estimates of each one-way table vary together.
+    pub covariance: bool,
+}
+
+impl Default for EstimateOptions {
+    fn default() -> EstimateOptions {
+        let Options { method, target, interval, confidence } = Options::default();
+        EstimateOptions { method, target, interval, confidence, covariance: false }
+    }
+}
+
+impl EstimateOptions {
+    /// Whether these go together; [`estimate`] asks, too.
+    ///
+    /// # Errors
+    /// If the confidence is none, or the covariance is not to be had.
+    pub fn check(&self) -> Result<(), StudyError> {
+        check_confidence(self.confidence)?;
+        match self.covariance && self.method != Method::Unbiased {
+            true => Err(StudyError::Needs("`covariance` goes with the unbiased method")),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether these go with how respondents were drawn.
+    ///
+    /// # Errors
+    /// If there would be no errors, or those of another kind.
+    pub fn check_design(&self) -> Result<(), StudyError> {
+        match (self.method, self.target, self.interval) {
+            (_, Target::Table, _) => Err(StudyError::Needs(
+                "strata, sampling clusters and replicates are about a population; they do not go with `target table`",
+            )),
+            (_, _, Interval::Bootstrap) => Err(StudyError::Needs(
+                "`interval bootstrap` resamples single responses; strata, sampling clusters and replicates tell the errors themselves",
+            )),
+            (Method::Unbiased | Method::PlugIn, ..) => Ok(()),
+            _ => Err(StudyError::Needs(
+                "strata, sampling clusters and replicates are about standard errors, which the methods unbiased and plug-in have",
+            )),
+        }
+    }
+
+    /// Whether counts must tell which sets were answered: the likelihood needs them.
+    pub fn needs_sets(&self) -> bool {
+        self.method == Method::Iterative
+    }
+}
+
+/// The chance of calling honest responses invented.
+const FALSE_ALARM: f64 = 1e-6;
+
+/// Estimated tables.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Estimates {
+    /// The number of responses.
+    pub respondents: u64,
+    /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected`, `constrained` or `clipped`.
+    pub method: &'static str,
+    /// Whose table: `population` or `table`.
+    pub target: &'static str,
+    /// Which intervals: `binomial`, `wald`, `simultaneous` or `bootstrap`.
+    pub interval: &'static str,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// Of whom the tables are and how those were drawn, in words, unless they are everybody and a simple random sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// The tables, group by group.
+    pub tables: Vec<Table>,
+    /// Differences and ratios of groups or waves, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
+    /// Means, variances and quantiles, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numbers: Vec<NumberRow>,
+    /// Whether people followed their cards: for each question that was asked for by itself and has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compliance: Vec<QuestionTest>,
+    /// The p-value of a test that channels come as often as the plan draws them, where it is below one in a million: some responses may
+    /// be invented.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlikely_channels: Option<f64>,
+    /// How many people one invented response can count for in one of these tables, from ten on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people_per_response: Option<f64>,
+}
+
+/// The test that everybody followed the cards of a question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionTest {
+    /// The question.
+    pub attribute: String,
+    /// The test.
+    #[serde(flatten)]
+    pub test: Followed,
+}
+
+/// One table, of one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Table {
+    /// The attributes' names.
+    pub attributes: Vec<String>,
+    /// Those of them, from the first, that say among whom the shares are; empty for shares of everybody.
+    pub given: Vec<String>,
+    /// Whose table: names and categories of the attributes of `by`, in their order; empty for everybody. In JSON an object.
+    #[serde(serialize_with = "crate::words::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The number of responses, or the sum of their weights.
+    pub respondents: f64,
+    /// The condition number of the matrices involved, if there are any.
+    pub condition: Option<f64>,
+    /// Whether the responses can hardly have come from the plan.
+    pub implausible: bool,
+    /// Whether any number of responses could tell the table.
+    pub identifiable: bool,
+    /// Why there are no cells, if there are none.
+    pub reason: Option<String>,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub why: Option<NoAnswer>,
+    /// The cells, first attribute slowest.
+    pub cells: Vec<Cell>,
+    /// The covariance of the cells, if asked for and to be had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covariance: Option<Vec<Vec<f64>>>,
+}
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Cell {
+    /// One category for each attribute.
+    pub categories: Vec<String>,
+    /// The estimated share.
+    pub estimate: f64,
+    /// Its standard error; the unbiased and the plug-in estimate have one.
+    pub standard_error: Option<f64>,
+    /// The interval's lower end.
+    pub low: Option<f64>,
+    /// The interval's upper end.
+    pub high: Option<f64>,
+}
+
+/// Estimates every table of every group.
+///
+/// # Errors
+/// If the options do not go together. A table that cannot be estimated is no error: it says why.
+pub fn estimate(plan: &Plan, counts: &Counts, options: &EstimateOptions) -> Result<Estimates, StudyError> {
+    let lists = counts
+        .groups()
+        .values()
+        .next()
+        .map_or(Vec::new(), |tallies| tallies.iter().map(|tally| tally.layout().attributes.clone()).collect());
+    let tables =
+        TableList::of(lists, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+    estimate_asked(plan, counts, &Asked::tables(tables), &NumbersAsked::default(), options)
+}
+
+/// Estimates what is asked for in every group, from the counts of its [tables](Asked::counted) and then those of
+/// the [numbers](NumbersAsked::tables).
+///
+/// # Errors
+/// If the options do not go together, or other tables were counted. A table that cannot be estimated is no error: it says why.
+pub fn estimate_asked(
+    plan: &Plan,
+    counts: &Counts,
+    asked: &Asked,
+    wanted: &NumbersAsked,
+    options: &EstimateOptions,
+) -> Result<Estimates, StudyError> {
+    options.check()?;
+    let EstimateOptions { method, target, interval, confidence, .. } = *options;
+    let how = Options { method, target, interval, confidence };
+    if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
+        return Err(StudyError::Needs(
+            "shares among others and numbers go with the unbiased method and with intervals other than `interval bootstrap`",
+        ));
+    }
+    let expected: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let (mut tables, mut comparisons, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, tallies) in counts.groups() {
+        if !tallies.iter().map(|tally| &tally.layout().attributes).eq(&expected) {
+            return Err(StudyError::Counts("other tables were counted than are asked for"));
+        }
+        let group = counts.group(plan.schema(), key);
+        let (plain, rest) = tallies.split_at(asked.counted().lists().len());
+        for (number, (tally, analysis)) in plain.iter().zip(analyse_all(plan, plain, &how)).enumerate() {
+            if asked.among(number).everybody() {
+                let covariance = if options.covariance { covariance(plan, tally, &analysis) } else { None };
+                tables.push(Table { group: group.clone(), covariance, ..table(plan, &analysis) });
+                continue;
+            }
+            let shares = shares_among(plan, tally, asked.among(number), &how);
+            tables.push(Table { group: group.clone(), ..table_among(plan, &analysis, &shares) });
+            if asked.compare().is_some() {
+                let found = comparison::groups(plan, &shares)?;
+                comparisons.extend(found.into_iter().map(|found| Comparison { group: group.clone(), ..found }));
+            }
+        }
+        numbers.extend(numbers::of_group(plan, wanted, rest, &group, &how));
+    }
+    let compliance = counts.groups().get(&Vec::new()).into_iter().flatten().filter_map(|tally| {
+        let attribute = plan.schema().name(*tally.layout().attributes.first()?).to_owned();
+        Some(QuestionTest { attribute, test: followed(plan, tally)? })
+    });
+    let (method, target, interval) = (method.called(), target.called(), interval.called());
+    Ok(Estimates {
+        respondents: counts.responses(),
+        method,
+        target,
+        interval,
+        confidence,
+        design: counts.design().map(str::to_owned),
+        tables,
+        comparisons,
+        numbers,
+        compliance: compliance.collect(),
+        unlikely_channels: unlikely_channels(plan, counts),
+        people_per_response: people_per_response(plan, &expected),
+    })
+}
+
+/// The p-value of the test of the channels' law in all groups, where chance hardly explains it.
+fn unlikely_channels(plan: &Plan, counts: &Counts) -> Option<f64> {
+    let p_values: Vec<f64> = counts.groups().values().filter_map(|tallies| channel_law(plan, tallies)).collect();
+    let least = p_values.iter().copied().reduce(f64::min)? * p_values.len() as f64;
+    (least < FALSE_ALARM).then_some(least)
+}
+
+/// A table of shares among those who.
+fn table_among(plan: &Plan, analysis: &Analysis, shares: &SharesAmong) -> Table {
+    let label = |(&attribute, &code): (&usize, &u16)| {
+        plan.schema().attributes()[attribute].categories()[usize::from(code)].clone()
+    };
+    let cells = shares.cells.as_ref().map_or(Vec::new(), |cells| {
+        let one = |cell: &candor_analysis::among::ShareAmong| {
+            Cell::new(shares.attributes.iter().zip(&cell.codes).map(label).collect(), &cell.share)
+        };
+        cells.iter().map(one).collect()
+    });
+    let why = shares.cells.as_ref().err().cloned();
+    let whole = table(plan, analysis);
+    let given = whole.attributes[..shares.given].to_vec();
+    Table { given, reason: why.as_ref().map(ToString::to_string), why, cells, ..whole }
+}
+
+impl Cell {
+    fn new(categories: Vec<String>, cell: &candor_analysis::estimate::Cell) -> Cell {
+        Cell {
+            categories,
+            estimate: cell.estimate,
+            standard_error: cell.uncertainty.map(|u| u.standard_error),
+            low: cell.uncertainty.map(|u| u.low),
+            high: cell.uncertainty.map(|u| u.high),
+        }
+    }
+
+    fn measured(&self) -> candor_analysis::estimate::Cell {
+        let uncertainty =
+            || Some(Uncertainty { standard_error: self.standard_error?, low: self.low?, high: self.high? });
+        candor_analysis::estimate::Cell { estimate: self.estimate, uncertainty: uncertainty() }
+    }
+}
+
+/// A table of everybody.
+fn table(plan: &Plan, analysis: &Analysis) -> Table {
+    let cell = |(categories, cell): (Vec<String>, &candor_analysis::estimate::Cell)| Cell::new(categories, cell);
+    let cells = match &analysis.cells {
+        Ok(cells) => categories(plan, &analysis.attributes).into_iter().zip(cells).map(cell).collect(),
+        Err(_) => Vec::new(),
+    };
+    Table {
+        attributes: analysis.attributes.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
+        given: Vec::new(),
+        group: Vec::new(),
+        respondents: analysis.respondents,
+        condition: analysis.condition,
+        implausible: analysis.implausible,
+        identifiable: !matches!(analysis.cells, Err(NoAnswer::Estimate(EstimateError::NotIdentifiable(_)))),
+        reason: analysis.cells.as_ref().err().map(ToString::to_string),
+        why: analysis.cells.as_ref().err().cloned(),
+        cells,
+        covariance: None,
+    }
+}
+
+/// The categories of each cell, in order.
+fn categories(plan: &Plan, attributes: &[usize]) -> Vec<Vec<String>> {
+    attributes.iter().fold(vec![Vec::new()], |rows, &attribute| {
+        let labels = plan.schema().attributes()[attribute].categories();
+        rows.iter()
+            .flat_map(|row| labels.iter().map(move |label| [row.clone(), vec![label.clone()]].concat()))
+            .collect()
+    })
+}
+
+/// The covariance of a one-way table.
+fn covariance(plan: &Plan, tally: &TableTally, analysis: &Analysis) -> Option<Vec<Vec<f64>>> {
+    let shares: Vec<f64> = analysis.cells.as_ref().ok()?.iter().map(|cell| cell.estimate).collect();
+    TableEstimator::new(plan, &analysis.attributes).ok()?.one_way_covariance(tally, &shares)
+}
+
+/// A condition number worth mentioning.
+pub(crate) const ILL_CONDITIONED: f64 = 1e3;
+
+impl Estimates {
+    /// Compares each cell with that of an earlier wave, which may have been made under another plan: the tables must be of the same names and
+    /// categories. Respondents of the two are taken for different people, or at least for people who answered anew.
+    ///
+    /// # Errors
+    /// If the tables are others.
+    pub fn against(&mut self, before: &Estimates) -> Result<(), StudyError> {
+        let others =
+            || StudyError::Refused("`against`: the other responses have other tables or groups than these".to_owned());
+        if self.tables.len() != before.tables.len() {
+            return Err(others());
+        }
+        for (now, then) in self.tables.iter().zip(&before.tables) {
+            let same = now.attributes == then.attributes && now.given == then.given && now.group == then.group;
+            let categories = |table: &Table| table.cells.iter().map(|cell| cell.categories.clone()).collect::<Vec<_>>();
+            let known = now.reason.is_none() && then.reason.is_none();
+            if !same || (known && categories(now) != categories(then)) {
+                return Err(others());
+            }
+            let one = |(now, then): (&Cell, &Cell)| {
+                comparison::compared(now.categories.clone(), &then.measured(), &now.measured(), 0.0)
+            };
+            self.comparisons.push(Comparison::of_waves(
+                (&now.attributes, &now.given, &now.group),
+                now.cells.iter().zip(&then.cells).map(one).collect(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// What the numbers are: estimate, intervals and target, in a line.
+    pub fn summary(&self) -> String {
+        let what = match self.method {
+            "unbiased" | "plug-in" => {
+                let percent = 100.0 * self.confidence;
+                format!("{} estimate, {percent} % {} intervals for the {}", self.method, self.interval, self.target)
+            }
+            biased => format!("{biased} estimate (not unbiased; without standard errors)"),
+        };
+        what + &self.design.as_ref().map_or(String::new(), |design| format!(", {design}"))
+    }
+
+    /// Whether people followed their cards, in sentences.
+    pub fn compliance_sentences(&self) -> Vec<String> {
+        let alpha = ComplyOptions::default().alpha;
+        self.compliance.iter().map(|one| one.test.sentence(&one.attribute, alpha)).collect()
+    }
+
+    /// What should be known before believing these tables; each begins with `warning:` or `note:`.
+    pub fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        if self.tables.iter().any(|table| table.implausible) {
+            cautions.push(
+                "warning: these responses can hardly have come from this plan (chance below one in a million): wrong plan, \
+                 wrong file, or answers edited"
+                    .to_owned(),
+            );
+        }
+        if self.unlikely_channels.is_some() {
+            cautions.push(
+                "warning: the channels of these responses do not come as often as the plan draws them (chance below one in a \
+                 million): some responses may be invented"
+                    .to_owned(),
+            );
+        }
+        cautions.extend(self.people_per_response.map(|people| format!("note: {}", people_in_words(people))));
+        let condition = self.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
+        if condition > ILL_CONDITIONED {
+            cautions.push(format!(
+                "note: a matrix of the plan has condition number {condition:.1e}: errors of the answers' shares may grow by as \
+                 much, and standard errors will be large"
+            ));
+        }
+        cautions
+    }
+}

@@ -1,0 +1,201 @@
+//! What a plan guarantees, as numbers and in words.
+
+use candor_base::channel::{Epsilon, rounded_up};
+use candor_base::plan::{AttributeGuarantee, Plan};
+use candor_base::schema::Component;
+use candor_privacy::guess::{Guess, guesses};
+use candor_privacy::{Finding, times};
+use serde::Serialize;
+
+use crate::words::{lower_first, probability};
+
+/// What is certified of one attribute.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CertifiedAttribute {
+    /// Its name.
+    pub name: String,
+    /// How many categories it has.
+    pub categories: usize,
+    /// The epsilon that was asked for, if one was.
+    pub requested: Option<f64>,
+    /// For a reader of its answer alone; `None` if unbounded, or if it has no answer of its own.
+    pub marginal_epsilon: Option<f64>,
+    /// For a reader of the whole response who knows all other attributes; `None` if unbounded.
+    pub conditional_epsilon: Option<f64>,
+    /// How often its answer holds the truth, where that is one number.
+    pub keep_probability: Option<f64>,
+    /// How often the best guess from everything that is sent is right, the way of a lottery included, if every category is equally
+    /// likely beforehand.
+    pub guess_probability: f64,
+    /// How likely somebody can then come to think one category, at most.
+    pub worst_posterior: f64,
+    /// Whether these two numbers are exact; else they are upper bounds.
+    pub guess_exact: bool,
+    /// The other attributes that it is tied to: by what is asked only of some, or by a shared source column.
+    pub tied_to: Vec<String>,
+}
+
+/// What a plan gives for the prior that it was made for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ForPrior {
+    /// The attribute's name.
+    pub attribute: String,
+    /// The shares as stated, relative to their sum.
+    pub prior: Vec<f64>,
+    /// How often the best guess is wrong, at least.
+    pub map_privacy: f64,
+    /// No answer makes any category likelier than this.
+    pub worst_posterior: f64,
+}
+
+/// What is certified of each attribute that is randomized, in the order of the schema.
+pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
+    let requested = &plan.origin().requested;
+    let guesses = guesses(plan);
+    let components = plan.schema().components();
+    let attribute = |(i, a): (usize, &AttributeGuarantee)| CertifiedAttribute {
+        name: plan.schema().name(a.attribute).to_owned(),
+        categories: plan.schema().size(a.attribute),
+        requested: requested.get(i).copied().flatten(),
+        marginal_epsilon: a.marginal.and_then(Epsilon::value),
+        conditional_epsilon: a.conditional.value(),
+        keep_probability: a.keep_probability,
+        guess_probability: guesses[i].probability,
+        worst_posterior: guesses[i].worst_posterior,
+        guess_exact: guesses[i].exact,
+        tied_to: tied_to(plan, &components, a.attribute),
+    };
+    plan.guarantee().attributes().iter().enumerate().map(attribute).collect()
+}
+
+/// The names of the attributes that one is tied to.
+fn tied_to(plan: &Plan, components: &[Component], attribute: usize) -> Vec<String> {
+    let own = components.iter().find(|component| component.attributes().contains(&attribute));
+    let others = own.into_iter().flat_map(|component| component.attributes()).filter(|&&other| other != attribute);
+    others.map(|&other| plan.schema().name(other).to_owned()).collect()
+}
+
+/// What a plan gives for the prior that it was made for; `None` if it was made for none.
+pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
+    plan.for_prior().map(|known| ForPrior {
+        attribute: plan.schema().name(known.attribute).to_owned(),
+        prior: known.prior.clone(),
+        map_privacy: known.map_privacy,
+        worst_posterior: known.worst_posterior,
+    })
+}
+
+/// The header of [`attribute_rows`].
+pub const ATTRIBUTE_HEADER: [&str; 7] = [
+    "attribute",
+    "categories",
+    "truth kept",
+    "guess right",
+    "marginal epsilon",
+    "conditional epsilon",
+    "times as likely",
+];
+
+/// What is certified of each attribute, as cells of a table.
+pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
+    let row = |(a, guess): (&AttributeGuarantee, Guess)| {
+        vec![
+            plan.schema().name(a.attribute).to_owned(),
+            plan.schema().size(a.attribute).to_string(),
+            probability(a.keep_probability),
+            rounded_up(guess.probability),
+            a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
+            a.conditional.to_string(),
+            times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),
+        ]
+    };
+    plan.guarantee().attributes().iter().zip(guesses(plan)).map(row).collect()
+}
+
+/// What the column "guess right" means.
+pub const WHAT_A_GUESS_IS: &str = "Guess right: how often the best guess of somebody who knows nothing else is right, from everything that is sent, the tag of a \
+     lottery included. Without any answer it would be right once in as many times as there are categories.";
+
+/// What the two epsilons of an attribute mean.
+pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
+     response who already knows all other attributes: it is the one that protects the respondent. All are computed \
+     from the plan's integers and rounded up; an attribute answered in two plans adds up.";
+
+/// What is said of a plan of version 1 that was made for a prior.
+pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the prior: somebody may have exchanged the prior, and \
+     these two numbers with it.";
+
+/// What a plan gives for the prior that it was made for: a heading and sentences; `None` if it was made for none. `name` is how
+/// attributes are called.
+pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(String, Vec<String>)> {
+    let known = plan.for_prior()?;
+    let name = name(plan.schema().name(known.attribute));
+    let mut sentences = vec![
+        // Rounded outward, like the certificate.
+        format!(
+            "MAP privacy {:.6}: the best guess is wrong at least so often",
+            (known.map_privacy * 1e6 + 1e-6).floor() / 1e6
+        ),
+        format!(
+            "worst posterior {:.6}: no answer makes any category likelier than this",
+            (known.worst_posterior * 1e6 - 1e-6).ceil() / 1e6
+        ),
+    ];
+    if plan.guarantee().epsilon().value().is_none() {
+        sentences.push(
+            "There is no finite epsilon: against somebody who knows something else beforehand, this plan guarantees nothing."
+                .to_owned(),
+        );
+    }
+    Some((format!("For the stated prior of \"{name}\" only (certified)"), sentences))
+}
+
+/// What to tell respondents; `name` is how attributes are called.
+pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) -> Vec<String> {
+    let worst = plan.guarantee().conditional();
+    let mut sentences = vec![format!(
+        "About any one question, even for somebody who knows all your other answers: {}",
+        lower_first(&respondent_sentence(worst))
+    )];
+    let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);
+    if let Some(l) = diverse.filter(|&l| l >= 2.0 && worst == Epsilon::UNBOUNDED) {
+        sentences.push(format!(
+            "But at least {l} answers fit what we receive equally well, and nobody can tell which is yours."
+        ));
+    }
+    let public: Vec<String> =
+        plan.schema().attributes().iter().filter(|a| a.is_public()).map(|attribute| name(attribute.name())).collect();
+    if !public.is_empty() {
+        sentences.push(format!("Published as it is, without any protection: {}.", public.join(", ")));
+    }
+    sentences
+}
+
+/// What a respondent should be told about one answer, given its conditional epsilon.
+pub fn respondent_sentence(epsilon: Epsilon) -> String {
+    if epsilon == Epsilon::ZERO {
+        return "What we receive does not depend on your answer at all.".to_owned();
+    }
+    match times(epsilon) {
+        Some(times) => format!(
+            "Whatever you answer, what we receive is at most {times} times as likely under your answer as under any other."
+        ),
+        None => "There is no bound: what we receive can rule some answers out.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_base::channel::{Axis, Pattern};
+
+    #[test]
+    fn respondents_are_told_the_truth() {
+        let three = Pattern::k_ary(vec![Axis::single(2)], 3f64.ln()).unwrap().marginal_epsilon(0);
+        assert!(respondent_sentence(three).contains("at most 3 times as likely"));
+        assert!(respondent_sentence(Epsilon::ZERO).contains("does not depend"));
+        assert!(respondent_sentence(Epsilon::UNBOUNDED).contains("no bound"));
+    }
+}

@@ -1,0 +1,252 @@
+//! How strongly attributes depend on each other: from true records, from responses, or from parties who disclose nothing.
+
+use candor_analysis::dependence::{self, Dependence, Measure, Parties, attenuated, counted, estimated, pairs};
+use candor_analysis::secure_sum::Traffic;
+use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, Kind, Schema};
+
+use crate::choice::Choice;
+use crate::counts::Counts;
+use crate::error::StudyError;
+use crate::words::count;
+
+/// How dependences are learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Somebody holds the true records.
+    Truth,
+    /// From responses to a plan.
+    Attribute,
+    /// Exact pair tables by secret sharing.
+    SecureSum,
+    /// Each party randomizes each pair, the answers are added up by secret sharing.
+    RandomizedPairs,
+}
+
+impl Choice for Protocol {
+    const PARAMETER: &'static str = "protocol";
+    const ALL: &'static [(&'static str, Protocol)] = &[
+        ("truth", Protocol::Truth),
+        ("attribute", Protocol::Attribute),
+        ("secure-sum", Protocol::SecureSum),
+        ("randomized-pairs", Protocol::RandomizedPairs),
+    ];
+}
+
+/// What was learned, and what learning it took.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Learned {
+    /// How.
+    pub protocol: Protocol,
+    /// The dependences, one for each pair that could be measured.
+    pub dependences: Vec<Dependence>,
+    /// How many records, responses or parties.
+    pub records: u64,
+    /// What learning cost those who took part; `None` if they disclosed themselves.
+    pub epsilon: Option<f64>,
+    /// What secret sharing took, if it was used.
+    pub traffic: Option<Traffic>,
+    /// Whether the answers themselves were measured.
+    pub attenuated: bool,
+    /// What there is to know; each begins with `note:`.
+    pub notes: Vec<String>,
+}
+
+/// The most messages of secret sharing in one process: their digests are held, 64 bytes each.
+const MOST_MESSAGES: usize = 20_000_000;
+
+/// The tables of true records that [`from_truth`] needs: all pairs.
+///
+/// # Errors
+/// If a table is too large.
+pub fn pair_tables(schema: &Schema) -> Result<TableList, StudyError> {
+    let lists = pairs(schema).iter().map(|pair| pair.to_vec()).collect();
+    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+}
+
+/// The tables of responses that [`from_responses`] needs: all attributes, and all pairs.
+///
+/// # Errors
+/// If a table is too large.
+pub fn response_tables(schema: &Schema) -> Result<TableList, StudyError> {
+    let lists = schema.private().into_iter().map(|a| vec![a]);
+    let lists = lists.chain(pairs(schema).iter().map(|pair| pair.to_vec())).collect();
+    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+}
+
+/// How a pair is measured: as asked for, or as suits its attributes.
+fn measure_of(schema: &Schema, measure: Option<Measure>, [a, b]: [usize; 2]) -> Measure {
+    measure.unwrap_or_else(|| Measure::suited(&schema.attributes()[a], &schema.attributes()[b]))
+}
+
+/// What there is to know of a measure: that it takes nominal categories for ordered ones.
+fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
+    let nominal = |&attribute: &usize| schema.attributes()[attribute].kind() == Kind::Nominal;
+    let first = schema.private().into_iter().find(nominal).filter(|_| measure == Some(Measure::Pearson));
+    let note = |attribute: usize| {
+        format!(
+            "note: \"{}\" is nominal, and pearson takes its categories in the order of the schema; auto does not",
+            schema.name(attribute)
+        )
+    };
+    first.into_iter().map(note).collect()
+}
+
+/// From true records, counted for their [`pair_tables`]. Without a measure, each pair is measured as suits it.
+///
+/// # Errors
+/// If the counts are not those of the tables.
+pub fn from_truth(
+    schema: &Schema,
+    counts: &[Vec<u64>],
+    records: u64,
+    measure: Option<Measure>,
+) -> Result<Learned, StudyError> {
+    let pairs = pairs(schema);
+    let fits = |(pair, counts): (&[usize; 2], &Vec<u64>)| counts.len() == schema.shape(pair).cells();
+    if pairs.len() != counts.len() || !pairs.iter().zip(counts).all(fits) {
+        return Err(StudyError::Counts("there must be one table for each pair of attributes"));
+    }
+    let dependences = counted(schema, pairs.into_iter().zip(counts), |pair| measure_of(schema, measure, pair));
+    let (protocol, notes) = (Protocol::Truth, measure_notes(schema, measure));
+    Ok(Learned { protocol, dependences, records, epsilon: None, traffic: None, attenuated: false, notes })
+}
+
+/// From responses, counted for their [`response_tables`]: dependences of the population or, with `as_answered`, of the answers
+/// themselves, as the paper does: weaker, and in another order.
+///
+/// # Errors
+/// If the tables were not counted.
+pub fn from_responses(
+    plan: &Plan,
+    counts: &Counts,
+    measure: Option<Measure>,
+    as_answered: bool,
+) -> Result<Learned, StudyError> {
+    let schema = plan.schema();
+    let (mut dependences, mut notes) = (Vec::new(), Vec::new());
+    for pair in pairs(schema) {
+        let [a, b] = pair;
+        let found = || Some(([counts.table(&[a])?, counts.table(&[b])?], counts.table(&pair)?));
+        let (one_way, tally) = found().ok_or(StudyError::Counts("all attributes and all pairs must be counted"))?;
+        let measure = measure_of(schema, measure, pair);
+        let found = match as_answered {
+            true => attenuated(tally, measure).ok_or_else(|| "its answers are not categories".to_owned()),
+            false => estimated(plan, one_way, tally, measure).map_err(|error| error.to_string()),
+        };
+        match found {
+            Ok(dependence) => dependences.push(dependence),
+            Err(problem) => notes.push(format!(
+                "note: \"{}\" and \"{}\" are taken for independent: {problem}",
+                schema.name(a),
+                schema.name(b)
+            )),
+        }
+    }
+    notes.extend(measure_notes(schema, measure));
+    Ok(Learned {
+        protocol: Protocol::Attribute,
+        dependences,
+        records: counts.responses(),
+        epsilon: plan.guarantee().epsilon().value(),
+        traffic: None,
+        attenuated: as_answered,
+        notes,
+    })
+}
+
+/// From parties who send shares of what they know, all in this process: exact tables or, with an epsilon, tables of answers that
+/// each party randomized for so much in all. The transcript is checked.
+///
+/// # Errors
+/// If there are no pairs or too many messages, a protocol fails, or somebody cheated.
+pub fn from_parties(
+    parties: &Parties<'_>,
+    epsilon: Option<f64>,
+    measure: Option<Measure>,
+    source: &Source,
+) -> Result<Learned, StudyError> {
+    let schema = parties.schema;
+    check_columns(parties)?;
+    let measured: Vec<([usize; 2], Measure)> =
+        pairs(schema).into_iter().map(|pair| (pair, measure_of(schema, measure, pair))).collect();
+    if measured.is_empty() {
+        return Err(StudyError::Refused("there is one attribute only, so there are no pairs to add up".to_owned()));
+    }
+    let number = parties.columns.first().map_or(0, Vec::len);
+    if number.saturating_mul(parties.collectors as usize) > MOST_MESSAGES {
+        return Err(StudyError::Refused(format!(
+            "{} parties with {} collectors would send more messages than one process can hold; fewer `collectors` would do",
+            count(number as u64),
+            count(parties.collectors.into())
+        )));
+    }
+    let learned: dependence::Learned = match epsilon {
+        None => parties.secure_sum(&measured, source)?,
+        Some(epsilon) => parties.randomized_pairs(&measured, epsilon, source)?,
+    };
+    learned.transcript.check().map_err(|fault| StudyError::Refused(fault.to_string()))?;
+    Ok(Learned {
+        protocol: if epsilon.is_some() { Protocol::RandomizedPairs } else { Protocol::SecureSum },
+        dependences: learned.dependences,
+        records: number as u64,
+        epsilon: learned.epsilon,
+        traffic: Some(Traffic::of(learned.transcript.session())),
+        attenuated: false,
+        notes: measure_notes(schema, measure),
+    })
+}
+
+/// Whether the parties' columns hold records of the schema.
+fn check_columns(parties: &Parties<'_>) -> Result<(), StudyError> {
+    let attributes = parties.schema.attributes();
+    let length = parties.columns.first().map_or(0, Vec::len);
+    let fits = |(column, attribute): (&Vec<u16>, &Attribute)| {
+        column.len() == length && column.iter().all(|&code| usize::from(code) < attribute.categories().len())
+    };
+    match parties.columns.len() == attributes.len() && parties.columns.iter().zip(attributes).all(fits) {
+        true => Ok(()),
+        false => Err(StudyError::Counts("the parties' columns are not records of the schema")),
+    }
+}
+
+impl Learned {
+    /// Whose dependences these are, and from what.
+    pub fn summary(&self) -> String {
+        let records = count(self.records);
+        match self.protocol {
+            Protocol::Truth => format!("Dependences of {records} true records"),
+            Protocol::Attribute if self.attenuated => {
+                format!("Dependences of {records} responses taken for the truth: too weak, and in another order")
+            }
+            Protocol::Attribute => format!("Dependences of the population, estimated from {records} responses"),
+            Protocol::SecureSum => format!("Dependences of {records} parties, from exact totals by secret sharing"),
+            Protocol::RandomizedPairs => format!(
+                "Dependences of the population, estimated from totals of the randomized pairs of {records} parties"
+            ),
+        }
+    }
+
+    /// What learning gave away without an epsilon, if it did so behind the parties' backs.
+    pub fn disclosure(&self) -> Option<&'static str> {
+        (self.protocol == Protocol::SecureSum).then_some(
+            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give away people with \
+             rare values; `protocol randomized-pairs` does not.",
+        )
+    }
+
+    /// What learning cost, if it has an epsilon.
+    pub fn cost(&self) -> Option<String> {
+        self.epsilon.map(|epsilon| {
+            format!(
+                "This is phase 1: learning the dependences cost respondents epsilon {:.4}. If the same people answer again under \
+                 a plan for these clusters, its epsilon comes on top.",
+                // Rounded up, like every epsilon.
+                (epsilon * 1e4).ceil() / 1e4
+            )
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Which grid is best for the mean of an attribute, beside the mechanisms of the literature.
+
+use candor_analysis::names;
+use candor_base::schema::Schema;
+use candor_design::mean::{ForMean, best_points};
+use serde::Serialize;
+
+use crate::compare::check_epsilon;
+use crate::error::{StudyError, check_respondents};
+
+/// Numbers of points that are shown beside the best one and that of the schema.
+const SHOWN: [usize; 5] = [2, 3, 5, 9, 17];
+
+/// Grids and mechanisms for a mean at the same epsilon.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MeanComparison {
+    /// The attribute.
+    pub attribute: String,
+    /// What it may spend.
+    pub epsilon: f64,
+    /// For how many respondents errors are told.
+    pub respondents: f64,
+    /// The range of its numbers: the first and the last point of its grid.
+    pub range: [f64; 2],
+    /// Grids of equally spaced points, and the literature's mechanisms.
+    pub methods: Vec<ForMeanRow>,
+    /// The best grid.
+    pub grid: Vec<f64>,
+    /// What candor makes of it.
+    pub recommended: &'static str,
+}
+
+/// One way to a mean.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ForMeanRow {
+    /// `grid`, `duchi`, `piecewise` or `hybrid`. Only grids are made by candor.
+    pub method: &'static str,
+    /// How many points a grid has.
+    pub points: Option<usize>,
+    /// The standard error of the mean that randomization and dithering add, if everybody has the number for which it is largest.
+    pub standard_error: f64,
+    /// Its variance over that of the best grid.
+    pub times_the_best: f64,
+}
+
+/// Compares grids for what `wanted` says: `mean:Age`.
+///
+/// # Errors
+/// If it is of another form, there is no such attribute, it has no grid that says its range, or epsilon is beyond what protects anybody.
+pub fn compare_for_mean(
+    schema: &Schema,
+    wanted: &str,
+    epsilon: f64,
+    respondents: f64,
+) -> Result<MeanComparison, StudyError> {
+    let name = wanted.strip_prefix("mean:").map(|name| names::unquoted(name.trim()));
+    let name = name.ok_or_else(|| refused("it is of the form \"mean:Age\""))?;
+    let attribute = schema.position(&name).map_err(|error| refused(&error.to_string()))?;
+    let attribute = &schema.attributes()[attribute];
+    check_epsilon(epsilon)?;
+    check_respondents(respondents)?;
+    let (Some(low), Some(high)) = (attribute.grid().next(), attribute.grid().last()) else {
+        return Err(refused(&format!(
+            "\"{name}\" has no grid; write one in the schema, from the least to the largest number, such as grid = [0, 100]"
+        )));
+    };
+    let best = best_points(epsilon);
+    let mut points: Vec<usize> = SHOWN.to_vec();
+    points.extend([best, attribute.grid().len()]);
+    points.sort_unstable();
+    points.dedup();
+    let least = ForMean::Grid(best).worst(epsilon);
+    let row = |method, points: Option<usize>, variance: f64| ForMeanRow {
+        method,
+        points,
+        standard_error: (high - low) / 2.0 * (variance / respondents).sqrt(),
+        times_the_best: variance / least,
+    };
+    let grids = points.into_iter().map(|points| row("grid", Some(points), ForMean::Grid(points).worst(epsilon)));
+    let peers = [("duchi", ForMean::Duchi), ("piecewise", ForMean::Piecewise), ("hybrid", ForMean::Hybrid)];
+    let peers = peers.into_iter().map(|(name, peer)| row(name, None, peer.worst(epsilon)));
+    let point = |at: usize| low + (high - low) * at as f64 / (best - 1) as f64;
+    Ok(MeanComparison {
+        attribute: name,
+        epsilon,
+        respondents,
+        range: [low, high],
+        methods: grids.chain(peers).collect(),
+        grid: (0..best).map(point).collect(),
+        recommended: "grid",
+    })
+}
+
+fn refused(problem: &str) -> StudyError {
+    StudyError::Refused(format!("`for`: {problem}"))
+}
+
+impl MeanComparison {
+    /// What the numbers are, in a sentence.
+    pub fn about(&self) -> &'static str {
+        "Standard errors are what dithering and k-ary randomized response add to the mean, if everybody has the number for which they are largest; \
+         drawing respondents from a population comes on top. Points of a grid are equally spaced over the whole range, and epsilon is spent on this \
+         attribute alone. duchi, piecewise and hybrid are formulas of the literature, for comparison."
+    }
+}

@@ -1,0 +1,172 @@
+//! How many respondents it takes to find a difference, or people who ignore their device; and how likely so many find it.
+
+use candor_analysis::comply::{Lottery, noncentrality, per_record, power};
+use candor_analysis::power::{one_sample, one_sample_power, two_groups, two_groups_power, variance};
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::error::{StudyError, check_respondents};
+
+/// What is to be found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Finding {
+    /// That two groups have different shares of the last category.
+    Groups {
+        /// The share in the first group.
+        first: f64,
+        /// The share in the second group.
+        second: f64,
+    },
+    /// That the share of the last category is not the one supposed; one-sided.
+    Null {
+        /// The share supposed.
+        null: f64,
+        /// The true share.
+        share: f64,
+    },
+    /// That so many people ignore their device and give the first answer; the others have all categories equally often but for `share` of
+    /// the last.
+    Ignoring {
+        /// How many ignore it.
+        ignoring: f64,
+        /// The true share of the last category.
+        share: f64,
+    },
+}
+
+/// How it is to be found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PowerOptions {
+    /// What is to be found.
+    pub finding: Finding,
+    /// The level of the test.
+    pub alpha: f64,
+    /// With which probability it is to be found.
+    pub power: f64,
+    /// Instead: tell the power of so many respondents (of two groups: in each).
+    pub respondents: Option<f64>,
+}
+
+/// How many respondents it takes, question by question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Powers {
+    /// What is to be found: `groups`, `null` or `ignoring`.
+    pub finding: &'static str,
+    /// The level of the test.
+    pub alpha: f64,
+    /// One for each question.
+    pub questions: Vec<QuestionPower>,
+}
+
+/// How many respondents one question takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuestionPower {
+    /// The question.
+    pub attribute: String,
+    /// The category whose share is meant, or the answer of those who ignore the device.
+    pub category: String,
+    /// How many respondents; of two groups: in each. `None` with a reason.
+    pub respondents: Option<f64>,
+    /// How likely they find it.
+    pub power: Option<f64>,
+    /// Why no number would do, if none does.
+    pub reason: Option<String>,
+}
+
+/// How many respondents each question of a plan takes, or how likely so many find it.
+///
+/// # Errors
+/// If a share, level or power is none.
+pub fn powers(plan: &Plan, options: &PowerOptions) -> Result<Powers, StudyError> {
+    check(options)?;
+    let finding = match options.finding {
+        Finding::Groups { .. } => "groups",
+        Finding::Null { .. } => "null",
+        Finding::Ignoring { .. } => "ignoring",
+    };
+    let questions = plan.schema().private().into_iter().map(|attribute| {
+        let described = &plan.schema().attributes()[attribute];
+        let categories = described.categories();
+        let found = one(plan, attribute, categories.len(), options);
+        let category = match options.finding {
+            Finding::Ignoring { .. } => categories[0].clone(),
+            _ => categories[categories.len() - 1].clone(),
+        };
+        QuestionPower {
+            attribute: described.name().to_owned(),
+            category,
+            respondents: found.as_ref().ok().map(|found| found.0.ceil()),
+            power: found.as_ref().ok().map(|found| found.1),
+            reason: found.err(),
+        }
+    });
+    Ok(Powers { finding, alpha: options.alpha, questions: questions.collect() })
+}
+
+fn check(options: &PowerOptions) -> Result<(), StudyError> {
+    let open = |name: &'static str, value: f64| match value > 0.0 && value < 1.0 {
+        true => Ok(()),
+        false => Err(StudyError::Parameter { name, value, range: "it is a number above 0 and below 1" }),
+    };
+    let share = |name: &'static str, value: f64| match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(StudyError::Parameter { name, value, range: "it is a share from 0 to 1" }),
+    };
+    open("alpha", options.alpha)?;
+    open("power", options.power)?;
+    options.respondents.map_or(Ok(()), check_respondents)?;
+    let (first, second) = match options.finding {
+        Finding::Groups { first, second } => (first, second),
+        Finding::Null { null, share: at } => {
+            share("null", null)?;
+            (null, at)
+        }
+        Finding::Ignoring { ignoring, share: at } => {
+            open("ignoring", ignoring)?;
+            return share("share", at);
+        }
+    };
+    share("detect", first)?;
+    share("detect", second)?;
+    match first == second {
+        true => {
+            Err(StudyError::Needs("`detect` takes two different shares: there is nothing to find between equal ones"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Respondents and power of one question, or why there are none.
+fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Result<(f64, f64), String> {
+    let lottery = Lottery::of(plan, &[attribute]).map_err(|why| why.to_string())?;
+    let truth = |share: f64| -> Vec<f64> {
+        let rest = (1.0 - share) / (size as f64 - 1.0);
+        (0..size).map(|category| if category + 1 == size { share } else { rest }).collect()
+    };
+    let unknown = || "the plan does not tell it".to_owned();
+    let at = |share: f64| variance(&lottery, &truth(share), size - 1).ok_or_else(unknown);
+    let PowerOptions { alpha, power: wanted, respondents, .. } = *options;
+    match options.finding {
+        Finding::Groups { first, second } => {
+            let (variances, difference) = ([at(first)?, at(second)?], first - second);
+            let n = respondents.unwrap_or_else(|| two_groups(variances, difference, alpha, wanted).ceil());
+            Ok((n, two_groups_power(variances, difference, alpha, n)))
+        }
+        Finding::Null { null, share } => {
+            let (supposed, true_one, difference) = (at(null)?, at(share)?, share - null);
+            let n = respondents.unwrap_or_else(|| one_sample(supposed, true_one, difference, alpha, wanted).ceil());
+            Ok((n, one_sample_power(supposed, true_one, difference, alpha, n)))
+        }
+        Finding::Ignoring { ignoring, share } => {
+            let said: Vec<f64> = (0..lottery.tags[0].channel.nrows()).map(|z| f64::from(u8::from(z == 0))).collect();
+            let (degrees, each) = (lottery.degrees(), per_record(&lottery, &truth(share), ignoring, &said));
+            if degrees == 0 || each <= 0.0 {
+                return Err("no number of respondents shows it under this plan; a mirrored one would".to_owned());
+            }
+            let n = respondents.unwrap_or_else(|| (noncentrality(degrees, alpha, wanted) / each).ceil());
+            Ok((n, power(degrees, n * each, alpha)))
+        }
+    }
+}

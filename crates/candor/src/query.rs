@@ -1,0 +1,446 @@
+//! For how many people does a condition hold, of everybody or among some; what is the mean of a number among them? By one method, or by
+//! several side by side.
+
+use candor_analysis::adjust::{DistinctRecords, Options, check_plan};
+use candor_analysis::condition::Condition;
+use candor_analysis::conditional::{Conditional, GroupNumber, conditional};
+use candor_analysis::difference::RatioOfTwo;
+use candor_analysis::estimate::{self as analysis, Linear, Target};
+use candor_analysis::names;
+use candor_analysis::numbers::Values;
+use candor_analysis::query::{Assume, parts, share_where};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::adjust::{adjust, margins};
+use crate::choice::Choice;
+use crate::comparison::{Measured, Ratio};
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+
+/// A way to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryMethod {
+    /// From one table of all attributes in the condition; unbiased, with a standard error.
+    Joint,
+    /// As if attributes of different blocks (clusters) were independent.
+    Clusters,
+    /// As if all attributes were independent.
+    Independent,
+    /// From answers weighted to agree with the estimated tables of the blocks.
+    Adjusted,
+}
+
+/// The methods that are to answer: one, or all of them side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryMethods(&'static [QueryMethod]);
+
+impl QueryMethods {
+    /// The unbiased one, with its interval.
+    pub const JOINT: QueryMethods = QueryMethods(&[QueryMethod::Joint]);
+    /// All of them; of those, the ones that go with the other options.
+    pub const ALL: QueryMethods =
+        QueryMethods(&[QueryMethod::Joint, QueryMethod::Clusters, QueryMethod::Independent, QueryMethod::Adjusted]);
+}
+
+impl Choice for QueryMethods {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, QueryMethods)] = &[
+        ("joint", QueryMethods::JOINT),
+        ("clusters", QueryMethods(&[QueryMethod::Clusters])),
+        ("independent", QueryMethods(&[QueryMethod::Independent])),
+        ("adjusted", QueryMethods(&[QueryMethod::Adjusted])),
+        ("all", QueryMethods::ALL),
+    ];
+}
+
+impl QueryMethod {
+    /// What it is called.
+    fn called(self) -> &'static str {
+        match self {
+            QueryMethod::Joint => "joint",
+            QueryMethod::Clusters => "clusters",
+            QueryMethod::Independent => "independent",
+            QueryMethod::Adjusted => "adjusted",
+        }
+    }
+
+    /// What it takes for independent; `None` if it does not multiply tables.
+    fn assume(self) -> Option<Assume> {
+        match self {
+            QueryMethod::Joint => Some(Assume::Nothing),
+            QueryMethod::Clusters => Some(Assume::BlocksIndependent),
+            QueryMethod::Independent => Some(Assume::AttributesIndependent),
+            QueryMethod::Adjusted => None,
+        }
+    }
+}
+
+/// How to answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryOptions {
+    /// By which methods; the unbiased one by default.
+    pub methods: QueryMethods,
+    /// With which confidence, above 0 and below 1.
+    pub confidence: f64,
+    /// Whose share.
+    pub target: Target,
+    /// A condition that says among whom; everybody by default.
+    pub given: Option<String>,
+    /// An attribute whose mean is asked for, of those for whom the condition holds.
+    pub mean: Option<String>,
+    /// What the categories of that attribute stand for, such as `9,40,75`; by default what their labels say.
+    pub values: Option<String>,
+    /// An attribute whose groups are compared, each with the first.
+    pub compare: Option<String>,
+}
+
+impl Default for QueryOptions {
+    fn default() -> QueryOptions {
+        let methods = QueryMethods::JOINT;
+        let (given, mean, values, compare) = (None, None, None, None);
+        QueryOptions { methods, confidence: 0.95, target: Target::default(), given, mean, values, compare }
+    }
+}
+
+impl QueryOptions {
+    /// Whether only the unbiased method answers: other methods have no ratios, means and errors.
+    fn only_joint(&self) -> bool {
+        self.given.is_some() || self.mean.is_some() || self.compare.is_some()
+    }
+}
+
+/// A condition, and how its share is to be estimated.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    plan: &'a Plan,
+    text: String,
+    condition: Condition,
+    given: Option<(String, Condition)>,
+    mean: Option<(usize, Values)>,
+    compare: Option<usize>,
+    methods: Vec<QueryMethod>,
+    confidence: f64,
+    target: Target,
+}
+
+/// A share, or a mean, by some methods.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Answers {
+    /// The condition, as it was asked.
+    #[serde(rename = "where")]
+    pub condition: String,
+    /// Among whom, if not everybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
+    /// The attribute whose mean it is; `None` for a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<String>,
+    /// The group, if it was asked for by groups: names and categories.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "crate::words::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The number of responses.
+    pub respondents: u64,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// One for each method.
+    pub answers: Vec<Answer>,
+    /// The groups of the attribute that is compared, if any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<ComparedAnswer>,
+}
+
+/// An answer by one method.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The method.
+    pub method: &'static str,
+    /// The share, or the mean.
+    pub estimate: Option<f64>,
+    /// Its standard error; what is biased has none.
+    pub standard_error: Option<f64>,
+    /// The interval's lower end.
+    pub low: Option<f64>,
+    /// The interval's upper end.
+    pub high: Option<f64>,
+    /// Why there is no number, if there is none.
+    pub reason: Option<String>,
+}
+
+/// A share or mean of one group, and how it differs from the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ComparedAnswer {
+    /// The attribute.
+    pub attribute: String,
+    /// Its category.
+    pub category: String,
+    /// The number; `None` if nobody is known to be in the group.
+    pub number: Option<Measured>,
+    /// By how much it is more than that of the first group; `None` for that.
+    pub difference: Option<Measured>,
+    /// How many times that of the first group it is.
+    pub ratio: Option<Ratio>,
+}
+
+impl<'a> Question<'a> {
+    /// A condition, such as `a = 1 and not b in (0, 2)`.
+    ///
+    /// # Errors
+    /// If it is no condition on the plan's attributes, the confidence is none, or the options do not go together.
+    pub fn new(plan: &'a Plan, condition: &str, options: QueryOptions) -> Result<Question<'a>, StudyError> {
+        check_confidence(options.confidence)?;
+        let schema = plan.schema();
+        let refused =
+            |parameter: &str, error: &dyn std::fmt::Display| StudyError::Refused(format!("`{parameter}`: {error}"));
+        let text = condition.to_owned();
+        let condition = Condition::parse(condition, schema).map_err(StudyError::Condition)?;
+        let parse = |text: &String| {
+            Condition::parse(text, schema).map(|given| (text.clone(), given)).map_err(|error| refused("given", &error))
+        };
+        let given = options.given.as_ref().map(parse).transpose()?;
+        let position = |parameter: &'static str, name: &Option<String>| {
+            let found = name.as_ref().map(|name| schema.position(&names::unquoted(name)));
+            found.transpose().map_err(|error| refused(parameter, &error))
+        };
+        let (mean, compare) = (position("mean", &options.mean)?, position("compare", &options.compare)?);
+        let values = |attribute: usize| values(plan, attribute, options.values.as_deref()).map(|v| (attribute, v));
+        if mean.is_none() && options.values.is_some() {
+            return Err(StudyError::Needs("`values` goes with `mean`"));
+        }
+        let mean = mean.map(values).transpose()?;
+        let methods = match options.only_joint() {
+            true if !options.methods.0.contains(&QueryMethod::Joint) => {
+                return Err(StudyError::Needs("`given`, `mean` and `compare` go with `method joint` only"));
+            }
+            true => vec![QueryMethod::Joint],
+            false => options.methods.0.to_vec(),
+        };
+        let (confidence, target) = (options.confidence, options.target);
+        Ok(Question { plan, text, condition, given, mean, compare, methods, confidence, target })
+    }
+
+    /// The same question of respondents who are not everybody, or no simple random sample: answers are not weighted to agree with tables then.
+    ///
+    /// # Errors
+    /// If nothing but that was asked for.
+    pub fn of_survey(mut self) -> Result<Question<'a>, StudyError> {
+        self.methods.retain(|method| *method != QueryMethod::Adjusted);
+        match self.methods.is_empty() {
+            true => Err(StudyError::Needs(
+                "`method adjusted` weights the responses itself; it goes without groups, other weights and survey designs",
+            )),
+            false => Ok(self),
+        }
+    }
+
+    fn asked(&self) -> Conditional<'_> {
+        Conditional {
+            condition: Some(&self.condition),
+            given: self.given.as_ref().map(|(_, given)| given),
+            mean: self.mean.as_ref().map(|(attribute, values)| (*attribute, values)),
+            compare: self.compare,
+        }
+    }
+
+    /// The tables that the methods need to be counted, each once; those that are too large are left out.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    pub fn tables(&self) -> Result<TableList, StudyError> {
+        let mut lists: Vec<Vec<usize>> = Vec::new();
+        let of_method = |method: &QueryMethod| match method.assume() {
+            Some(Assume::Nothing) => vec![self.asked().attributes()],
+            Some(assume) => parts(self.plan, &self.condition, assume),
+            None => Vec::new(),
+        };
+        for part in self.methods.iter().flat_map(of_method) {
+            let fits = TableList::of(vec![part.clone()], self.plan.schema()).is_ok();
+            if fits && !lists.contains(&part) {
+                lists.push(part);
+            }
+        }
+        TableList::of(lists, self.plan.schema()).map_err(|error| StudyError::Tables { parameter: "where", error })
+    }
+
+    /// Whether the different answer records are needed, too, because they are to be weighted and the plan allows it.
+    pub fn needs_records(&self) -> bool {
+        self.methods.contains(&QueryMethod::Adjusted) && check_plan(self.plan).is_ok()
+    }
+
+    /// What the methods assume, in words, where they differ.
+    pub fn note(&self) -> Option<String> {
+        let biased = self.methods.iter().any(|method| *method != QueryMethod::Joint);
+        if self.condition.attributes().len() < 2 || !biased {
+            return None;
+        }
+        let clusters = match parts(self.plan, &self.condition, Assume::BlocksIndependent).len() {
+            1 => "all attributes of the condition are in one block of the plan, so clusters is the same as joint",
+            _ => "clusters takes attributes of different blocks of the plan for independent",
+        };
+        Some(format!(
+            "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what randomization left \
+             of the dependences. What has no standard error is biased by as much as nobody can tell from the responses."
+        ))
+    }
+
+    /// Unbiased, from one table.
+    fn joint(&self, counts: &[TableTally]) -> Result<Vec<GroupNumber>, String> {
+        let tally = self.counted(counts, &self.asked().attributes())?;
+        let options =
+            analysis::Options { confidence: self.confidence, target: self.target, ..analysis::Options::default() };
+        conditional(self.plan, &self.asked(), tally, &options).map_err(|error| error.to_string())
+    }
+
+    fn check_size(&self, attributes: &[usize]) -> Result<(), String> {
+        let fits = TableList::of(vec![attributes.to_vec()], self.plan.schema());
+        fits.map(drop)
+            .map_err(|_| "the attributes of the condition have too many combinations of categories".to_owned())
+    }
+
+    fn counted<'c>(&self, counts: &'c [TableTally], attributes: &[usize]) -> Result<&'c TableTally, String> {
+        self.check_size(attributes)?;
+        let own = counts.iter().find(|tally| tally.layout().attributes == attributes);
+        own.ok_or_else(|| "its tables were not counted".to_owned())
+    }
+
+    fn product(&self, counts: &[TableTally], assume: Assume) -> Result<Linear, String> {
+        self.check_size(self.condition.attributes())?;
+        let wanted = parts(self.plan, &self.condition, assume);
+        let tallies = wanted.iter().map(|part| self.counted(counts, part)).collect::<Result<Vec<_>, _>>()?;
+        share_where(self.plan, &self.condition, &tallies, self.target).map_err(|error| error.to_string())
+    }
+
+    fn adjusted(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
+        let margins = margins(self.plan, None).map_err(|error| error.to_string())?;
+        let records = records.ok_or("the answer records were not kept")?;
+        let found = adjust(self.plan, records, &margins, &Options::default()).map_err(|error| error.to_string())?;
+        if !found.converged {
+            return Err("the weights do not converge; an adjustment by itself tells why".to_owned());
+        }
+        // The columns of record-shaped responses are the attributes.
+        let holds = |record: &[u16]| self.condition.holds(|attribute| record[attribute]);
+        let inside = (0..records.len()).filter(|&i| holds(records.record(i)));
+        Ok(Linear { value: inside.map(|i| found.weights[i]).sum(), standard_error: None })
+    }
+
+    /// By one method; with the groups that are compared, if any.
+    fn answer(
+        &self,
+        method: QueryMethod,
+        counts: &[TableTally],
+        records: Option<&DistinctRecords>,
+    ) -> (Answer, Vec<ComparedAnswer>) {
+        let of_linear = |found: Linear| analysis::Cell { estimate: found.value, uncertainty: None };
+        let (number, compared) = match method.assume() {
+            Some(Assume::Nothing) => match self.joint(counts) {
+                Err(reason) => (Err(reason), Vec::new()),
+                Ok(groups) if self.compare.is_some() => {
+                    let reason = "see the groups that are compared".to_owned();
+                    (Err(reason), groups.iter().map(|group| self.compared(group)).collect())
+                }
+                Ok(groups) => {
+                    let number = groups.into_iter().next().and_then(|group| group.number);
+                    (number.ok_or_else(|| "nobody is known to be among them".to_owned()), Vec::new())
+                }
+            },
+            Some(assume) if parts(self.plan, &self.condition, assume).len() == 1 => {
+                let found = self.joint(counts).map(|groups| groups.into_iter().next().and_then(|group| group.number));
+                (found.and_then(|number| number.ok_or_else(|| "it cannot be told".to_owned())), Vec::new())
+            }
+            Some(assume) => (self.product(counts, assume).map(of_linear), Vec::new()),
+            None => (self.adjusted(records).map(of_linear), Vec::new()),
+        };
+        (answer(method, number), compared)
+    }
+
+    fn compared(&self, group: &GroupNumber) -> ComparedAnswer {
+        let attribute = &self.plan.schema().attributes()[self.compare.unwrap_or(0)];
+        let ratio = |ratio: RatioOfTwo| Ratio::new(ratio.estimate, ratio.low, ratio.high);
+        ComparedAnswer {
+            attribute: attribute.name().to_owned(),
+            category: attribute.categories()[usize::from(group.code.unwrap_or(0))].clone(),
+            number: group.number.and_then(measured),
+            difference: group.difference.and_then(measured),
+            ratio: group.ratio.map(ratio),
+        }
+    }
+}
+
+fn measured(cell: analysis::Cell) -> Option<Measured> {
+    let u = cell.uncertainty?;
+    Some(Measured::new(cell.estimate, u.standard_error, u.low, u.high))
+}
+
+/// What the categories of an attribute stand for.
+fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, StudyError> {
+    let described = &plan.schema().attributes()[attribute];
+    let found = match said {
+        None => Values::of(described),
+        Some(text) => {
+            let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+            let form = || StudyError::Refused("`values`: what categories stand for is said as 9,40,75".to_owned());
+            Values::said(described, &numbers.ok_or_else(form)?)
+        }
+    };
+    found.map_err(|error| StudyError::Refused(format!("`mean`: {error}")))
+}
+
+/// Answers a question from the counts of its [tables](Question::tables) and, where it
+/// [needs](Question::needs_records) them, the different answer records.
+pub fn query(question: &Question<'_>, counts: &Counts, records: Option<&DistinctRecords>) -> Answers {
+    let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
+    answers(question, counts, (&[], tallies), records)
+}
+
+/// Answers a question in every group, from the counts of its [tables](Question::tables).
+pub fn query_groups(question: &Question<'_>, counts: &Counts) -> Vec<Answers> {
+    counts.groups().iter().map(|(key, tallies)| answers(question, counts, (key, tallies), None)).collect()
+}
+
+fn answers(
+    question: &Question<'_>,
+    counts: &Counts,
+    (key, tallies): (&[u16], &[TableTally]),
+    records: Option<&DistinctRecords>,
+) -> Answers {
+    let schema = question.plan.schema();
+    let found = question.methods.iter().map(|&method| question.answer(method, tallies, records));
+    let (answers, compared): (Vec<Answer>, Vec<Vec<ComparedAnswer>>) = found.unzip();
+    Answers {
+        condition: question.text.clone(),
+        given: question.given.as_ref().map(|(text, _)| text.clone()),
+        mean: question.mean.as_ref().map(|(attribute, _)| schema.name(*attribute).to_owned()),
+        group: counts.group(schema, key),
+        respondents: counts.rows(key),
+        confidence: question.confidence,
+        design: counts.design().map(str::to_owned),
+        answers,
+        compared: compared.into_iter().flatten().collect(),
+    }
+}
+
+fn answer(method: QueryMethod, number: Result<analysis::Cell, String>) -> Answer {
+    let method = method.called();
+    match number {
+        Err(reason) => {
+            let reason = Some(reason);
+            Answer { method, estimate: None, standard_error: None, low: None, high: None, reason }
+        }
+        Ok(analysis::Cell { estimate, uncertainty }) => Answer {
+            method,
+            estimate: Some(estimate),
+            standard_error: uncertainty.map(|u| u.standard_error),
+            low: uncertainty.map(|u| u.low),
+            high: uncertainty.map(|u| u.high),
+            reason: None,
+        },
+    }
+}

@@ -1,0 +1,152 @@
+//! Randomizing: tables as record batches or files, and records one by one.
+
+use candor_analysis::exclusion::{Exclusion, exclusion};
+use candor_analysis::structure::{Breach, rules};
+use candor_analysis::watch::Watch;
+use candor_base::plan::Plan;
+use candor_base::randomize::Client;
+use candor_base::randomness::Source;
+use candor_base::schema::{Attribute, CROSS, parts};
+use candor_tables::TableError;
+use candor_tables::dither::dithered;
+use candor_tables::error::shown;
+use candor_tables::input::Inputs;
+use candor_tables::misfit::misfit;
+use candor_tables::output::{Existing, Target};
+use candor_tables::randomize::{self as tables, Job};
+use candor_tables::responses::Format;
+use candor_tables::responses::{one_response, response_line};
+use rand_core::CryptoRng;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What is passed on, and where randomness comes from.
+#[derive(Clone, Copy)]
+pub struct RandomizeOptions<'a> {
+    /// Columns to pass on unchanged, none of which the plan randomizes; all others are dropped.
+    pub keep: &'a [String],
+    /// Randomness: of the operating system, or for simulations only from a seed.
+    pub source: &'a Source,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Randomized {
+    /// How many records.
+    pub records: u64,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+    /// Whether the plan has no finite epsilon: answers can rule truths out, or prove one.
+    pub unbounded: bool,
+    /// The seed, if it was a simulation: it protects nobody.
+    pub simulation: Option<u64>,
+    /// How long it took, reading and writing included: for who does that to say.
+    pub seconds: Option<f64>,
+}
+
+/// Randomizes tables and hands the responses on as record batches, in order, as they come; they carry the plan's fingerprint.
+///
+/// # Errors
+/// The first row that does not fit, in order; whatever cannot be read or passed on; the first error of `take`, which may so end the work.
+pub fn randomize<E: From<TableError>>(
+    plan: &Plan,
+    inputs: Inputs,
+    options: &RandomizeOptions<'_>,
+    take: impl FnMut(arrow_array::RecordBatch) -> Result<(), E>,
+) -> Result<Randomized, E> {
+    let job = Job { plan, keep: options.keep, source: options.source };
+    Ok(done(&job, tables::randomize(&job, inputs, take)?.records))
+}
+
+/// Randomizes tables to a file; it appears when it is complete, or not at all. Responses that are there already are replaced
+/// only with [`Existing::Replace`]. `watch` is told the records.
+///
+/// # Errors
+/// Returns [`TableError::Occupied`] if a file is there; the first row that does not fit, in
+/// order; whatever cannot be read or written; whoever watches ends it.
+pub fn randomize_to(
+    plan: &Plan,
+    inputs: Inputs,
+    options: &RandomizeOptions<'_>,
+    (target, format, existing): (&Target, Format, Existing),
+    watch: Watch<'_>,
+) -> Result<Randomized, TableError> {
+    let job = Job { plan, keep: options.keep, source: options.source };
+    Ok(done(&job, tables::randomize_to(&job, inputs, target, format, existing, watch)?.records))
+}
+
+fn done(job: &Job<'_>, records: u64) -> Randomized {
+    Randomized {
+        records,
+        fingerprint: job.plan.fingerprint().as_str().to_owned(),
+        unbounded: exclusion(job.plan) != Exclusion::Nothing,
+        simulation: job.source.seed(),
+        seconds: None,
+    }
+}
+
+/// What is to be said before anybody answers under a plan that has no epsilon; `None` if it has one.
+pub fn caution(plan: &Plan) -> Option<String> {
+    exclusion(plan).sentence().map(|sentence| format!("this plan has no finite epsilon. {sentence}"))
+}
+
+/// Answers records one by one, as JSON objects: on a respondent's own device.
+pub struct OneByOne<'a> {
+    plan: &'a Plan,
+    client: Client<'a>,
+}
+
+impl<'a> OneByOne<'a> {
+    /// For answers under this plan.
+    pub fn new(plan: &'a Plan) -> OneByOne<'a> {
+        OneByOne { plan, client: Client::new(plan) }
+    }
+
+    /// The response to a record, as a line of JSON with the plan's fingerprint: a record whose fields are the attributes: strings, numbers, booleans; null is a missing value. A
+    /// cross-classification may be given by its parts.
+    ///
+    /// # Errors
+    /// Says which field is missing or wrong; names its value and no other.
+    pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, String> {
+        let record = record(self.plan, fields, rng)?;
+        let answers = self.client.answer(&record, rng).map_err(|error| error.to_string())?;
+        Ok(response_line(self.plan, &one_response(self.plan, &record, &answers), 0))
+    }
+}
+
+/// The value of a field as text.
+fn text_of(fields: &Map<String, Value>, name: &str) -> Result<String, String> {
+    match fields.get(name).ok_or_else(|| format!("the field \"{name}\" is missing"))? {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(flag) => Ok(flag.to_string()),
+        Value::Null => Ok(String::new()),
+        Value::Array(_) | Value::Object(_) => Err(format!("the field \"{name}\" must be a string or a number")),
+    }
+}
+
+/// The codes of a record given as JSON; numbers between two points of a grid are rounded at random.
+fn record(plan: &Plan, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<Vec<u16>, String> {
+    let code = |attribute: &Attribute| {
+        let name = attribute.name();
+        // A cross-classification may be given by its parts.
+        let names = if fields.contains_key(name) { vec![name] } else { parts(name) };
+        let texts = names.into_iter().map(|part| text_of(fields, part)).collect::<Result<Vec<String>, String>>()?;
+        let place = attribute.place_of_value(&texts.join(&CROSS.to_string())).ok_or_else(|| {
+            let wrong = misfit(attribute, &texts.iter().map(String::as_str).collect::<Vec<&str>>(), true);
+            let no_category = if wrong.value.is_empty() { "is not a category; " } else { "" };
+            format!("the field \"{}\" is \"{}\", which {no_category}{}", wrong.column, shown(wrong.value), wrong.hint)
+        });
+        place.map(|place| dithered(place, rng))
+    };
+    let mut codes = plan.schema().attributes().iter().map(code).collect::<Result<Vec<u16>, String>>()?;
+    for rule in rules(plan.schema()) {
+        let found = rule.settled(codes[rule.other], codes[rule.attribute]);
+        codes[rule.attribute] = found.map_err(|breach| {
+            let what = if breach == Breach::Answered { "" } else { " is missing;" };
+            format!("the field \"{}\"{what} {}", plan.schema().name(rule.attribute), rule.hint(plan.schema(), breach))
+        })?;
+    }
+    Ok(codes)
+}

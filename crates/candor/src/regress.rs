@@ -1,0 +1,446 @@
+//! Regression on randomized answers: coefficients, errors and tests, and what they say about people.
+
+use std::borrow::Cow;
+
+use candor_analysis::estimate::Interval;
+use candor_analysis::regress::{
+    self, Average, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions, ModelRows,
+    regress_replicated_with, regress_with,
+};
+use candor_analysis::watch::Watch;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
+use candor_tables::TableError;
+use candor_tables::input::Inputs;
+use candor_tables::model::model_rows;
+use serde::Serialize;
+
+use crate::choice::Choice;
+use crate::counts::Provenance;
+use crate::error::{StudyError, check_confidence};
+use crate::regress_notes::notes;
+use crate::survey::Survey;
+
+/// How a model is fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegressOptions {
+    /// The kind of response; by default what the schema says of it.
+    pub family: Option<Family>,
+    /// Which method; by default maximum likelihood where the response alone is randomized, else the corrected score.
+    pub method: Option<Method>,
+    /// Reference categories of attributes, by name, where it is not the first.
+    pub references: Vec<(String, String)>,
+    /// Whether numeric predictors count in standard deviations from their mean.
+    pub standardize: bool,
+    /// With which confidence intervals are given, above 0 and below 1.
+    pub confidence: f64,
+    /// Whether to say what taking the answers for the truth would have given.
+    pub show_naive: bool,
+    /// What people say who ignore the device, if there may be some, and who alone does so, if not everybody alike.
+    pub ignoring: Option<IgnoringOptions>,
+    /// What becomes of people without an answer: left out, or a category.
+    pub missing: Missing,
+}
+
+impl Default for RegressOptions {
+    fn default() -> RegressOptions {
+        let (family, method, references, missing) = (None, None, Vec::new(), Missing::LeaveOut);
+        let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
+        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring, missing }
+    }
+}
+
+impl Choice for Family {
+    const PARAMETER: &'static str = "family";
+    const ALL: &'static [(&'static str, Family)] = &[
+        ("binary", Family::Binary),
+        ("multinomial", Family::Multinomial),
+        ("ordinal", Family::Ordinal),
+        ("linear", Family::Linear),
+    ];
+}
+
+impl Choice for Method {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, Method)] =
+        &[("ml", Method::MaximumLikelihood), ("jeffreys", Method::Jeffreys), ("corrected", Method::CorrectedScore)];
+}
+
+impl Choice for Missing {
+    const PARAMETER: &'static str = "missing";
+    const ALL: &'static [(&'static str, Missing)] =
+        &[("leave-out", Missing::LeaveOut), ("category", Missing::Category)];
+}
+
+/// A model of a plan's responses, ready for them to be read.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    text: String,
+    model: Model,
+    layout: Layout,
+}
+
+impl Asked {
+    /// The numeric columns that it needs.
+    pub fn numbers(&self) -> &[String] {
+        self.model.numbers()
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+/// What a model's text, such as `Income ~ Education + age`, asks of responses under a plan.
+///
+/// # Errors
+/// If the text is no formula, the options do not go with it, or no number of responses under the plan would tell.
+pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked, StudyError> {
+    check_confidence(options.confidence)?;
+    let formula: Formula = text.parse()?;
+    let RegressOptions { family, standardize, missing, .. } = *options;
+    let (references, ignoring) = (options.references.clone(), options.ignoring.clone());
+    let model = Model::new(plan, &formula, &ModelOptions { family, references, standardize, ignoring, missing })?;
+    let layout = Layout::new(plan, &model)?;
+    Ok(Asked { text: text.to_owned(), model, layout })
+}
+
+/// Responses as a model sees them, of people who were drawn in some way.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    rows: ModelRows,
+    provenance: Provenance,
+    schema: Schema,
+    survey: Survey,
+}
+
+impl Rows {
+    /// Reads responses in tables: record batches or files. `watch` is told the records. Groups of the survey play no part.
+    ///
+    /// # Errors
+    /// If a table was made under another plan or cannot be read, a column is missing, a value cannot be a response or a number, or whoever
+    /// watches ends it.
+    pub fn read(
+        plan: &Plan,
+        asked: &Asked,
+        survey: &Survey,
+        inputs: Inputs,
+        watch: Watch<'_>,
+    ) -> Result<Rows, TableError> {
+        let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
+        let layout = asked.layout.clone().with_margins(plan, &attributes);
+        let layout =
+            survey.condition().map_or(layout.clone(), |condition| layout.with_condition(plan, condition.clone()));
+        let (rows, read) = model_rows(plan, &asked.model, &layout, survey.beside(), inputs, watch)?;
+        let provenance = Provenance::of(&read);
+        Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
+    }
+
+    /// With weights that agree with the margins.
+    fn weighed(&self) -> Result<Cow<'_, ModelRows>, StudyError> {
+        if self.survey.margins().is_empty() {
+            return Ok(Cow::Borrowed(&self.rows));
+        }
+        let mut rows = self.rows.clone();
+        let shares: Vec<Vec<f64>> = self.survey.margins().iter().map(|(_, shares)| shares.clone()).collect();
+        rows.calibrate(&shares).map_err(|error| self.survey.not_calibrated(&self.schema, &error))?;
+        Ok(Cow::Owned(rows))
+    }
+
+    /// What is known of where the responses come from.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+}
+
+/// A fitted model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Regression {
+    /// The model, as it was asked for.
+    pub model: String,
+    /// The response's name.
+    pub response: String,
+    /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
+    pub family: &'static str,
+    /// How it was fitted: `ml`, `jeffreys` or `corrected`.
+    pub method: &'static str,
+    /// The number of responses.
+    pub respondents: u64,
+    /// How many people the model is about, without those outside of the subpopulation and those without an answer; an estimate where randomized
+    /// answers tell who they are.
+    pub people_modelled: f64,
+    /// The attributes of which people without an answer are left out.
+    pub left_out: Vec<String>,
+    /// The condition of the subpopulation, if it is not everybody.
+    pub subpopulation: Option<String>,
+    /// How many of them differ in what the model sees.
+    pub rows: usize,
+    /// How respondents were drawn and weighted, in words; `None` for a simple random sample.
+    pub design: Option<String>,
+    /// What p-values and limits come from: `score` (the projected score, walked outward from the best fit), `one-step-cr2` (the same with sampling
+    /// clusters), `fieller` (linear models by the corrected score) or `wald-replicates` (estimates over their errors by replicate weights).
+    pub test: &'static str,
+    /// The confidence of the intervals.
+    pub confidence: f64,
+    /// Whether the search came to its end.
+    pub converged: bool,
+    /// Whether the likelihood, or the corrected score, has no finite solution.
+    pub boundary: bool,
+    /// The log-likelihood, where there is one.
+    pub log_likelihood: Option<f64>,
+    /// That of constants alone.
+    pub null_log_likelihood: Option<f64>,
+    /// The standard deviation of what a linear model leaves.
+    pub residual_deviation: Option<f64>,
+    /// What had to be assumed of randomized predictors.
+    pub assumption: Option<&'static str>,
+    /// The same for programs. Not in JSON.
+    #[serde(skip)]
+    pub assumed: Option<regress::Assumption>,
+    /// How far maximum likelihood and the corrected score differ.
+    pub hausman: Option<Hausman>,
+    /// How many ignore the device, if that was asked for.
+    pub ignoring: Option<Ignoring>,
+    /// The coefficients.
+    pub coefficients: Vec<Coefficient>,
+    /// The average predicted share of each category, or the average predicted number.
+    pub shares: Vec<Share>,
+    /// By how much shares change, on average, with each predictor, all else as it is.
+    pub effects: Vec<Effect>,
+    /// By how much numeric predictors were moved and divided.
+    pub standardized: Vec<Standardized>,
+    /// What should be known before believing it.
+    pub notes: Vec<String>,
+}
+
+/// A coefficient.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Coefficient {
+    /// The term: `age`, `Sex=male`, `age:Sex=male`, `(constant)`, or `(threshold)`.
+    pub term: String,
+    /// The response's category that it is about; of a threshold, those that it lies between.
+    pub category: Option<String>,
+    /// The estimate.
+    pub estimate: f64,
+    /// What the estimate is: `ml`, `corrected`, or `penalised` where a limit is missing or Jeffreys' penalty was asked for.
+    pub estimate_kind: &'static str,
+    /// Its standard error; null where a limit is missing.
+    pub standard_error: Option<f64>,
+    /// Lower confidence limit; null if the answers set none.
+    pub low: Option<f64>,
+    /// Upper confidence limit; null if the answers set none.
+    pub high: Option<f64>,
+    /// The test statistic, chi-square with one degree of freedom; null for thresholds.
+    pub statistic: Option<f64>,
+    /// Degrees of freedom of Student's t that the statistic was taken from; null where it is normal.
+    pub df: Option<f64>,
+    /// The p-value of the test that it is zero, which agrees with the interval; null for thresholds.
+    pub p_value: Option<f64>,
+    /// What the p-value and the limits come from: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald` (thresholds).
+    pub test: &'static str,
+    /// The odds ratio that it stands for, if it stands for one.
+    pub odds_ratio: Option<f64>,
+    /// Its lower limit; null if there is none.
+    pub odds_ratio_low: Option<f64>,
+    /// Its upper limit; null if there is none.
+    pub odds_ratio_high: Option<f64>,
+    /// How many times as many respondents it took as direct questions would have.
+    pub design_effect: Option<f64>,
+    /// How many directly asked people would have told as much.
+    pub directly_asked: Option<f64>,
+    /// What taking the answers for the truth would have given, if asked for.
+    pub naive: Option<f64>,
+}
+
+/// The average predicted share of a category.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Share {
+    /// The category; none of a number.
+    pub category: Option<String>,
+    /// The share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// An average marginal effect.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Effect {
+    /// The predictor, and its category against the reference.
+    pub term: String,
+    /// The response's category; none of a number.
+    pub category: Option<String>,
+    /// The average change of its share.
+    pub estimate: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// A comparison of two fits.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Hausman {
+    /// The statistic.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// Its p-value.
+    pub p_value: f64,
+}
+
+/// People who ignore the device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Ignoring {
+    /// What they say.
+    pub says: String,
+    /// The true category of all who would, if not everybody alike.
+    pub only: Option<String>,
+    /// Their share; with `only`, among people of that category.
+    pub estimate: f64,
+    /// Its standard error; none if nobody seems to.
+    pub standard_error: Option<f64>,
+    /// The interval's lower end.
+    pub low: Option<f64>,
+    /// The interval's upper end.
+    pub high: Option<f64>,
+    /// The likelihood ratio against everybody following it.
+    pub likelihood_ratio: f64,
+    /// Its p-value, one-sided.
+    pub p_value: f64,
+}
+
+/// A numeric predictor in standard deviations from its mean.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Standardized {
+    /// The column.
+    pub column: String,
+    /// Its mean.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub standard_deviation: f64,
+}
+
+/// Fits a model to responses that were read for it.
+///
+/// # Errors
+/// If the method does not go with the model, columns tell one another, there is no solution, or no weights agree with the margins.
+pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<Regression, StudyError> {
+    check_confidence(options.confidence)?;
+    let (weighed, model) = (rows.weighed()?, &asked.model);
+    let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
+    let fitting = Fitting { method, naive, confidence, limits: true };
+    let found = match rows.survey.replicates() {
+        Some(how) => regress_replicated_with(model, &weighed, &fitting, how)?,
+        None => regress_with(model, &weighed, &fitting)?,
+    };
+    let reach = Interval::Wald.reach(options.confidence, 1);
+    let notes = notes(&found, options.confidence, options.show_naive);
+    let odds = asked.model.family() != Family::Linear;
+    let (respondents, coefficients) = (found.responses, coefficients(&found, odds));
+    let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
+    let test = tested.map_or(regress::Test::Score, |one| one.test).called();
+    let standardized = found.standardized.into_iter();
+    Ok(Regression {
+        model: asked.text.clone(),
+        response: asked.model.response().to_owned(),
+        family: asked.model.family().called(),
+        method: found.method.called(),
+        respondents,
+        people_modelled: found.modelled,
+        left_out: asked.model.left_out().into_iter().map(|at| rows.schema.name(at).to_owned()).collect(),
+        subpopulation: rows.survey.condition_text().map(str::to_owned),
+        rows: found.distinct,
+        design: rows.survey.words_of_model(&rows.schema, rows.rows.replicates()),
+        test,
+        confidence: options.confidence,
+        converged: found.converged,
+        boundary: found.boundary,
+        log_likelihood: found.log_likelihood,
+        null_log_likelihood: found.null_log_likelihood,
+        residual_deviation: found.residual_deviation,
+        assumption: found.assumption.map(regress::Assumption::words),
+        assumed: found.assumption,
+        hausman: found.hausman.map(|(statistic, degrees, p_value)| Hausman { statistic, degrees, p_value }),
+        ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
+        coefficients,
+        shares: found.shares.into_iter().map(|average| share(average, reach)).collect(),
+        effects: found.effects.into_iter().map(|average| effect(average, reach)).collect(),
+        standardized: standardized
+            .map(|(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation })
+            .collect(),
+        notes,
+    })
+}
+
+fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {
+    let one = |(at, own): (usize, &regress::Coefficient)| {
+        let is_ratio = odds && own.term != regress::CONSTANT && own.term != regress::THRESHOLD;
+        let ratio = |log: f64| is_ratio.then_some(log.exp());
+        Coefficient {
+            term: own.term.clone(),
+            category: own.category.clone(),
+            estimate: own.estimate,
+            estimate_kind: own.kind.called(),
+            standard_error: own.standard_error,
+            low: own.low,
+            high: own.high,
+            statistic: own.statistic,
+            df: own.df,
+            p_value: own.p_value,
+            test: own.test.called(),
+            odds_ratio: ratio(own.estimate),
+            odds_ratio_low: own.low.and_then(ratio),
+            odds_ratio_high: own.high.and_then(ratio),
+            design_effect: own.design_effect,
+            directly_asked: own.design_effect.map(|effect| found.modelled / effect),
+            naive: found.naive.as_ref().and_then(|naive| naive.get(at).copied()),
+        }
+    };
+    found.coefficients.iter().enumerate().map(one).collect()
+}
+
+fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, reach: f64) -> Ignoring {
+    let by = share.standard_error.map(|error| reach * error);
+    Ignoring {
+        says: asked.says.clone(),
+        only: asked.only.clone(),
+        estimate: share.estimate,
+        standard_error: share.standard_error,
+        low: by.map(|by| share.estimate - by),
+        high: by.map(|by| share.estimate + by),
+        likelihood_ratio: share.likelihood_ratio,
+        p_value: share.p_value,
+    }
+}
+
+fn share(Average { category, estimate, standard_error, .. }: Average, reach: f64) -> Share {
+    let by = reach * standard_error;
+    Share { category, estimate, standard_error, low: estimate - by, high: estimate + by }
+}
+
+fn effect(Average { term, category, estimate, standard_error }: Average, reach: f64) -> Effect {
+    let by = reach * standard_error;
+    Effect { term, category, estimate, standard_error, low: estimate - by, high: estimate + by }
+}

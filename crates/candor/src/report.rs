@@ -1,0 +1,231 @@
+//! What responses tell and what was guaranteed, as one page that can be published.
+
+use std::collections::BTreeSet;
+
+use candor_analysis::dependence::{Measure, estimated};
+use candor_analysis::estimate::{Options, test_independence};
+use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::asked::Asked;
+use crate::assurance::{epsilon, what_is_guaranteed, what_was_asked};
+pub use crate::caution::file_name;
+use crate::caution::warnings;
+use crate::comparison::Comparison;
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
+use crate::found::what_was_found;
+use crate::guarantee::{CertifiedAttribute, certified};
+use crate::marked::unmarked;
+use crate::numbers::NumbersAsked;
+use crate::page::{Page, Part};
+use crate::regress::Regression;
+pub use crate::relation::PairDependence;
+use crate::relation::{what_depends_on_what, what_predicts};
+use crate::texts::Language;
+pub use crate::wave::Wave;
+use crate::wave::{changes, what_changed};
+
+/// With more attributes than this, their dependences are not shown.
+const MOST_ATTRIBUTES: usize = 20;
+
+/// With more cells than this, the dependence of a pair takes too long.
+const MOST_PAIR_CELLS: usize = 600;
+
+/// How a page is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportOptions {
+    /// With which confidence intervals are, above 0 and below 1.
+    pub confidence: f64,
+    /// The title of the page; what the language has for it if `None`.
+    pub title: Option<String>,
+    /// Lines that somebody would type to repeat it, if there are any.
+    pub commands: Vec<String>,
+    /// Regressions to be shown.
+    pub regressions: Vec<Regression>,
+    /// The language, with how attributes are asked for, and what categories are called.
+    pub language: Language,
+    /// Earlier waves, the first one first.
+    pub waves: Vec<Wave>,
+    /// What these responses are called beside them; what the language has for it if `None`.
+    pub wave: Option<String>,
+}
+
+impl Default for ReportOptions {
+    fn default() -> ReportOptions {
+        ReportOptions {
+            confidence: EstimateOptions::default().confidence,
+            title: None,
+            commands: Vec::new(),
+            regressions: Vec::new(),
+            language: Language::default(),
+            waves: Vec::new(),
+            wave: None,
+        }
+    }
+}
+
+/// What responses tell, and what a reader must know before believing it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The number of responses.
+    pub respondents: u64,
+    /// The epsilon of the record; `None` if unbounded.
+    pub epsilon: Option<f64>,
+    /// What is certified of each randomized attribute.
+    pub attributes: Vec<CertifiedAttribute>,
+    /// What a reader must not overlook, in sentences.
+    pub warnings: Vec<String>,
+    /// The tables.
+    pub estimates: Estimates,
+    /// How strongly attributes depend on each other, as far as the responses tell.
+    pub dependences: Vec<PairDependence>,
+    /// The regressions asked for.
+    pub regressions: Vec<Regression>,
+    /// Earlier waves, the first one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<Wave>,
+    /// Each table now, less the same in the first wave.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Comparison>,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+    /// The page. Not in JSON.
+    #[serde(skip)]
+    pub page: Page,
+}
+
+/// The tables that a report needs to be counted: those asked for, then what the dependences need.
+///
+/// # Errors
+/// If they are too large together.
+pub fn tables(plan: &Plan, asked: &Asked, wanted: &NumbersAsked) -> Result<TableList, StudyError> {
+    let schema = plan.schema();
+    let private = schema.private();
+    let pairs = pairs(plan);
+    let shown: Vec<Vec<usize>> = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let crossed = shown.iter().filter(|table| table.len() == 2).chain(&pairs).flatten();
+    let alone: BTreeSet<usize> = private.into_iter().chain(crossed.copied()).collect();
+    let margins = alone.into_iter().map(|attribute| vec![attribute]);
+    let lists = shown.iter().cloned().chain(margins).chain(pairs.iter().cloned()).collect();
+    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "tables", error })
+}
+
+/// The pairs whose dependence can be shown: of all attributes if they are few, else of the randomized ones, if these are.
+fn pairs(plan: &Plan) -> Vec<Vec<usize>> {
+    let attributes = depending(plan);
+    let size = |attribute: usize| plan.schema().size(attribute);
+    let all = attributes.iter().enumerate().flat_map(|(i, &a)| attributes[..i].iter().map(move |&b| vec![b, a]));
+    all.filter(|pair| size(pair[0]) * size(pair[1]) <= MOST_PAIR_CELLS).collect()
+}
+
+/// The attributes whose dependences are shown.
+fn depending(plan: &Plan) -> Vec<usize> {
+    let (all, private) = ((0..plan.schema().attributes().len()).collect::<Vec<usize>>(), plan.schema().private());
+    let few = |attributes: &Vec<usize>| attributes.len() <= MOST_ATTRIBUTES;
+    [all, private].into_iter().find(few).unwrap_or_default()
+}
+
+/// Reports on the tables and numbers asked for, in every group, from the counts of their [`tables`]. Dependences are those of everybody.
+///
+/// # Errors
+/// If a table was not counted, the confidence is none, a wave has other tables, or the language has no texts of a report.
+pub fn report(
+    plan: &Plan,
+    asked: &Asked,
+    wanted: &NumbersAsked,
+    counts: &Counts,
+    options: &ReportOptions,
+) -> Result<Report, StudyError> {
+    check_confidence(options.confidence)?;
+    let language = &options.language;
+    language.check_report()?;
+    let missing = || StudyError::Counts("the tables of a report must be counted");
+    let shown = asked.counted().lists().iter().cloned().chain(wanted.tables()).collect();
+    let shown =
+        TableList::of(shown, plan.schema()).map_err(|error| StudyError::Tables { parameter: "tables", error })?;
+    let estimate_options = EstimateOptions { confidence: options.confidence, ..EstimateOptions::default() };
+    let estimates = estimate_asked(plan, &counts.only(&shown)?, asked, wanted, &estimate_options)?;
+    let called = options.wave.clone().unwrap_or_else(|| language.report("now", &[]));
+    let changes = changes(&estimates, &called, &options.waves)?;
+    let mut warnings = warnings(plan, counts, &estimates, language);
+    warnings.extend(options.waves.iter().flat_map(|wave| wave.warnings(language)));
+    let dependences = dependences(plan, &counts.everybody()).ok_or_else(missing)?;
+    let mut parts = opening(plan, counts, &warnings, language);
+    parts.extend(what_was_asked(plan, language));
+    parts.extend(what_is_guaranteed(plan, counts.responses(), language));
+    parts.extend(what_was_found(plan, counts, &estimates, language));
+    parts.extend(what_changed(&estimates, &called, &options.waves, &changes, language));
+    let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
+    parts.extend(what_depends_on_what(&names, &dependences, language));
+    parts.extend(options.regressions.iter().flat_map(|found| what_predicts(found, language)));
+    parts.extend(how_to_repeat(plan, counts, options));
+    let title = options.title.clone().unwrap_or_else(|| language.report("title", &[]));
+    Ok(Report {
+        respondents: counts.responses(),
+        epsilon: plan.guarantee().epsilon().value(),
+        attributes: certified(plan),
+        warnings: warnings.iter().map(|warning| unmarked(warning)).collect(),
+        estimates,
+        dependences,
+        regressions: options.regressions.clone(),
+        waves: options.waves.clone(),
+        changes,
+        fingerprint: plan.fingerprint().as_str().to_owned(),
+        page: Page::new(title, parts, language.clone()),
+    })
+}
+
+/// Every pair that the responses tell about; `None` if a table is missing.
+fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
+    let mut found = Vec::new();
+    for pair in pairs(plan) {
+        // What is told of a public attribute is told where it was counted.
+        let public = pair.iter().any(|&attribute| plan.schema().attributes()[attribute].is_public());
+        let counted = || Some((counts.table(&pair)?, [counts.table(&pair[..1])?, counts.table(&pair[1..])?]));
+        let Some((both, margins)) = counted() else {
+            if public {
+                continue;
+            }
+            return None;
+        };
+        let Ok(dependence) = estimated(plan, margins, both, Measure::CramersV) else { continue };
+        let test = test_independence(plan, both, Options::default().confidence).ok();
+        found.push(PairDependence {
+            a: plan.schema().name(pair[0]).to_owned(),
+            b: plan.schema().name(pair[1]).to_owned(),
+            cramers_v: dependence.value,
+            standard_error: dependence.standard_error,
+            p_value: test.map(|test| test.corrected.p_value),
+        });
+    }
+    Some(found)
+}
+
+fn opening(plan: &Plan, counts: &Counts, warnings: &[String], language: &Language) -> Vec<Part> {
+    let guarantee = plan.guarantee();
+    let (responses, n) = (language.whole(counts.responses()), guarantee.attributes().len());
+    let text = if n == 1 { "opening_one" } else { "opening" };
+    let (n, epsilon) = (n.to_string(), epsilon(guarantee.epsilon(), language));
+    let words = [("responses", responses.as_str()), ("n", &n), ("epsilon", &epsilon)];
+    let mut parts = vec![Part::Paragraph(language.report(text, &words))];
+    if !warnings.is_empty() {
+        parts.extend([Part::Heading(language.report("read_first", &[])), Part::Warnings(warnings.to_vec())]);
+    }
+    parts
+}
+
+fn how_to_repeat(plan: &Plan, counts: &Counts, options: &ReportOptions) -> Vec<Part> {
+    let language = &options.language;
+    let (n, fingerprint) = (language.whole(counts.responses()), plan.fingerprint().as_str().to_owned());
+    let words = [("n", n.as_str()), ("version", env!("CARGO_PKG_VERSION")), ("fingerprint", &fingerprint)];
+    let mut parts =
+        vec![Part::Heading(language.report("repeat", &[])), Part::Paragraph(language.report("cite", &words))];
+    if !options.commands.is_empty() {
+        parts.push(Part::Commands(options.commands.clone()));
+    }
+    parts
+}

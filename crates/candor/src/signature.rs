@@ -1,0 +1,307 @@
+//! Signed plans: a detached Ed25519 signature (RFC 8032) that a device checks against a pinned public key.
+//!
+//! What is signed are the fingerprint of a plan and the version of its format. They determine schema, channels and, from
+//! version 2 on, the prior; guarantees follow from these and are recomputed wherever a plan is read. The formats of keys and
+//! signatures are in docs/formats.md.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::str::FromStr;
+
+use candor_base::plan::Plan;
+use candor_base::randomness::{EntropyError, Source};
+use ed25519_dalek::Signer;
+use rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+/// What a signature file calls itself.
+const SIGNATURE_FORMAT: &str = "candor signature";
+
+/// What a file with a private key calls itself.
+const KEY_FORMAT: &str = "candor private key";
+
+/// The version of both formats.
+const VERSION: u64 = 1;
+
+/// A private key that signs plans. Its `Debug` form shows the public key only.
+///
+/// ```
+/// use candor_base::channel::{Axis, Pattern};
+/// use candor_base::plan::{Block, Plan};
+/// use candor_base::schema::Schema;
+/// use candor::signature::{PrivateKey, Signature};
+///
+/// let channel = Pattern::k_ary(vec![Axis::single(4)], 1.0)?;
+/// let plan = Plan::new(Schema::of_sizes(&[4])?, vec![Block::new(vec![0], channel)])?;
+/// let key = PrivateKey::generate()?;
+/// let signature = key.sign(&plan);
+/// signature.verify(&plan, &key.public())?;
+/// assert_eq!(Signature::from_json(&signature.to_json())?, signature);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct PrivateKey(ed25519_dalek::SigningKey);
+
+/// A public key that signatures are checked against, written as 64 lower-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicKey(ed25519_dalek::VerifyingKey);
+
+/// A signature of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    fingerprint: String,
+    public_key: PublicKey,
+    signature: ed25519_dalek::Signature,
+}
+
+/// Why there is no valid signature.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// The text is not a private key as candor writes it.
+    #[error("not a private key of candor: {0}")]
+    PrivateKey(String),
+    /// The text is not a public key.
+    #[error("not a public key: expected 64 hexadecimal digits of an Ed25519 key")]
+    PublicKey,
+    /// The text is not a signature as candor writes it.
+    #[error("not a signature of candor: {0}")]
+    Format(String),
+    /// The signature was made with another key.
+    #[error("wrong key: the signature was made with {found}, expected {expected}")]
+    OtherKey {
+        /// The public key in the signature.
+        found: Box<PublicKey>,
+        /// The public key to check against.
+        expected: Box<PublicKey>,
+    },
+    /// The signature is of another plan.
+    #[error("wrong plan: the signature is of the plan {signed}, but this plan is {found}")]
+    OtherPlan {
+        /// The fingerprint in the signature.
+        signed: String,
+        /// The fingerprint of the plan at hand.
+        found: String,
+    },
+    /// A file that exists is not replaced.
+    #[error("this file exists and is not replaced; delete it or choose another name")]
+    Exists,
+    /// A file could not be written.
+    #[error("cannot write it: {0}")]
+    Write(String),
+    /// The signature does not belong to the plan and the key.
+    #[error("invalid signature: the plan or its signature was changed; do not trust this plan")]
+    Invalid,
+}
+
+/// A signature as its file has it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignatureJson {
+    format: String,
+    version: u64,
+    fingerprint: String,
+    public_key: String,
+    signature: String,
+}
+
+/// A private key as its file has it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyJson {
+    format: String,
+    version: u64,
+    private_key: String,
+    public_key: String,
+}
+
+impl PrivateKey {
+    /// Generates a key with randomness from the operating system.
+    ///
+    /// # Errors
+    /// Returns [`EntropyError`] if the operating system gives no randomness.
+    pub fn generate() -> Result<PrivateKey, EntropyError> {
+        let mut seed = [0; 32];
+        Source::from_os()?.stream(0).fill_bytes(&mut seed);
+        Ok(PrivateKey(ed25519_dalek::SigningKey::from_bytes(&seed)))
+    }
+
+    /// Returns the public key.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+
+    /// Returns the text of a key file. It contains the key: keep it secret.
+    pub fn to_json(&self) -> String {
+        let (private_key, public_key) = (hex(self.0.as_bytes()), self.public().to_string());
+        pretty(&KeyJson { format: KEY_FORMAT.to_owned(), version: VERSION, private_key, public_key })
+    }
+
+    /// Reads the text of a key file.
+    ///
+    /// # Errors
+    /// Returns [`SignatureError::PrivateKey`] if the text is of another format, or its two keys do not belong together. No
+    /// message contains the key.
+    pub fn from_json(text: &str) -> Result<PrivateKey, SignatureError> {
+        let wrong = |why: &str| SignatureError::PrivateKey(why.to_owned());
+        // The errors of the reader may quote what they could not read.
+        let file: KeyJson = serde_json::from_str(text).map_err(|_| wrong("missing, unknown or mistyped fields"))?;
+        if file.format != KEY_FORMAT || file.version != VERSION {
+            return Err(wrong("expected the format \"candor private key\", version 1"));
+        }
+        let seed = bytes(&file.private_key).ok_or_else(|| wrong("`private_key` must be 64 hexadecimal digits"))?;
+        let key = PrivateKey(ed25519_dalek::SigningKey::from_bytes(&seed));
+        match key.public().to_string() == file.public_key {
+            true => Ok(key),
+            false => Err(wrong("`public_key` does not belong to `private_key`; the file was changed")),
+        }
+    }
+
+    /// Writes the key to a new file that, on Unix, only its owner can read.
+    ///
+    /// # Errors
+    /// Returns [`SignatureError::Exists`] if there is a file of this name: a key is never replaced. Returns
+    /// [`SignatureError::Write`] if the file cannot be written.
+    pub fn create(&self, path: &Path) -> Result<(), SignatureError> {
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        create(options, path, &self.to_json())
+    }
+
+    /// Signs a plan. The same key gives the same plan the same signature.
+    pub fn sign(&self, plan: &Plan) -> Signature {
+        let signature = self.0.sign(&message(plan));
+        Signature { fingerprint: plan.fingerprint().to_string(), public_key: self.public(), signature }
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrivateKey of {}", self.public())
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(self.0.as_bytes()))
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = SignatureError;
+
+    fn from_str(text: &str) -> Result<PublicKey, SignatureError> {
+        let key = bytes(text.trim()).and_then(|bytes| ed25519_dalek::VerifyingKey::from_bytes(&bytes).ok());
+        key.filter(|key| !key.is_weak()).map(PublicKey).ok_or(SignatureError::PublicKey)
+    }
+}
+
+impl Signature {
+    /// Returns the public key that the signature states. Compare it with a key from elsewhere: [`Signature::verify`] does.
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public_key
+    }
+
+    /// Returns the text of a signature file.
+    pub fn to_json(&self) -> String {
+        pretty(&SignatureJson {
+            format: SIGNATURE_FORMAT.to_owned(),
+            version: VERSION,
+            fingerprint: self.fingerprint.clone(),
+            public_key: self.public_key.to_string(),
+            signature: hex(&self.signature.to_bytes()),
+        })
+    }
+
+    /// Writes the signature to a new file. A file that already holds this signature stays as it is.
+    ///
+    /// # Errors
+    /// Returns [`SignatureError::Exists`] if the file holds anything else, and [`SignatureError::Write`] if it cannot be written.
+    pub fn create(&self, path: &Path) -> Result<(), SignatureError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text == self.to_json() => Ok(()),
+            _ => create(File::options(), path, &self.to_json()),
+        }
+    }
+
+    /// Reads the text of a signature file. Whether the signature is valid, [`Signature::verify`] decides.
+    ///
+    /// # Errors
+    /// Returns [`SignatureError::Format`] if the text is of another format, and [`SignatureError::PublicKey`] if its key is not
+    /// one.
+    pub fn from_json(text: &str) -> Result<Signature, SignatureError> {
+        let wrong = |why: String| SignatureError::Format(why);
+        let file: SignatureJson = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        if file.format != SIGNATURE_FORMAT || file.version != VERSION {
+            return Err(wrong(format!("expected the format \"{SIGNATURE_FORMAT}\", version {VERSION}")));
+        }
+        let signature = bytes(&file.signature).ok_or_else(|| {
+            wrong("`signature` must be 128 hexadecimal digits; it is truncated or changed".to_owned())
+        })?;
+        Ok(Signature {
+            fingerprint: file.fingerprint,
+            public_key: file.public_key.parse()?,
+            signature: ed25519_dalek::Signature::from_bytes(&signature),
+        })
+    }
+
+    /// Checks that this key signed this plan.
+    ///
+    /// # Errors
+    /// Returns [`SignatureError::OtherKey`], [`SignatureError::OtherPlan`] or [`SignatureError::Invalid`].
+    pub fn verify(&self, plan: &Plan, key: &PublicKey) -> Result<(), SignatureError> {
+        if self.public_key != *key {
+            let (found, expected) = (Box::new(self.public_key.clone()), Box::new(key.clone()));
+            return Err(SignatureError::OtherKey { found, expected });
+        }
+        let found = plan.fingerprint().as_str();
+        if self.fingerprint != found {
+            return Err(SignatureError::OtherPlan { signed: self.fingerprint.clone(), found: found.to_owned() });
+        }
+        key.0.verify_strict(&message(plan), &self.signature).map_err(|_| SignatureError::Invalid)
+    }
+}
+
+/// The bytes that are signed.
+fn message(plan: &Plan) -> Vec<u8> {
+    format!("candor plan signature 1\n{}\n{}\n", plan.version(), plan.fingerprint()).into_bytes()
+}
+
+/// Writes a file that does not exist yet.
+fn create(mut options: std::fs::OpenOptions, path: &Path, text: &str) -> Result<(), SignatureError> {
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => SignatureError::Exists,
+        _ => SignatureError::Write(error.to_string()),
+    };
+    let mut file = options.write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+}
+
+fn pretty(file: &impl Serialize) -> String {
+    serde_json::to_string_pretty(file).expect("plain data") + "\n"
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of lower-case hexadecimal digits; `None` if they are of another number, or no digits.
+fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let mut bytes = [0; N];
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+        *byte = 16 * digit(pair[0])? + digit(pair[1])?;
+    }
+    Some(bytes)
+}

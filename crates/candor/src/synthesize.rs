@@ -1,0 +1,346 @@
+//! Records of people who do not exist, as the responses tell of those who do.
+
+use candor_analysis::adjust::{AdjustError, DistinctRecords, Options};
+use candor_analysis::synthesize::{
+    MAX_CELLS, MAX_CLIQUE_CELLS, MAX_RECORDS, PairTables, Recipe, entropy, estimated_tables, from_tables, from_weights,
+    pair_tables, tree,
+};
+use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
+use candor_base::randomness::Source;
+use serde::Serialize;
+
+use crate::adjust::{Adjustment, adjustment, check_options};
+use crate::choice::Choice;
+use crate::counts::Counts;
+use crate::error::StudyError;
+use crate::words::{count, plural};
+
+/// When maximum entropy is found: pair tables agree in their one-way shares to a tenth of that.
+const FITTING: Options = Options { tolerance: 1e-5, max_iterations: 1000 };
+
+/// How many pairs a sentence names.
+const MOST_NAMED: usize = 6;
+
+/// Which estimated tables records are made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parts {
+    /// The table of all attributes; for small domains.
+    Joint,
+    /// The table of each block of the plan and that of the public attributes, independent of each other.
+    Clusters,
+    /// Pair tables: the strongest dependences that close no circle. Public attributes stay as they are, the others are drawn given them.
+    #[default]
+    Tree,
+    /// Pair tables: all dependences at once, by maximum entropy; public attributes likewise.
+    Entropy,
+}
+
+/// Two attributes that depend on each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Linked {
+    /// Their names.
+    pub attributes: [String; 2],
+    /// Their mutual information in nats, less what noise gives on average.
+    pub information: f64,
+}
+
+/// Synthetic records, and what they are made from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Synthesis {
+    /// How many records.
+    pub records: u64,
+    /// How many responses they are made from.
+    pub respondents: u64,
+    /// How: `tree`, `entropy`, `clusters`, `joint` or `adjusted`.
+    pub method: &'static str,
+    /// Whether the weights converged, if they are made from weights; whether all tables are met, if they are made by maximum entropy.
+    pub converged: Option<bool>,
+    /// The dependences whose tables the records keep, if they are made from pair tables, strongest first.
+    pub links: Vec<Linked>,
+    /// Dependences that stand out from noise, too, but are kept only as far as the others imply them.
+    pub left_out: Vec<Linked>,
+    /// Pairs of which the responses tell nothing.
+    pub untold: Vec<[String; 2]>,
+    /// By how much a share of a kept table differs from its estimate, before it is rounded to whole records; only maximum entropy can differ.
+    pub largest_margin_error: Option<f64>,
+    /// What made their order reproducible, if anything: for who chose it to say.
+    pub seed: Option<u64>,
+    /// The plan's fingerprint.
+    pub fingerprint: String,
+    /// How long it took, reading and writing included: for who does that to say.
+    pub seconds: Option<f64>,
+    /// The codes, one column per attribute of the schema. Not in JSON.
+    #[serde(skip)]
+    pub columns: Vec<Vec<u16>>,
+}
+
+impl Choice for Parts {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, Parts)] =
+        &[("tree", Parts::Tree), ("entropy", Parts::Entropy), ("clusters", Parts::Clusters), ("joint", Parts::Joint)];
+}
+
+impl Parts {
+    /// What to use where these tables do not serve.
+    fn instead(self, plan: &Plan) -> &'static str {
+        match self {
+            Parts::Tree | Parts::Entropy => "a plan that tells about every attribute, and has fewer public ones",
+            // Lotteries have no records to give weights to.
+            _ if plan.blocks().iter().any(|block| block.has_tag()) => "`method tree` or entropy",
+            Parts::Joint => "`method clusters` or adjusted",
+            Parts::Clusters => "`method adjusted`, or a plan with smaller blocks",
+        }
+    }
+
+    fn refuse(self, plan: &Plan, problem: impl std::fmt::Display) -> StudyError {
+        StudyError::Refused(format!("{problem}; use {}", self.instead(plan)))
+    }
+}
+
+/// The tables that records are made from.
+///
+/// # Errors
+/// If one is too large: then with what to use instead.
+pub fn tables(plan: &Plan, parts: Parts) -> Result<TableList, StudyError> {
+    let schema = plan.schema();
+    let all = 0..schema.attributes().len();
+    let lists = match parts {
+        Parts::Joint => vec![all.collect()],
+        Parts::Clusters => {
+            let public: Vec<usize> = all.filter(|&a| schema.attributes()[a].is_public()).collect();
+            let blocks = plan.blocks().iter().map(|block| block.attributes().to_vec());
+            blocks.chain((!public.is_empty()).then_some(public)).collect()
+        }
+        Parts::Tree | Parts::Entropy => pair_tables(schema),
+    };
+    let tables = TableList::of(lists, schema).map_err(|error| parts.refuse(plan, error))?;
+    for table in tables.lists() {
+        let cells = schema.shape(table).cells();
+        if cells > MAX_CELLS {
+            let names: Vec<&str> = table.iter().map(|&attribute| schema.name(attribute)).collect();
+            let problem = format!(
+                "the table of {} has {} cells; records are made from tables of up to {}",
+                names.join(", "),
+                count(cells as u64),
+                count(MAX_CELLS as u64)
+            );
+            return Err(parts.refuse(plan, problem));
+        }
+    }
+    Ok(tables)
+}
+
+/// Makes records, as many as responses unless a number is said, from the counts of these [`tables`].
+///
+/// # Errors
+/// If a table was not counted or cannot be estimated, or there would be too many records, or none.
+pub fn synthesize(
+    plan: &Plan,
+    parts: Parts,
+    counts: &Counts,
+    records: Option<u64>,
+    source: &Source,
+) -> Result<Synthesis, StudyError> {
+    let records = check_records(records.unwrap_or(counts.responses()))?;
+    let wanted = tables(plan, parts)?;
+    let tallies: Option<Vec<_>> = wanted.lists().iter().map(|table| counts.table(table)).collect();
+    let tallies = tallies.ok_or(StudyError::Counts("the tables that records are made from must be counted"))?;
+    if let Parts::Tree | Parts::Entropy = parts {
+        let (pairs, recipe) = recipe(plan, parts, counts)?;
+        let columns = recipe.draw(plan.schema(), records, &mut source.stream(0));
+        return Ok(by_recipe(plan, &pairs, &recipe, made(plan, parts.called(), counts.responses(), columns)));
+    }
+    let estimated = estimated_tables(plan, tallies).map_err(|error| parts.refuse(plan, error))?;
+    let columns = from_tables(plan.schema(), &estimated, records, &mut source.stream(0));
+    Ok(made(plan, parts.called(), counts.responses(), columns))
+}
+
+/// What pair tables tell, and how records are made from them.
+fn recipe(plan: &Plan, parts: Parts, counts: &Counts) -> Result<(PairTables, Recipe), StudyError> {
+    let pairs = PairTables::estimate(plan, |table| counts.table(table)).map_err(|error| parts.refuse(plan, error))?;
+    let recipe = match parts {
+        Parts::Entropy => entropy(plan.schema(), &pairs, &FITTING).map_err(AdjustError::from)?,
+        _ => tree(plan.schema(), &pairs),
+    };
+    Ok((pairs, recipe))
+}
+
+/// The same with what the recipe keeps.
+fn by_recipe(plan: &Plan, pairs: &PairTables, recipe: &Recipe, made: Synthesis) -> Synthesis {
+    let names = |attributes: [usize; 2]| attributes.map(|attribute| plan.schema().name(attribute).to_owned());
+    let linked = |at: usize| {
+        let link = &pairs.links[at];
+        Linked { attributes: names(link.attributes), information: link.information }
+    };
+    let (kept, left_out): (Vec<usize>, Vec<usize>) = (0..pairs.links.len()).partition(|at| recipe.kept.contains(at));
+    Synthesis {
+        converged: recipe.fit.map(|fit| fit.converged),
+        links: kept.into_iter().map(linked).collect(),
+        left_out: left_out.into_iter().map(linked).collect(),
+        untold: pairs.untold.iter().map(|&pair| names(pair)).collect(),
+        largest_margin_error: recipe.fit.map(|fit| fit.largest_margin_error),
+        ..made
+    }
+}
+
+/// Records made from pair tables, as many as responses, with weights that take the rounding to whole records out again: the weighted tables are those of the recipe. For plans whose answers
+/// are no records. The same counts give the same records.
+///
+/// # Errors
+/// As [`synthesize`], which `parts` must be `tree` or `entropy` of; or if the options are out of range.
+pub fn weigh(
+    plan: &Plan,
+    parts: Parts,
+    counts: &Counts,
+    options: &Options,
+) -> Result<(DistinctRecords, Adjustment), StudyError> {
+    check_options(options)?;
+    if !matches!(parts, Parts::Tree | Parts::Entropy) {
+        return Err(StudyError::Needs("weights are those of answers, or of `method tree` or entropy"));
+    }
+    let records = check_records(counts.responses())?;
+    let (_, recipe) = recipe(plan, parts, counts)?;
+    // It decides about rounding alone, and hides nothing.
+    let columns = recipe.draw(plan.schema(), records, &mut Source::from_seed(0).stream(0));
+    let (distinct, raked) = recipe.weigh(plan.schema(), &columns, options).map_err(AdjustError::from)?;
+    let tables = recipe.tables.iter().chain(&recipe.public).map(|part| part.attributes.clone());
+    let mut adjustment = adjustment(plan, parts.called(), &distinct, raked, &tables.collect::<Vec<_>>(), options);
+    adjustment.reason = adjustment.reason.map(|_| {
+        format!(
+            "the records that were drawn lack combinations with small shares: tables of the weights stay up to {:.1e} from what they should be. A larger \
+             `tolerance` would do.",
+            adjustment.largest_margin_error
+        )
+    });
+    Ok((distinct, adjustment))
+}
+
+/// Makes records from answer records with the weights of [`adjust`](crate::adjust::adjust), which reach every dependence that the
+/// answers still have.
+///
+/// # Errors
+/// If the weights are not those of the records, or there would be too many records.
+pub fn synthesize_weighted(
+    plan: &Plan,
+    answers: &DistinctRecords,
+    adjustment: &Adjustment,
+    records: Option<u64>,
+    source: &Source,
+) -> Result<Synthesis, StudyError> {
+    let records = check_records(records.unwrap_or(adjustment.respondents))?;
+    let weights = &adjustment.weights;
+    let are_weights = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
+    if weights.len() != answers.len() || !are_weights || weights.iter().sum::<f64>() <= 0.0 {
+        return Err(StudyError::Counts("there must be one weight, 0 or more, for each record"));
+    }
+    let columns = from_weights(answers, weights, records, &mut source.stream(0));
+    let converged = Some(adjustment.converged);
+    Ok(Synthesis { converged, ..made(plan, "adjusted", adjustment.respondents, columns) })
+}
+
+fn made(plan: &Plan, method: &'static str, respondents: u64, columns: Vec<Vec<u16>>) -> Synthesis {
+    Synthesis {
+        records: columns.first().map_or(0, |column| column.len() as u64),
+        respondents,
+        method,
+        converged: None,
+        links: Vec::new(),
+        left_out: Vec::new(),
+        untold: Vec::new(),
+        largest_margin_error: None,
+        seed: None,
+        fingerprint: plan.fingerprint().as_str().to_owned(),
+        seconds: None,
+        columns,
+    }
+}
+
+fn check_records(records: u64) -> Result<u64, StudyError> {
+    match records <= MAX_RECORDS {
+        true => Ok(records),
+        false => Err(StudyError::Refused(format!(
+            "there are {} responses, and at most {} synthetic records can be made; say `records`",
+            count(records),
+            count(MAX_RECORDS)
+        ))),
+    }
+}
+
+impl Synthesis {
+    /// Which dependences the records have, sentence by sentence.
+    pub fn about(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        match self.method {
+            "tree" | "entropy" if self.links.is_empty() => said.push(
+                "No dependence of a pair stands out from noise: what is randomized has the estimated shares, and is independent of \
+                 everything else. Public attributes, if there are any, stand together as in the responses."
+                    .to_owned(),
+            ),
+            "tree" => said.push(format!(
+                "They keep {} of pairs that stand out from noise, the strongest that close no circle{}: the tables of these pairs, and the \
+                 shares of every attribute, are the estimated ones, up to rounding. Public attributes stand together as in the responses.",
+                plural(self.links.len(), "dependence"),
+                named(self.links.iter().map(|link| &link.attributes))
+            )),
+            "entropy" => {
+                let error = self.largest_margin_error.unwrap_or_default();
+                let met = match self.converged {
+                    Some(true) => format!("within {error:.1e} of their estimates, up to rounding"),
+                    _ => format!(
+                        "NOT all met: the estimated tables contradict each other, and shares differ from them by up to {error:.1e}"
+                    ),
+                };
+                said.push(format!(
+                    "They keep {} of pairs that stand out from noise{}: the tables of these pairs are {met}. Public attributes stand \
+                     together as in the responses.",
+                    plural(self.links.len(), "dependence"),
+                    named(self.links.iter().map(|link| &link.attributes))
+                ));
+            }
+            "clusters" => said.push(
+                "Blocks of the plan, and the public attributes together, are independent of each other; `method tree` keeps \
+                 dependences between them."
+                    .to_owned(),
+            ),
+            _ => {}
+        }
+        if !self.left_out.is_empty() {
+            let pairs = named(self.left_out.iter().map(|link| &link.attributes));
+            let why = match self.method {
+                "tree" => "`method entropy` keeps more of them".to_owned(),
+                _ => format!("tables of more than {} combinations would be needed", count(MAX_CLIQUE_CELLS as u64)),
+            };
+            let number = plural(self.left_out.len(), "more dependence");
+            said.push(format!("Left out, but for what the others imply: {number}{pairs}; {why}."));
+        }
+        if !self.untold.is_empty() {
+            let number = plural(self.untold.len(), "pair");
+            said.push(format!(
+                "The responses tell nothing of {number}{}: independent but for what the others imply.",
+                named(self.untold.iter())
+            ));
+        }
+        said
+    }
+
+    /// What such records are worth, and to whom they do no harm.
+    pub fn caution(&self) -> &'static str {
+        "They carry the noise of the estimates they are made from: a table of them is no more certain than its estimate. They are made from the \
+         responses alone, so nobody loses any further privacy by them."
+    }
+}
+
+/// Pairs in brackets, the first of them by name.
+fn named<'a>(pairs: impl Iterator<Item = &'a [String; 2]>) -> String {
+    let mut pairs: Vec<String> = pairs.map(|[a, b]| format!("{a} and {b}")).collect();
+    let more = pairs.len().saturating_sub(MOST_NAMED);
+    pairs.truncate(MOST_NAMED);
+    match (pairs.is_empty(), more) {
+        (true, _) => String::new(),
+        (_, 0) => format!(" ({})", pairs.join("; ")),
+        _ => format!(" ({}; and {more} more)", pairs.join("; ")),
+    }
+}

@@ -1,0 +1,224 @@
+//! Are two attributes independent of each other? Corrected for the randomization.
+
+use candor_analysis::dependence::{Measure, attenuated, estimated, merged};
+use candor_analysis::estimate::{ChiSquareTest, EstimateError, Interval, test_independence};
+use candor_analysis::table_list::TableList;
+use candor_analysis::tally::TableTally;
+use candor_base::plan::Plan;
+use candor_base::schema::Schema;
+use serde::Serialize;
+
+use crate::counts::Counts;
+use crate::error::{StudyError, check_confidence};
+
+/// Whether two attributes are independent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Independence {
+    /// The number of responses.
+    pub respondents: u64,
+    /// Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// The statistic of the chi-square test, corrected for the randomization; with a survey's design, for its effects, too (Rao and Scott).
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// How surprising the responses would be if the two were independent.
+    pub p_value: f64,
+    /// How strongly the two depend on each other in the population, from 0 to 1.
+    pub cramers_v: f64,
+    /// Its standard error, if the responses tell it.
+    pub cramers_v_standard_error: Option<f64>,
+    /// Its interval, if there is a standard error: that of its square, which is nearly normal.
+    pub cramers_v_low: Option<f64>,
+    /// The upper end.
+    pub cramers_v_high: Option<f64>,
+    /// Categories that are too rare to be told apart, and counted as one for V.
+    pub merged: Vec<Merged>,
+    /// The odds ratio of a 2 x 2 table; `None` for others, and where an estimated cell is not positive.
+    pub odds_ratio: Option<OddsRatio>,
+    /// What taking the answers for the truth would have said; `None` where answers are not categories.
+    pub naive: Option<Naive>,
+}
+
+/// Categories of an attribute that are counted as one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The attribute.
+    pub attribute: String,
+    /// Its categories.
+    pub categories: Vec<String>,
+}
+
+/// An odds ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct OddsRatio {
+    /// The estimate.
+    pub estimate: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// The interval's upper end.
+    pub high: f64,
+}
+
+/// The test of the answers as if they were the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Naive {
+    /// The statistic.
+    pub statistic: f64,
+    /// Its degrees of freedom.
+    pub degrees: usize,
+    /// Its p-value.
+    pub p_value: f64,
+    /// Cramer's V of the answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cramers_v: Option<f64>,
+}
+
+/// The two attributes of a list that names one pair.
+///
+/// # Errors
+/// If it names anything else.
+pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
+    match asked.lists() {
+        [table] => match table[..] {
+            [a, b] => Ok([a, b]),
+            _ => Err(StudyError::Needs("`independence` takes two attributes, such as a,b")),
+        },
+        _ => Err(StudyError::Needs("`independence` takes one pair of attributes, such as a,b")),
+    }
+}
+
+/// The tables that [`test()`] needs to be counted: each attribute alone, and both.
+///
+/// # Errors
+/// If their table is too large.
+pub fn tables(schema: &Schema, [a, b]: [usize; 2]) -> Result<TableList, StudyError> {
+    let lists = vec![vec![a], vec![b], vec![a, b]];
+    TableList::of(lists, schema).map_err(|error| StudyError::Tables { parameter: "independence", error })
+}
+
+/// The test in one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupTest {
+    /// The group: names and categories.
+    #[serde(serialize_with = "crate::words::as_object")]
+    pub group: Vec<(String, String)>,
+    /// The test, if there is one.
+    #[serde(flatten)]
+    pub test: Option<Independence>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Tests whether two attributes are independent in every group, from the counts of their [`tables`]. A group whose table cannot be
+/// estimated is no error: it says why.
+///
+/// # Errors
+/// If a table was not counted, or the confidence is none.
+pub fn test_groups(
+    plan: &Plan,
+    pair: [usize; 2],
+    counts: &Counts,
+    confidence: f64,
+) -> Result<Vec<GroupTest>, StudyError> {
+    let one = |(key, tallies): (&Vec<u16>, &Vec<TableTally>)| {
+        let group = counts.group(plan.schema(), key);
+        match test_counted(plan, pair, (tallies, counts.rows(key)), confidence) {
+            Ok(test) => Ok(GroupTest {
+                group,
+                test: Some(Independence { design: counts.design().map(str::to_owned), ..test }),
+                reason: None,
+            }),
+            Err(StudyError::Estimate(error)) => Ok(GroupTest { group, test: None, reason: Some(error.to_string()) }),
+            Err(error) => Err(error),
+        }
+    };
+    counts.groups().iter().map(one).collect()
+}
+
+/// Tests whether two attributes are independent, from the counts of their [`tables`].
+///
+/// # Errors
+/// If their table cannot be estimated or was not counted, or the confidence is none.
+pub fn test(plan: &Plan, pair: [usize; 2], counts: &Counts, confidence: f64) -> Result<Independence, StudyError> {
+    let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
+    let test = test_counted(plan, pair, (tallies, counts.responses()), confidence)?;
+    Ok(Independence { design: counts.design().map(str::to_owned), ..test })
+}
+
+fn test_counted(
+    plan: &Plan,
+    pair: [usize; 2],
+    (tallies, respondents): (&[TableTally], u64),
+    confidence: f64,
+) -> Result<Independence, StudyError> {
+    check_confidence(confidence)?;
+    let [a, b] = pair;
+    let table = |attributes: &[usize]| tallies.iter().find(|tally| tally.layout().attributes == attributes);
+    let found = || Some((table(&[a])?, table(&[b])?, table(&pair)?));
+    let Some((one, other, both)) = found().filter(|_| a != b) else {
+        return Err(StudyError::Counts("a test needs the tables of two attributes, each alone and together"));
+    };
+    let result = test_independence(plan, both, confidence)?;
+    let dependence = estimated(plan, [one, other], both, Measure::CramersV)?;
+    let cramers_v = attenuated(both, Measure::CramersV).map(|naive| naive.value);
+    let naive = |ChiSquareTest { statistic, degrees, p_value }| Naive { statistic, degrees, p_value, cramers_v };
+    let ChiSquareTest { statistic, degrees, p_value } = result.corrected;
+    let ends = dependence.standard_error.map(|error| interval_of_v(dependence.value, error, confidence));
+    let merged = [(a, one), (b, other)].into_iter().map(|(attribute, tally)| merged_in(plan, attribute, tally));
+    let merged = merged.collect::<Result<Vec<_>, EstimateError>>()?.into_iter().flatten().collect();
+    Ok(Independence {
+        respondents,
+        design: None,
+        statistic,
+        degrees,
+        p_value,
+        cramers_v: dependence.value,
+        cramers_v_standard_error: dependence.standard_error,
+        cramers_v_low: ends.map(|(low, _)| low),
+        cramers_v_high: ends.map(|(_, high)| high),
+        merged,
+        odds_ratio: result.odds_ratio.map(|odds| OddsRatio { estimate: odds.estimate, low: odds.low, high: odds.high }),
+        naive: result.naive.map(naive),
+    })
+}
+
+/// The standard error of V is how much larger it would be if its square were one standard error larger.
+fn interval_of_v(v: f64, error: f64, confidence: f64) -> (f64, f64) {
+    let far = Interval::Wald.reach(confidence, 1) * ((v + error).powi(2) - v * v);
+    ((v * v - far).max(0.0).sqrt(), (v * v + far).min(1.0).sqrt())
+}
+
+fn merged_in(plan: &Plan, attribute: usize, one_way: &TableTally) -> Result<Option<Merged>, EstimateError> {
+    let described = &plan.schema().attributes()[attribute];
+    let codes = merged(plan, attribute, one_way)?;
+    let label = |code: u16| described.categories()[usize::from(code)].clone();
+    let found = Merged { attribute: described.name().to_owned(), categories: codes.into_iter().map(label).collect() };
+    Ok((!found.categories.is_empty()).then_some(found))
+}
+
+impl Independence {
+    /// What the naive test is worth, as the end of "That is ..."; `None` if there is none.
+    pub fn verdict(&self) -> Option<&'static str> {
+        let naive = self.naive.as_ref()?;
+        let agree = (naive.statistic - self.statistic).abs() <= 0.01 * self.statistic;
+        let smaller = naive.cramers_v.is_some_and(|v| v < self.cramers_v);
+        Some(match (agree, smaller) {
+            (true, true) => {
+                "the same test, since the two were randomized independently of each other, and a V that is too small"
+            }
+            (true, false) => {
+                "the same test, since the two were randomized independently of each other, and the V of the answers"
+            }
+            (false, true) => "another test, which is wrong, and a V that is too small",
+            (false, false) => "another test, which is wrong, and the V of the answers",
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Waves of the same study, and what changed from the first to the last.
+
+use candor_base::plan::Plan;
+use serde::Serialize;
+
+use crate::asked::Asked;
+use crate::caution::of_responses;
+use crate::comparison::{ComparedCell, Comparison};
+use crate::counts::{Counts, Provenance};
+use crate::cross_table::known;
+use crate::error::StudyError;
+use crate::estimate::{EstimateOptions, Estimates, Table, estimate_asked};
+use crate::found::what_differs;
+use crate::marked::isolated;
+use crate::numbers::NumbersAsked;
+use crate::page::{Part, Share, TrendRow, TrendTable};
+use crate::texts::Language;
+use crate::title::title;
+
+/// An earlier wave: the same tables, from responses that may have been made under another plan.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Wave {
+    /// What it is called, such as its year.
+    pub name: String,
+    /// The fingerprint of the plan that its responses were made under.
+    pub fingerprint: String,
+    /// Its tables.
+    pub estimates: Estimates,
+    #[serde(skip)]
+    provenance: Provenance,
+}
+
+impl Wave {
+    /// Estimates what is asked for of the wave's own plan, from the counts of its [tables](Asked::counted).
+    ///
+    /// # Errors
+    /// If a table was not counted, or the confidence is none.
+    pub fn new(name: &str, plan: &Plan, asked: &Asked, counts: &Counts, confidence: f64) -> Result<Wave, StudyError> {
+        let options = EstimateOptions { confidence, ..EstimateOptions::default() };
+        let estimates = estimate_asked(plan, counts, asked, &NumbersAsked::default(), &options)?;
+        let (fingerprint, provenance) = (plan.fingerprint().as_str().to_owned(), counts.provenance().clone());
+        Ok(Wave { name: name.to_owned(), fingerprint, estimates, provenance })
+    }
+
+    /// What must be known before believing it.
+    pub(crate) fn warnings(&self, language: &Language) -> Vec<String> {
+        let warnings = of_responses(&self.provenance, &self.estimates, language);
+        warnings.iter().map(|warning| format!("{}: {warning}", isolated(&self.name))).collect()
+    }
+}
+
+/// So much of a fingerprint tells plans apart on a page.
+const SHORT: usize = 19;
+
+/// Each table now less the same table in the first wave; the waves must have the same tables. None if there are no waves.
+///
+/// # Errors
+/// If they have others.
+pub(crate) fn changes(now: &Estimates, called: &str, waves: &[Wave]) -> Result<Vec<Comparison>, StudyError> {
+    let alone = Estimates { comparisons: Vec::new(), ..now.clone() };
+    let mut found = Vec::new();
+    for wave in waves.iter().rev() {
+        let mut compared = alone.clone();
+        compared.against(&wave.estimates).map_err(|_| {
+            StudyError::Refused(format!("`against`: \"{}\" has other tables or groups than these responses", wave.name))
+        })?;
+        let named = |one| Comparison { first: wave.name.clone(), second: called.to_owned(), ..one };
+        found = compared.comparisons.into_iter().map(named).collect();
+    }
+    Ok(found)
+}
+
+/// Tables of one attribute drawn wave by wave, and the differences of all others.
+pub(crate) fn what_changed(
+    now: &Estimates,
+    called: &str,
+    waves: &[Wave],
+    changes: &[Comparison],
+    language: &Language,
+) -> Vec<Part> {
+    let Some(first) = waves.first() else { return Vec::new() };
+    let of = |name: &str, estimates: &Estimates, plan: Option<&str>| {
+        let short = |plan: &str| plan.chars().take(SHORT).collect::<String>();
+        let plan = plan.map_or(String::new(), |plan| format!(" ({}…)", isolated(&short(plan))));
+        format!("{}: {}{plan}", isolated(name), language.whole(estimates.respondents))
+    };
+    let mut list: Vec<String> =
+        waves.iter().map(|wave| of(&wave.name, &wave.estimates, Some(&wave.fingerprint))).collect();
+    list.push(of(called, now, None));
+    let text = language.report(
+        "changed_text",
+        &[
+            ("n", &(waves.len() + 1).to_string()),
+            ("first", &isolated(&first.name)),
+            ("last", &isolated(called)),
+            ("percent", &language.decimal(&(100.0 * now.confidence).to_string())),
+        ],
+    );
+    let mut parts = vec![
+        Part::Heading(language.report("changed", &[])),
+        Part::Paragraph(text),
+        Part::Paragraph(language.report("responses_of_waves", &[("list", &list.join(" · "))])),
+    ];
+    for (at, table) in now.tables.iter().enumerate().filter(|(_, table)| table.reason.is_none()) {
+        match &table.attributes[..] {
+            [name] => {
+                let tables: Vec<&Table> = waves.iter().map(|wave| &wave.estimates.tables[at]).chain([table]).collect();
+                let names = waves.iter().map(|wave| wave.name.clone()).chain([called.to_owned()]).collect();
+                let words =
+                    [("title", title(table, language)), ("first", isolated(&first.name)), ("last", isolated(called))];
+                let words = words.each_ref().map(|(place, word)| (*place, word.as_str()));
+                parts.push(Part::Subheading(title(table, language)));
+                parts.push(Part::Trend(TrendTable {
+                    caption: language.report("changed_caption", &words),
+                    name: name.clone(),
+                    waves: names,
+                    rows: rows(name, &tables, &changes[at], language),
+                }));
+            }
+            _ => parts.extend(what_differs(&changes[at], language)),
+        }
+    }
+    parts
+}
+
+/// The categories of one attribute in all waves.
+fn rows(name: &str, tables: &[&Table], change: &Comparison, language: &Language) -> Vec<TrendRow> {
+    let row = |(at, cell): (usize, &ComparedCell)| TrendRow {
+        category: cell.categories.first().map_or(String::new(), |category| language.label(name, category)),
+        shares: tables.iter().map(|table| table.cells.get(at).and_then(known)).collect(),
+        change: cell.difference.map(|difference| Share {
+            estimate: difference.estimate,
+            standard_error: difference.standard_error,
+            low: difference.low,
+            high: difference.high,
+        }),
+    };
+    change.cells.iter().enumerate().map(row).collect()
+}

@@ -1,0 +1,345 @@
+//! Results have exactly the fields that docs/formats.md lists.
+
+use crate::survey;
+
+use std::collections::BTreeSet;
+
+use crate::survey::Survey;
+use candor::adjust::{adjust, margins};
+use candor::asked::Asked;
+use candor::audit::{AuditOptions, audit, audit_together, compare_plans};
+use candor::cluster::cluster;
+use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
+use candor::comply::{ComplyOptions, comply};
+use candor::counts::Counts;
+use candor::design::{DesignOptions, design};
+use candor::device::{DeviceOptions, devices};
+use candor::differences::{DifferenceWords, DifferencesAsked, differences};
+use candor::effects::{EffectOptions, parse_effect};
+use candor::estimate::{EstimateOptions, estimate, estimate_asked};
+use candor::front::{FrontOptions, front};
+use candor::learn::from_responses;
+use candor::numbers::NumbersAsked;
+use candor::power::{Finding, PowerOptions, powers};
+use candor::query::{QueryOptions, Question, query};
+use candor::refine::{RefineOptions, refine};
+use candor::report::{ReportOptions, report, tables};
+use candor::schema::{check, infer};
+use candor::shares::Shares;
+use candor::shuffled::ShuffleOptions;
+use candor::size::size;
+use candor::synthesize::{Parts, synthesize};
+use candor::test::test;
+use candor_analysis::adjust::{DistinctRecords, Options};
+use candor_analysis::dependence::Limits;
+use candor_analysis::estimate::Interval;
+use candor_analysis::table_list::TableList;
+use candor_analysis::watch::Watch;
+use candor_base::randomness::Source;
+use candor_design::compare::Variance;
+use candor_design::front::evolve::Parameters;
+use candor_design::front::prior::Prior;
+use candor_design::front::search::Search;
+use candor_tables::input::Input;
+use serde::Serialize;
+use serde_json::Value;
+
+/// All names of fields, at any depth.
+fn fields(value: &Value) -> BTreeSet<String> {
+    match value {
+        Value::Object(object) => {
+            // The parameters of a request are those of its method.
+            let inner = |name: &str, value: &Value| if name == "made_by" { BTreeSet::new() } else { fields(value) };
+            object.iter().flat_map(|(name, value)| [name.clone()].into_iter().chain(inner(name, value))).collect()
+        }
+        Value::Array(list) => list.iter().flat_map(fields).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// What is documented of a verb.
+fn documented(verb: &str) -> BTreeSet<String> {
+    let document = include_str!("../../../../docs/formats.md");
+    let (_, section) = document.split_once("## JSON output").unwrap();
+    let row = section.lines().find_map(|line| line.strip_prefix(&format!("| `{verb}` |"))).unwrap();
+    // What follows is about files.
+    let row = row.split(". With").next().unwrap();
+    let words = row.split('`').skip(1).step_by(2).filter(|word| !word.starts_with('-'));
+    words.map(str::to_owned).collect()
+}
+
+/// Compares a result with the document; `values` are fields whose names come from the data.
+fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
+    let mut found = fields(&serde_json::to_value(result).unwrap());
+    found.retain(|name| !values.contains(&name.as_str()));
+    assert_eq!(found, documented(verb), "{verb}");
+}
+
+#[test]
+fn estimates() {
+    let survey = Survey::independent();
+    let options = EstimateOptions { covariance: true, ..EstimateOptions::default() };
+    let mut found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
+    found.design = Some("weighted by w".to_owned());
+    let schema = survey.plan.schema();
+    let asked = Asked::parse("smokes", schema, false, Some("school")).unwrap();
+    let wanted = NumbersAsked::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
+    let counts = survey.counts("school,smokes;smokes", &[]);
+    let compared = estimate_asked(&survey.plan, &counts, &asked, &wanted, &EstimateOptions::default()).unwrap();
+    assert!(compared.comparisons[0].cells[1].ratio.is_some() && compared.numbers[0].mean.is_some());
+    is_documented("estimate", &[found, compared], &["region"]);
+}
+
+#[test]
+fn tests() {
+    // The odds ratio of two by two categories, and the naive test.
+    let survey = Survey::independent();
+    let mut found = test(&survey.plan, [0, 2], &survey.counts("smokes;region;smokes,region", &[]), 0.95).unwrap();
+    found.design = Some("weighted by w".to_owned());
+    assert_eq!(found.merged, [], "all categories are told apart");
+    is_documented("test", &found, &[]);
+    // Differences of groups, and those that are not known.
+    let words = DifferenceWords {
+        tables: Some("smokes".to_owned()),
+        compare: Some("school".to_owned()),
+        ..DifferenceWords::default()
+    };
+    let asked = DifferencesAsked::parse(survey.plan.schema(), &words).unwrap();
+    let mut found = differences(&survey.plan, &survey.counts("school,smokes", &[]), &asked, 0.95).unwrap();
+    found.design = Some("weighted by w".to_owned());
+    assert!(found.differences[0].difference.is_some());
+    is_documented("test --compare", &found, &[]);
+}
+
+#[test]
+fn queries() {
+    let survey = Survey::independent();
+    let question = Question::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
+    let mut found = query(&question, &survey.counts("smokes", &[]), None);
+    found.design = Some("weighted by w".to_owned());
+    let options = QueryOptions {
+        given: Some("smokes = yes or smokes = no".to_owned()),
+        mean: Some("smokes".to_owned()),
+        values: Some("0,1".to_owned()),
+        compare: Some("school".to_owned()),
+        ..QueryOptions::default()
+    };
+    let question = Question::new(&survey.plan, "smokes = yes or smokes = no", options).unwrap();
+    let compared = query(&question, &survey.counts("smokes,school", &[]), None);
+    assert!(compared.compared[1].difference.is_some() && compared.compared[1].ratio.is_some());
+    is_documented("query", &[found, compared], &[]);
+}
+
+#[test]
+fn adjustments() {
+    // One person, who is asked for a share of others: most cells cannot be attained.
+    let survey = Survey::independent();
+    let mut records = DistinctRecords::new(3);
+    records.add(&[0, 0, 0], 3);
+    records.add(&[1, 1, 0], 5);
+    let margins = margins(&survey.plan, Some("smokes,school")).unwrap();
+    let found = adjust(&survey.plan, &records, &margins, &Options::default()).unwrap();
+    assert!(!found.unattainable.is_empty());
+    is_documented("adjust", &found, &[]);
+}
+
+#[test]
+fn clusters() {
+    let survey = Survey::independent();
+    let learned = from_responses(&survey.plan, &survey.counts("marginals;pairs", &[]), None, false).unwrap();
+    let found = cluster(survey.plan.schema(), &learned, Limits::default()).unwrap();
+    is_documented("cluster", &found, &[]);
+}
+
+#[test]
+fn syntheses() {
+    let survey = Survey::independent();
+    let counts = survey.counts("smokes;school;region", &[]);
+    let found = synthesize(&survey.plan, Parts::Clusters, &counts, Some(10), &Source::from_seed(1)).unwrap();
+    is_documented("synthesize", &found, &[]);
+}
+
+#[test]
+fn sizes() {
+    let survey = Survey::independent();
+    let tables = TableList::marginals(survey.plan.schema());
+    is_documented("size", &size(&survey.plan, &tables, 0.02, 0.95, Interval::Wald).unwrap(), &[]);
+}
+
+#[test]
+fn devices_and_compliance() {
+    let survey = Survey::new(r#"{"method": "independent", "epsilon": 3, "mirrored": true}"#);
+    let options = DeviceOptions { epsilon: Some(1.61), ..DeviceOptions::default() };
+    is_documented("device", &devices(survey.plan.schema(), &options).unwrap(), &[]);
+    let counts = survey.counts("smokes;school", &[]);
+    // Half of the people smoke, so that chance decides which of the answers leans the right way for an anchor.
+    let anchored = |truth| {
+        let options = ComplyOptions { anchor: Some(("smokes", truth)), ..ComplyOptions::default() };
+        comply(&survey.plan, &counts, &options)
+    };
+    is_documented("comply", &anchored("yes").or_else(|_| anchored("no")).unwrap(), &[]);
+    let found = estimate(&survey.plan, &counts, &EstimateOptions::default()).unwrap();
+    assert_eq!(found.compliance.len(), 2);
+    let finding = Finding::Groups { first: 0.1, second: 0.2 };
+    let options = PowerOptions { finding, alpha: 0.05, power: 0.8, respondents: None };
+    is_documented("size --detect`, `--ignoring", &powers(&survey.plan, &options).unwrap(), &[]);
+    let asked = candor::regress::model(&survey.plan, "smokes ~ region", &Default::default()).unwrap();
+    let effects = vec![parse_effect("region=south=0.7").unwrap()];
+    let options = EffectOptions { effects, numbers: Vec::new(), alpha: 0.05, power: 0.8, respondents: None };
+    let found = candor::effects::effects(&survey.plan, &asked, &Shares::uniform(), &options).unwrap();
+    is_documented("size --model", &found, &[]);
+}
+
+#[test]
+fn designs() {
+    let survey = Survey::independent();
+    let options = DesignOptions { tables: Some("pairs".to_owned()), ..DesignOptions::default() };
+    let request = r#"{"method": "heuristic", "attribute_epsilon": [1, 2, 0.5], "allow_weaker": true}"#;
+    let three = candor_base::schema::Schema::of_sizes(&[4, 5, 3]).unwrap();
+    let mut result = design(&three, &request.parse().unwrap(), &options).unwrap();
+    assert!(!result.altered.is_empty());
+    // What other methods have to tell.
+    let request = r#"{"method": "workload", "epsilon": 2}"#.parse().unwrap();
+    result.workload = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().workload;
+    let request = r#"{"method": "optimal", "attribute_epsilon": [1, 0.5]}"#.parse().unwrap();
+    result.alternatives = design(survey.plan.schema(), &request, &DesignOptions::default()).unwrap().alternatives;
+    let schema = candor_base::schema::Schema::of_sizes(&[3]).unwrap();
+    let request = r#"{"method": "front", "prior": [0.5, 0.3, 0.2], "privacy": 0.4, "posterior_bound": 0.8}"#;
+    result.for_prior = design(&schema, &request.parse().unwrap(), &DesignOptions::default()).unwrap().for_prior;
+    is_documented("design", &result, &[]);
+}
+
+#[test]
+fn regressions() {
+    use candor::regress::{RegressOptions, Rows, model, regress};
+    use candor_analysis::regress::{IgnoringOptions, Method};
+    let fit = |survey: &Survey, text: &str, options: RegressOptions| {
+        let (responses, _) = survey.randomized();
+        let asked = model(&survey.plan, text, &options).unwrap();
+        let schema = responses[0].schema();
+        let inputs = Input::from_batches("responses", schema, responses.into_iter().map(Ok)).unwrap().into();
+        let everybody = candor::survey::Survey::new(survey.plan.schema(), &Default::default()).unwrap();
+        let rows = Rows::read(&survey.plan, &asked, &everybody, inputs, Watch::nobody()).unwrap();
+        regress(&asked, &rows, &options).unwrap()
+    };
+    let options = RegressOptions { method: Some(Method::MaximumLikelihood), ..RegressOptions::default() };
+    let mut found = fit(&Survey::independent(), "region ~ smokes", options);
+    assert_eq!(found.effects.len(), 2);
+    // What other models have to tell.
+    let ignoring = Some(IgnoringOptions { says: "no".to_owned(), only: None });
+    let lottery = Survey::new(r#"{"method": "sampling", "epsilon": 3, "tables": "marginals"}"#);
+    found.ignoring =
+        fit(&lottery, "smokes ~ region", RegressOptions { ignoring, ..RegressOptions::default() }).ignoring;
+    let mut found = serde_json::to_value(found).unwrap();
+    found["standardized"] = serde_json::json!([{"column": "age", "mean": 40.0, "standard_deviation": 9.0}]);
+    found["hausman"] = serde_json::json!({"statistic": 3.0, "degrees": 2, "p_value": 0.2});
+    is_documented("regress", &found, &[]);
+}
+
+#[test]
+fn comparisons() {
+    let survey = Survey::independent();
+    let simulate = Some(Simulate { truths: &survey.truths, repeats: 1, seed: 1 });
+    let options = CompareOptions { simulate, ..CompareOptions::default() };
+    let mut found = compare(survey.plan.schema(), 2.0, &options, Watch::nobody()).unwrap();
+    // The parameters of a request have a place of their own.
+    found.methods.iter_mut().for_each(|method| method.request = None);
+    is_documented("compare --epsilon", &found, &[]);
+    is_documented("compare --added-variance`, `--l", &compare_at_variance(20, Variance::OfL(5), 1e4).unwrap(), &[]);
+}
+
+#[test]
+fn audits() {
+    // A bound on posteriors that a prior near the uniform one breaks.
+    let survey = Survey::independent();
+    let tables = Some("smokes".to_owned());
+    let shuffle = ShuffleOptions { respondents: 5000, tables, ..ShuffleOptions::default() };
+    let requirements = vec!["worst-posterior=0.96".parse().unwrap()];
+    let options = AuditOptions { requirements, shuffle: Some(shuffle), ..AuditOptions::default() };
+    let found = serde_json::json!([
+        audit(&survey.plan, &options).unwrap(),
+        audit_together(&[("one", &survey.plan), ("two", &survey.plan)], &AuditOptions::default()).unwrap()
+    ]);
+    is_documented("audit", &found, &[]);
+    let weaker = Survey::new(r#"{"method": "independent", "epsilon": 2}"#).plan;
+    let found = compare_plans(("one", &survey.plan), ("two", &weaker)).unwrap();
+    assert_eq!(found.relation, candor::audit::Relation::FirstBetter);
+    let words = ["equivalent", "first-better", "second-better", "incomparable"];
+    // Proofs differ by kind: the document says where they are.
+    let proofs =
+        ["overlaps", "overlap", "probability", "choose", "avoid", "at_best", "other", "garbling", "reward", "same"];
+    let mut found = fields(&serde_json::to_value(&found).unwrap());
+    found.retain(|name| !proofs.contains(&name.as_str()));
+    found.extend(words.map(str::to_owned));
+    assert_eq!(found, documented("audit --compare"));
+}
+
+#[test]
+fn fronts_and_refinements() {
+    let parameters = Parameters { generations: 20, ..Parameters::default() };
+    let search = Search { parameters, polish: false, rounds: 0 };
+    let options = FrontOptions { points: 2, search, ..FrontOptions::default() };
+    let prior = || Prior::new(&[0.5, 0.3, 0.2]).unwrap();
+    is_documented("front", &front(prior(), &options, Watch::nobody()).unwrap(), &[]);
+    let schema = candor_base::schema::Schema::of_sizes(&[3]).unwrap();
+    let request = r#"{"method": "warner", "p": 0.6}"#.parse().unwrap();
+    let plan = design(&schema, &request, &DesignOptions::default()).unwrap().plan;
+    let refused = refine(&plan, prior(), &RefineOptions::default()).unwrap_err().to_string();
+    assert!(refused.contains("`allow_unbounded`"), "{refused}");
+    let options = RefineOptions { allow_unbounded: true, ..RefineOptions::default() };
+    is_documented("refine", &refine(&plan, prior(), &options).unwrap(), &[]);
+}
+
+#[test]
+fn schemas_and_randomizations() {
+    let survey = Survey::independent();
+    let people = survey.people();
+    let found = infer(survey.input(&people), &candor_tables::infer::Wishes::default()).unwrap();
+    assert_eq!(found.records, survey::PEOPLE);
+    let words =
+        ["attributes", "name", "categories", "kind", "public", "labels", "edges", "grid", "asked_if", "records"];
+    let words = BTreeSet::from(words.map(str::to_owned));
+    assert_eq!(fields(&serde_json::to_value(&found).unwrap()), words);
+    // Another schema, which the table does not fit.
+    let other = candor_base::schema::Schema::from_toml(
+        &candor::schema::to_toml(survey.plan.schema()).replace("\"much\"", "\"most\""),
+    )
+    .unwrap();
+    let checked = serde_json::to_value(check(&other, survey.input(&people).into())).unwrap();
+    assert_eq!(checked["problems"].as_array().unwrap().len() as u64, survey::PEOPLE / 3);
+    let mut documented = documented("schema infer`, `schema check");
+    documented.remove("check");
+    assert_eq!(fields(&checked), documented);
+    is_documented("randomize", &survey.randomized().1, &[]);
+}
+
+#[test]
+fn reports() {
+    let survey = Survey::independent();
+    let asked = Asked::parse("smokes", survey.plan.schema(), false, None).unwrap();
+    let numbers = NumbersAsked::default();
+    let counted = tables(&survey.plan, &asked, &numbers).unwrap();
+    let counts = Counts::of(&survey.plan, &survey.columns(), &counted, &[]).unwrap();
+    let found = report(&survey.plan, &asked, &numbers, &counts, &ReportOptions::default()).unwrap();
+    assert!(found.dependences[0].p_value.unwrap() < 1e-6);
+    assert!(found.page.html().contains("What depends on what"));
+    let mut own = fields(&serde_json::to_value(&found).unwrap());
+    own.retain(|name| !documented("estimate").contains(name));
+    let mut documented: BTreeSet<String> = documented("report").difference(&documented("estimate")).cloned().collect();
+    // These are there with earlier waves only; the tests of the command have some.
+    documented.retain(|name| !["waves", "changes"].contains(&name.as_str()));
+    assert_eq!(own, documented);
+}
+
+#[test]
+fn numbers_that_are_none_are_null() {
+    let survey = Survey::independent();
+    let mut found = estimate(&survey.plan, &survey.counts("smokes", &[]), &EstimateOptions::default()).unwrap();
+    found.tables[0].condition = Some(f64::INFINITY);
+    found.tables[0].cells[0].estimate = f64::NAN;
+    let read: Value = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
+    for json in [serde_json::to_value(&found).unwrap(), read] {
+        assert!(json["tables"][0]["condition"].is_null() && json["tables"][0]["cells"][0]["estimate"].is_null());
+        assert!(json["tables"][0]["cells"][1]["estimate"].is_f64());
+    }
+}

@@ -1,0 +1,299 @@
+//! Everything that is printed about tied attributes, against brute force over all possible records and all responses.
+
+use candor::guarantee::certified;
+use candor_base::channel::{Channel, Matrix};
+use candor_base::plan::{Block, Plan};
+use candor_base::schema::{Attribute, Schema};
+use candor_base::shape::Shape;
+use candor_design::{Request, design};
+use candor_privacy::{Question, audit};
+
+use crate::sent::all_sent;
+
+/// More numbers than this take too long.
+const MOST: usize = 1 << 21;
+
+/// A generator of small numbers: the same ones in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// A random schema whose attributes are asked under conditions on others: chains, several children, public parents, and
+/// categories for missing values.
+fn conditional_schema(chance: &mut Chance) -> Schema {
+    let attributes = 2 + chance.below(3);
+    let mut text = String::new();
+    let mut labels: Vec<Vec<String>> = Vec::new();
+    let mut public = Vec::new();
+    for a in 0..attributes {
+        let mut own: Vec<String> = (0..2 + chance.below(2)).map(|c| format!("c{c}")).collect();
+        if chance.below(4) == 0 {
+            own.push(String::new());
+        }
+        let parent = (a > 0 && chance.below(5) > 0).then(|| chance.below(a));
+        let is_public = chance.below(5) == 0 && parent.is_none_or(|parent| public[parent]);
+        text += &format!("[[attribute]]\nname = \"q{a}\"\npublic = {is_public}\ncategories = {own:?}\n");
+        if let Some(parent) = parent {
+            let some = labels[parent].iter().filter(|_| chance.below(2) == 0).cloned().collect::<Vec<String>>();
+            let asks = if some.is_empty() { vec![labels[parent][0].clone()] } else { some };
+            text += &format!("asked_if = {{ attribute = \"q{parent}\", categories = {asks:?} }}\n");
+            own.push("(not asked)".to_owned());
+        }
+        labels.push(own);
+        public.push(is_public);
+    }
+    if public.iter().all(|&public| public) {
+        text += "[[attribute]]\nname = \"more\"\ncategories = [\"0\", \"1\"]\n";
+    }
+    Schema::from_toml(&text).unwrap()
+}
+
+/// Attributes, crossings, and attributes beside their crossings.
+fn crossed_schema(chance: &mut Chance) -> Schema {
+    let labels = |n: usize, letter: char| (0..n).map(|i| format!("{letter}{i}")).collect::<Vec<String>>();
+    let (a, b) = (labels(2 + chance.below(2), 'a'), labels(2, 'b'));
+    let both = a.iter().flat_map(|x| b.iter().map(move |y| format!("{x}*{y}"))).collect::<Vec<String>>();
+    let mut attributes = vec![Attribute::new("A*B", both).unwrap()];
+    if chance.below(4) > 0 {
+        attributes.push(Attribute::new("A", a).unwrap());
+    }
+    if chance.below(2) > 0 {
+        attributes.push(Attribute::new("B", b).unwrap());
+    }
+    attributes.push(Attribute::new("free", labels(2, 'f')).unwrap());
+    Schema::new(attributes).unwrap()
+}
+
+/// Whether a person can have these categories, read off the schema again.
+fn is_possible(schema: &Schema, record: &[usize]) -> bool {
+    let label = |a: usize| schema.attributes()[a].categories()[record[a]].as_str();
+    let asked = |a: usize| match schema.attributes()[a].asked_if() {
+        Some(condition) => {
+            let parent = schema.position(&condition.attribute).unwrap();
+            condition.categories.iter().any(|asks| asks == label(parent)) == (label(a) != "(not asked)")
+        }
+        None => true,
+    };
+    let part = |a: usize, column: &str| {
+        let at = schema.name(a).split('*').position(|part| part == column)?;
+        if schema.name(a).contains('*') { label(a).split('*').nth(at) } else { Some(label(a)) }
+    };
+    let same = |column: &str| {
+        let mut labels = (0..record.len()).filter_map(|a| part(a, column));
+        labels.next().is_none_or(|first| labels.all(|other| other == first))
+    };
+    (0..record.len()).all(asked) && ["A", "B"].into_iter().all(same)
+}
+
+/// The attributes that are tied to one, itself included.
+fn component(schema: &Schema, attribute: usize) -> Vec<usize> {
+    let mut found = vec![attribute];
+    let shared = |a: usize, b: usize| schema.name(a).split('*').any(|x| schema.name(b).split('*').any(|y| x == y));
+    let asks = |a: usize, b: usize| schema.asked_if(a).is_some_and(|(parent, _)| parent == b);
+    while let Some(next) = (0..schema.attributes().len())
+        .find(|&a| !found.contains(&a) && found.iter().any(|&b| shared(a, b) || asks(a, b) || asks(b, a)))
+    {
+        found.push(next);
+    }
+    found
+}
+
+/// All records, those possible, and the likelihood of every response under each record; `None` if that is too much.
+struct Written {
+    records: Vec<Vec<usize>>,
+    likelihoods: Vec<Vec<f64>>,
+}
+
+fn written_out(plan: &Plan) -> Option<Written> {
+    let shape = Shape::new(plan.schema().sizes());
+    let records: Vec<Vec<usize>> = (0..shape.cells()).map(|cell| shape.codes(cell)).collect();
+    let mut likelihoods = vec![vec![1.0]; records.len()];
+    for block in plan.blocks() {
+        let sent = all_sent(plan, block)?;
+        if sent.len() * likelihoods[0].len() * records.len() > MOST {
+            return None;
+        }
+        let own = plan.schema().shape(block.attributes());
+        for (record, row) in records.iter().zip(&mut likelihoods) {
+            let cell = own.cell(&block.attributes().iter().map(|&a| record[a]).collect::<Vec<usize>>());
+            *row = row.iter().flat_map(|p| sent.iter().map(move |sent| p * sent.likelihoods[cell])).collect();
+        }
+    }
+    Some(Written { records, likelihoods })
+}
+
+/// The largest log-ratio between possible records that agree outside the component; public answers are not compared.
+fn conditional(plan: &Plan, written: &Written, tied: &[usize]) -> f64 {
+    let mut worst = 0.0f64;
+    let possible: Vec<usize> =
+        (0..written.records.len()).filter(|&r| is_possible(plan.schema(), &written.records[r])).collect();
+    for &x in &possible {
+        let agree = |y: &&usize| {
+            (0..written.records[x].len()).all(|a| tied.contains(&a) || written.records[x][a] == written.records[**y][a])
+        };
+        for &y in possible.iter().filter(agree) {
+            let pairs = written.likelihoods[x].iter().zip(&written.likelihoods[y]);
+            worst = pairs.filter(|(p, _)| **p > 0.0).map(|(p, q)| (p / q).ln()).fold(worst, f64::max);
+        }
+    }
+    worst
+}
+
+/// Guess accuracy and worst posterior from everything that is sent, public answers included.
+fn guess(plan: &Plan, written: &Written, attribute: usize, tied: &[usize]) -> (f64, f64) {
+    let schema = plan.schema();
+    // Outside the component everything is uniform, and what is possible there does not matter.
+    let inside = |record: &[usize]| {
+        let mut checked: Vec<usize> = record.to_vec();
+        let some = written
+            .records
+            .iter()
+            .find(|other| is_possible(schema, other) && tied.iter().all(|&a| other[a] == record[a]));
+        if let Some(some) = some {
+            (0..checked.len()).filter(|a| !tied.contains(a)).for_each(|a| checked[a] = some[a]);
+        }
+        is_possible(schema, &checked)
+    };
+    let categories = schema.size(attribute);
+    let mut counts = vec![0.0f64; categories];
+    let public: Vec<usize> = tied.iter().copied().filter(|&a| schema.attributes()[a].is_public()).collect();
+    let mut sums: std::collections::HashMap<Vec<usize>, Vec<Vec<f64>>> = std::collections::HashMap::new();
+    for (record, row) in written.records.iter().zip(&written.likelihoods).filter(|(record, _)| inside(record)) {
+        counts[record[attribute]] += 1.0;
+        let seen: Vec<usize> = public.iter().map(|&a| record[a]).collect();
+        let sums = sums.entry(seen).or_insert_with(|| vec![vec![0.0; row.len()]; categories]);
+        sums[record[attribute]].iter_mut().zip(row).for_each(|(sum, p)| *sum += p);
+    }
+    let (mut right, mut surest) = (0.0, 0.0f64);
+    for sums in sums.values() {
+        let possible = counts.iter().filter(|count| **count > 0.0).count() as f64;
+        let responses = sums[0].len();
+        for z in 0..responses {
+            let joint = sums.iter().zip(&counts).map(|(sums, count)| sums[z] / count.max(1.0) / possible);
+            let joint: Vec<f64> = joint.collect();
+            let (all, best) = (joint.iter().sum::<f64>(), joint.iter().copied().fold(0.0, f64::max));
+            right += best;
+            surest = surest.max(if all > 0.0 { best / all } else { 0.0 });
+        }
+    }
+    (right, surest)
+}
+
+/// Holds everything that is printed about every attribute to brute force; gives how many attributes were compared, and
+/// for how many the numbers were exact.
+fn check(plan: &Plan, note: &str) -> (usize, usize) {
+    let Some(written) = written_out(plan) else { return (0, 0) };
+    let printed = certified(plan);
+    let findings = audit(&Question::new(plan));
+    let of = |name: &str, about: &str| {
+        let finding = findings.iter().find(|finding| finding.name() == name).unwrap();
+        finding.details.iter().find(|detail| detail.about == about).and_then(|detail| detail.value)
+    };
+    let (mut compared, mut exact) = (0, 0);
+    for (printed, attribute) in printed.iter().zip(plan.schema().private()) {
+        let tied = component(plan.schema(), attribute);
+        let note = format!("{note}, {}: {plan:?}", printed.name);
+        let epsilon = conditional(plan, &written, &tied);
+        let certified = printed.conditional_epsilon.unwrap_or(f64::INFINITY);
+        assert!(certified >= epsilon - 1e-12, "conditional {certified} < {epsilon}, {note}");
+        let (right, surest) = guess(plan, &written, attribute, &tied);
+        assert!(printed.guess_probability >= right - 1e-9, "{} < {right}, {note}", printed.guess_probability);
+        assert!(printed.worst_posterior >= surest - 1e-9, "{} < {surest}, {note}", printed.worst_posterior);
+        if printed.guess_exact {
+            assert!((printed.guess_probability - right).abs() < 1e-9, "{} {right}, {note}", printed.guess_probability);
+            assert!((printed.worst_posterior - surest).abs() < 1e-9, "{} {surest}, {note}", printed.worst_posterior);
+        }
+        if tied.len() > 1 {
+            let sure = |found: Option<f64>| found.unwrap_or(f64::INFINITY);
+            assert!(sure(of("worst-posterior", &printed.name)) >= surest - 1e-9, "worst-posterior, {note}");
+            assert!(sure(of("guessing", &printed.name)) >= right - 1e-9, "guessing, {note}");
+            assert!(of("map-privacy", &printed.name).unwrap_or(0.0) <= 1.0 - right + 1e-9, "map-privacy, {note}");
+        }
+        compared += 1;
+        exact += usize::from((certified - epsilon).abs() < 1e-9 || certified == epsilon);
+    }
+    (compared, exact)
+}
+
+/// Plans of every method that takes the schema, and one of random matrices.
+fn plans(schema: &Schema, chance: &mut Chance) -> Vec<(String, Plan)> {
+    let epsilon = [0.5f64, 1.0, 2.0, 4.0][chance.below(4)];
+    let requests = [
+        format!(r#"{{"method": "independent", "epsilon": {epsilon}}}"#),
+        format!(r#"{{"method": "joint", "epsilon": {epsilon}}}"#),
+        format!(r#"{{"method": "minimax", "parity": {:?}}}"#, vec![epsilon.exp(); schema.private().len()]),
+        format!(r#"{{"method": "sampling", "epsilon": {epsilon}}}"#),
+        format!(r#"{{"method": "workload", "epsilon": {epsilon}, "tables": "pairs"}}"#),
+        format!(r#"{{"method": "optimal", "epsilon": {epsilon}}}"#),
+        format!(r#"{{"method": "l-diversity", "l": {:?}}}"#, vec![2; schema.private().len()]),
+    ];
+    let mut found = Vec::new();
+    for text in requests {
+        let request: Request = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        if let Ok(designed) = design(schema, &request) {
+            found.push((text, designed.plan));
+        }
+    }
+    let block = |attribute: usize| {
+        let (n, outputs) = (schema.size(attribute), 2 + chance.below(2));
+        let column = |_| {
+            let weights: Vec<f64> = (0..outputs).map(|_| 1.0 + chance.below(9) as f64).collect();
+            let sum: f64 = weights.iter().sum();
+            weights.iter().map(|w| w / sum).collect::<Vec<f64>>()
+        };
+        let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
+        let labels = (0..outputs).map(|z| format!("z{z}")).collect();
+        Block::new(vec![attribute], Channel::Matrix(Matrix::rounded(vec![n], labels, &columns).unwrap()))
+    };
+    let blocks = schema.private().into_iter().map(block).collect();
+    found.push(("matrices".to_owned(), Plan::new(schema.clone(), blocks).unwrap()));
+    found
+}
+
+#[test]
+fn nothing_printed_about_tied_attributes_is_too_small() {
+    let mut chance = Chance(20);
+    let (mut compared, mut exact) = (0, 0);
+    for number in 0..60 {
+        let schema = if number % 5 == 4 { crossed_schema(&mut chance) } else { conditional_schema(&mut chance) };
+        for (note, plan) in plans(&schema, &mut chance) {
+            let (all, same) = check(&plan, &note);
+            compared += all;
+            exact += same;
+        }
+    }
+    assert!(compared > 800, "only {compared} attributes were compared");
+    assert!(exact * 10 > compared * 9, "only {exact} of {compared} conditional epsilons are exact");
+}
+
+/// The schema of the attack: one question, and three that are asked only of those who say yes.
+#[test]
+fn a_question_with_three_follow_ups() {
+    let mut text = "[[attribute]]\nname = \"Drug use\"\ncategories = [\"no\", \"yes\"]\n".to_owned();
+    for number in 1..4 {
+        text += &format!(
+            "[[attribute]]\nname = \"Follow-up {number}\"\nasked_if = \"'Drug use' = yes\"\ncategories = [\"a\", \"b\"]\n"
+        );
+    }
+    let schema = Schema::from_toml(&text).unwrap();
+    let made = |text: &str| design(&schema, &serde_json::from_str(text).unwrap()).unwrap().plan;
+    let plan = made(r#"{"method": "independent", "epsilon": 4}"#);
+    let printed = &certified(&plan)[0];
+    assert!((printed.conditional_epsilon.unwrap() - 4.0).abs() < 1e-9, "{printed:?}");
+    assert!((printed.marginal_epsilon.unwrap() - 1.0).abs() < 1e-9);
+    assert!((printed.worst_posterior - 0.98201).abs() < 1e-5 && (printed.guess_probability - 0.80920).abs() < 1e-5);
+    assert!(printed.guess_exact);
+    assert_eq!(check(&plan, "follow-ups"), (4, 4));
+    for text in
+        [r#"{"method": "sampling", "epsilon": 2}"#, r#"{"method": "workload", "epsilon": 2, "tables": "pairs"}"#]
+    {
+        let plan = made(text);
+        assert_eq!(check(&plan, text), (4, 4));
+        assert!(certified(&plan)[0].guess_probability > 0.71, "{text}");
+    }
+}

@@ -1,0 +1,213 @@
+//! What would protect nobody is refused, and work that nobody waits for ends.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::survey::Survey;
+use candor::StudyError;
+use candor::audit::{AuditOptions, audit, audit_together};
+use candor::compare::{CompareOptions, compare};
+use candor::counts::{CountOptions, Counts};
+use candor::design::{Design, DesignOptions, design, design_while};
+use candor::front::{FrontMethod, FrontOptions, front};
+use candor::prior::{Stated, counted, shares};
+use candor::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
+use candor_analysis::table_list::TableList;
+use candor_analysis::watch::{Step, Watch};
+use candor_base::schema::Schema;
+use candor_design::front::prior::Prior;
+use candor_tables::TableError;
+use candor_tables::output::{Existing, Target};
+use candor_tables::responses::Format;
+
+fn made(sizes: &[usize], request: &str, options: &DesignOptions) -> Result<Design, StudyError> {
+    design(&Schema::of_sizes(sizes).unwrap(), &request.parse().unwrap(), options)
+}
+
+#[test]
+fn a_plan_that_protects_nobody_is_refused_unless_it_is_meant() {
+    let usual = DesignOptions::default();
+    let told = made(&[4, 4], r#"{"method": "independent", "epsilon": 60}"#, &usual).unwrap_err().to_string();
+    assert!(told.contains("beyond `max_epsilon 50`") && told.contains("e^60"), "{told}");
+    let more = DesignOptions { max_epsilon: 61.0, ..usual.clone() };
+    assert!(made(&[4, 4], r#"{"method": "independent", "epsilon": 60}"#, &more).is_ok());
+    let not = DesignOptions { max_epsilon: f64::NAN, ..usual.clone() };
+    assert!(made(&[4], r#"{"method": "independent", "epsilon": 60}"#, &not).is_err());
+    // Answers that rule truths out.
+    let matrix = r#"{"method": "matrix", "matrix": [["1", "0"], ["0", "1"]]}"#;
+    assert_eq!(made(&[2], matrix, &usual).unwrap_err(), StudyError::Unbounded);
+    let meant = made(&[2], matrix, &DesignOptions { allow_unbounded: true, ..usual.clone() }).unwrap();
+    assert_eq!(meant.epsilon.certified, None);
+    assert!(caution(&meant.plan).unwrap().contains("no finite epsilon"));
+    // What l-diversity and the front promise is something else.
+    assert!(made(&[5], r#"{"method": "l-diversity", "l": [2]}"#, &usual).is_ok());
+    // Integers of 64 bits are not enough for some epsilons.
+    let sizes = [65_535; 5];
+    let told = made(&sizes, r#"{"method": "joint", "epsilon": 4}"#, &usual).unwrap_err();
+    assert!(matches!(told, StudyError::OutOfReach { asked: 4.0, .. }), "{told}");
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_by_name() {
+    let options = DesignOptions { respondents: 0.0, ..DesignOptions::default() };
+    let told = made(&[2], r#"{"method": "independent", "epsilon": 1}"#, &options).unwrap_err().to_string();
+    assert!(told.starts_with("`respondents` is 0"), "{told}");
+    let schema = Schema::of_sizes(&[2, 2]).unwrap();
+    for epsilon in [0.0, -1.0, 51.0, f64::NAN] {
+        let told = compare(&schema, epsilon, &CompareOptions::default(), Watch::nobody()).unwrap_err().to_string();
+        assert!(told.starts_with("`epsilon` is"), "{told}");
+    }
+    let prior = || Prior::uniform(3).unwrap();
+    let both = FrontOptions { method: FrontMethod::Evolve, outputs: Some(3), ..FrontOptions::default() };
+    assert!(front(prior(), &both, Watch::nobody()).unwrap_err().to_string().contains("`outputs`"));
+    let far = FrontOptions { privacy: Some(vec![0.9]), ..FrontOptions::default() };
+    assert!(front(prior(), &far, Watch::nobody()).unwrap_err().to_string().contains("cannot be reached"));
+}
+
+#[test]
+fn of_several_plans_only_epsilon_is_known() {
+    let survey = Survey::independent();
+    let plans = [("one", &survey.plan), ("two", &survey.plan)];
+    let required = |text: &str| AuditOptions { requirements: vec![text.parse().unwrap()], ..AuditOptions::default() };
+    assert!(audit_together(&plans, &required("parity=9")).is_err());
+    let both = audit_together(&plans, &required("ldp=11")).unwrap();
+    assert!(both.broken().unwrap().starts_with("ldp=11 (it is 12"), "{:?}", both.broken());
+    assert_eq!(audit(&survey.plan, &required("ldp=11")).unwrap().broken(), [""; 0]);
+    let prior = AuditOptions { priors: vec![("region".to_owned(), vec![0.5, 0.5])], ..AuditOptions::default() };
+    assert!(audit(&survey.plan, &prior).unwrap_err().to_string().starts_with("`prior`: "));
+}
+
+#[test]
+fn shares_of_a_table_are_rounded_before_they_are_public() {
+    let survey = Survey::independent();
+    let school = &survey.plan.schema().attributes()[1];
+    let counts = counted(survey.input(&survey.people()), school).unwrap();
+    assert_eq!(counts, [2000.0; 3]);
+    let prior = shares(&counts).unwrap();
+    assert_eq!(Stated::default().prior(&prior).stated(), [0.33; 3]);
+    assert_eq!(Stated::Exactly.prior(&prior).stated(), [1.0 / 3.0; 3]);
+    assert!(Stated::Exactly.caution().starts_with("WARNING"));
+}
+
+/// Somebody who waits for so many steps.
+fn after(steps: usize, work: impl FnOnce(Watch<'_>) -> bool) {
+    let told = AtomicUsize::new(0);
+    let goes_on = |_: &Step| told.fetch_add(1, Ordering::Relaxed) + 1 < steps;
+    assert!(work(Watch::new(&goes_on)), "it went on");
+    assert!(told.into_inner() >= steps);
+}
+
+#[test]
+fn whoever_waits_may_end_it() {
+    let survey = Survey::independent();
+    let (schema, usual) = (survey.plan.schema(), DesignOptions::default());
+    let request = r#"{"method": "optimal", "attribute_epsilon": [1, 0.7]}"#.parse().unwrap();
+    let cancelled = |error: &StudyError| error.to_string() == "stopped before it was done";
+    after(1, |watch| design_while(schema, &request, &usual, watch).is_err_and(|error| cancelled(&error)));
+    after(3, |watch| compare(schema, 2.0, &CompareOptions::default(), watch).is_err_and(|error| cancelled(&error)));
+    for method in [FrontMethod::Exact, FrontMethod::Evolve] {
+        let options = FrontOptions { method, points: 3, ..FrontOptions::default() };
+        let prior = Prior::uniform(3).unwrap();
+        after(2, |watch| front(prior, &options, watch).is_ok_and(|fronts| fronts.interrupted && !fronts.out_of_time));
+    }
+    let tables = TableList::marginals(schema);
+    let (responses, _) = survey.randomized();
+    let cancelled = |error: &TableError| matches!(error, TableError::Cancelled(_));
+    after(1, |watch| {
+        let inputs = survey.input(&responses[0]).into();
+        Counts::read(&survey.plan, inputs, &tables, CountOptions::default(), watch)
+            .is_err_and(|error| cancelled(&error))
+    });
+    // A file that was begun is not there.
+    let folder = tempfile::tempdir().unwrap();
+    let target = Target::File(folder.path().join("responses.csv"));
+    let source = candor_base::randomness::Source::from_seed(1);
+    after(1, |watch| {
+        let (inputs, options) =
+            (survey.input(&survey.people()).into(), RandomizeOptions { keep: &[], source: &source });
+        let done =
+            randomize_to(&survey.plan, inputs, &options, (&target, Format::of(&target), Existing::Replace), watch);
+        done.is_err_and(|error| cancelled(&error))
+    });
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Somebody who ends searches, and nothing else.
+fn impatient(work: impl FnOnce(Watch<'_>)) {
+    work(Watch::new(&|step: &Step| !step.is_search));
+}
+
+#[test]
+fn a_search_that_is_ended_gives_the_best_so_far_and_says_why() {
+    let (schema, usual) = (Schema::of_sizes(&[3, 4, 2, 5, 3, 2]).unwrap(), DesignOptions::default());
+    for (parameters, exceeds) in [
+        (r#""method": "optimal", "epsilon": 2, "ratio": [1, 2, 3, 1, 2, 3]"#, 2.0),
+        (r#""method": "optimal", "attribute_epsilon": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]"#, 2.1),
+        (r#""method": "workload", "epsilon": 2"#, 2.0),
+        (r#""method": "clusters", "epsilon": 2, "clusters": [["a1", "a2", "a3"]], "inside": "workload""#, 2.0),
+    ] {
+        let request = |more: &str| format!("{{{parameters}{more}}}").parse().unwrap();
+        let done = design_while(&schema, &request(""), &usual, Watch::nobody()).unwrap();
+        assert!(!done.interrupted && !done.out_of_time, "{parameters}");
+        impatient(|watch| {
+            let found = design_while(&schema, &request(""), &usual, watch).unwrap();
+            let certified = found.epsilon.certified.unwrap();
+            assert!(found.interrupted && !found.out_of_time && certified <= exceeds, "{parameters}: {certified}");
+            let (bound, best) = (found.epsilon.lower_bound, done.epsilon.certified.unwrap());
+            assert!(bound.is_none_or(|bound| bound <= certified.min(best) + 1e-9), "{parameters}: {bound:?}");
+        });
+        let late = design_while(&schema, &request(r#", "time_limit": 0"#), &usual, Watch::nobody()).unwrap();
+        assert!(late.out_of_time && !late.interrupted, "{parameters}");
+    }
+    impatient(|watch| {
+        let found = compare(&schema, 2.0, &CompareOptions::default(), watch).unwrap();
+        let interrupted = |name: &str| found.methods.iter().find(|one| one.method == name).unwrap().interrupted;
+        assert_eq!([interrupted("optimal"), interrupted("independent")], [Some(true), Some(false)]);
+    });
+}
+
+#[test]
+fn a_front_out_of_time_has_the_points_there_was_time_for() {
+    let options = FrontOptions { points: 9, time_limit: Some(0.0), ..FrontOptions::default() };
+    let found = front(Prior::uniform(3).unwrap(), &options, Watch::nobody()).unwrap();
+    assert!(found.out_of_time && !found.interrupted);
+    assert!(found.points.unwrap().is_empty() && !found.warner.is_empty() && found.rows.len() == 9);
+    // Three exact points, and nothing after them: spread over the privacies, not the first ones.
+    let told = AtomicUsize::new(0);
+    let goes_on = |_: &Step| told.fetch_add(1, Ordering::Relaxed) < 3;
+    let options = FrontOptions { points: 9, method: FrontMethod::Exact, ..FrontOptions::default() };
+    let found = front(Prior::uniform(3).unwrap(), &options, Watch::new(&goes_on)).unwrap();
+    let places: Vec<usize> = (0..9).filter(|&i| found.rows[i].exact.is_some()).collect();
+    assert!(places.len() == 3 && places.contains(&0) && places.contains(&8), "{places:?}");
+    assert!(
+        found.interrupted && found.rows.iter().all(|row| row.exact.is_none_or(|exact| Some(exact) >= row.lower_bound))
+    );
+}
+
+#[test]
+fn counting_batches_is_counting_codes() {
+    let survey = Survey::independent();
+    let tables = TableList::parse("smokes,school", survey.plan.schema()).unwrap();
+    let (responses, done) = survey.randomized();
+    let options = CountOptions { by: &[2], ..CountOptions::default() };
+    let inputs = survey.input(&responses[0]).into();
+    let counts = Counts::read(&survey.plan, inputs, &tables, options, Watch::nobody()).unwrap();
+    // The same seed, the same answers.
+    assert_eq!(counts.groups(), Counts::of(&survey.plan, &survey.columns(), &tables, &[2]).unwrap().groups());
+    assert_eq!(counts.provenance().simulation, done.simulation);
+    assert!(counts.provenance().notes(str::to_owned)[0].contains("seed 7"));
+}
+
+#[test]
+fn one_record_at_a_time() {
+    let survey = Survey::independent();
+    let one_by_one = OneByOne::new(&survey.plan);
+    let mut rng = candor_base::randomness::Source::from_seed(1).stream(0);
+    let record = |text: &str| serde_json::from_str(text).unwrap();
+    let answer =
+        one_by_one.answer(&record(r#"{"smokes": "no", "school": "some", "region": "south"}"#), &mut rng).unwrap();
+    let answer: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&answer).unwrap();
+    assert_eq!((answer.len(), answer["region"].as_str()), (4, Some("south")));
+    assert_eq!(answer["candor_fingerprint"].as_str(), Some(survey.plan.fingerprint().as_str()));
+    let told = one_by_one.answer(&record(r#"{"smokes": "no", "school": "some"}"#), &mut rng).unwrap_err();
+    assert_eq!(told, "the field \"region\" is missing");
+}
