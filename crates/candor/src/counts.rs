@@ -1,6 +1,6 @@
 //! Responses, counted for some tables, in groups of public attributes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally};
@@ -279,22 +279,23 @@ impl Counts {
             return Err(StudyError::Counts("a code stands for no answer"));
         }
         let public: Vec<&[u16]> = by.iter().map(|&attribute| public_codes(plan, columns, attribute)).collect();
-        let key = |row: usize| -> Vec<u16> { public.iter().map(|codes| codes[row]).collect() };
-        let keys: Vec<Vec<u16>> = (0..responses).map(key).collect();
-        let mut found: BTreeSet<Vec<u16>> = keys.iter().cloned().collect();
+        let mut groups: BTreeMap<Vec<u16>, Vec<u32>> = BTreeMap::new();
         if by.is_empty() {
-            found.insert(Vec::new());
+            groups.insert(Vec::new(), (0..responses as u32).collect());
+        } else {
+            let key = |row: u32| public.iter().map(|codes| codes[row as usize]).collect();
+            (0..responses as u32).for_each(|row| groups.entry(key(row)).or_default().push(row));
         }
-        let counted = |group: &Vec<u16>, table: &Vec<usize>| {
+        let counted = |rows: &[u32], table: &Vec<usize>| {
             let mut tally = TableTally::new(CountLayout::new(plan, table)).keeping_sets(plan);
-            tally.add(plan, columns, Rows::Single, |row| keys[row] == *group);
+            tally.add_rows(plan, columns, Rows::Single, rows);
             tally
         };
-        let group = |key: Vec<u16>| {
-            let tallies = tables.lists().iter().map(|table| counted(&key, table)).collect();
+        let group = |(key, rows): (Vec<u16>, Vec<u32>)| {
+            let tallies = tables.lists().iter().map(|table| counted(&rows, table)).collect();
             (key, tallies)
         };
-        Counts::new(plan, by, found.into_iter().map(group).collect(), responses as u64)
+        Counts::new(plan, by, groups.into_iter().map(group).collect(), responses as u64)
     }
 
     /// The same counts, of responses that come from there.

@@ -278,8 +278,8 @@ pub fn count_units(
     unit: impl Fn(usize) -> Option<u32>,
 ) -> BTreeMap<u32, UnitCounts> {
     let sources = Sources::new(layout, plan, columns);
-    let rows = rows_are.number(columns);
-    let mut runs = Runs::new(&sources.tags, rows, rows_are, |row| unit(row).is_some());
+    let rows = (0..rows_are.number(columns)).filter(|&row| unit(row).is_some()).map(|row| row as u32);
+    let mut runs = Runs::new(&sources.tags, rows, rows_are);
     let mut units: BTreeMap<u32, UnitCounts> = BTreeMap::new();
     let (mut hits, mut next): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     for (run, rows) in runs.iter_mut() {

@@ -247,9 +247,17 @@ impl TableTally {
     /// # Panics
     /// If the columns are not those of the plan.
     pub fn add(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, take: impl Fn(usize) -> bool) {
+        let rows = (0..rows_are.number(columns)).filter(|&row| take(row)).map(|row| row as u32);
+        self.add_rows(plan, columns, rows_are, &rows.collect::<Vec<u32>>());
+    }
+
+    /// Counts these rows of a batch of responses. Its time grows with their number, not with that of the batch.
+    ///
+    /// # Panics
+    /// If the columns are not those of the plan, or have fewer rows.
+    pub fn add_rows(&mut self, plan: &Plan, columns: &[Codes<'_>], rows_are: Rows<'_>, rows: &[u32]) {
         let sources = Sources::new(&self.layout, plan, columns);
-        let rows = rows_are.number(columns);
-        self.add_runs(plan, &sources, &mut Runs::new(&sources.tags, rows, rows_are, take), rows_are);
+        self.add_runs(plan, &sources, &mut Runs::new(&sources.tags, rows.iter().copied(), rows_are), rows_are);
     }
 
     /// Counts responses that are sorted by their tags.
@@ -392,7 +400,7 @@ pub fn count_tables(
             let sources = Sources::new(layout, plan, columns);
             let runs = sorted
                 .entry(layout.tagged.clone())
-                .or_insert_with(|| Runs::new(&sources.tags, rows, rows_are, |_| true));
+                .or_insert_with(|| Runs::new(&sources.tags, 0..rows as u32, rows_are));
             tally.add_runs(plan, &sources, runs, rows_are);
         }
         tally

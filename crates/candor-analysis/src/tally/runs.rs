@@ -45,10 +45,9 @@ pub(super) fn responses(rows_are: Rows<'_>, rows: &[u32]) -> (f64, f64) {
 }
 
 impl Runs {
-    /// Of so many rows, those that are taken. What stands for nobody makes no group: there would be no shares in it.
-    pub(super) fn new(tags: &[Codes<'_>], rows: usize, rows_are: Rows<'_>, take: impl Fn(usize) -> bool) -> Runs {
-        let taken = (0..rows).filter(|&row| take(row) && weight(rows_are, row).0 != 0.0);
-        Runs::of(tags, taken.map(|row| row as u32).collect())
+    /// Sorts these rows. Rows of weight 0 make no group: there would be no shares in it.
+    pub(super) fn new(tags: &[Codes<'_>], rows: impl Iterator<Item = u32>, rows_are: Rows<'_>) -> Runs {
+        Runs::of(tags, rows.filter(|&row| weight(rows_are, row as usize).0 != 0.0).collect())
     }
 
     /// Sorted in code that is compiled once, not for each way to take rows.

@@ -4,7 +4,7 @@ mod sample;
 
 pub use sample::{SampleColumns, tally_sample};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::{Codes, CountLayout, Rows, TableTally, count_tables};
@@ -107,12 +107,13 @@ fn merge(groups: &mut Groups, more: Groups) {
     }
 }
 
-/// Some responses with the group of each.
+/// Some responses, their rows partitioned into groups.
 struct Keyed<'b> {
     codes: Vec<Codes<'b>>,
-    /// Of each row the number of its group; empty if there is one only.
-    group_of: Vec<u32>,
+    /// The categories of each group.
     groups: Vec<Vec<u16>>,
+    /// The rows of each group, in order.
+    rows_of: Vec<Vec<u32>>,
     rows: usize,
 }
 
@@ -120,7 +121,7 @@ impl<'b> Keyed<'b> {
     fn new(job: &Job<'_>, batch: &'b ResponseBatch) -> Keyed<'b> {
         let (codes, rows) = (batch.columns.iter().map(Codes::from).collect(), batch.rows);
         if job.by.is_empty() {
-            return Keyed { codes, group_of: Vec::new(), groups: vec![Vec::new()], rows };
+            return Keyed { codes, groups: vec![Vec::new()], rows_of: vec![(0..rows as u32).collect()], rows };
         }
         let described = job.plan.columns();
         let public = |&attribute: &usize| {
@@ -131,24 +132,33 @@ impl<'b> Keyed<'b> {
             }
         };
         let by: Vec<&Vec<u16>> = job.by.iter().filter_map(public).collect();
-        let keys: Vec<Vec<u16>> = (0..rows).map(|row| by.iter().map(|codes| codes[row]).collect()).collect();
-        let mut numbers: BTreeMap<&Vec<u16>, u32> = keys.iter().map(|key| (key, 0)).collect();
-        numbers.values_mut().zip(0..).for_each(|(held, number)| *held = number);
-        let group_of = keys.iter().map(|key| numbers[key]).collect();
-        let groups = numbers.into_keys().cloned().collect();
-        Keyed { codes, group_of, groups, rows }
-    }
-
-    fn group(&self, row: usize) -> u32 {
-        self.group_of.get(row).copied().unwrap_or(0)
+        let (groups, rows_of) = partition(&by, rows);
+        Keyed { codes, groups, rows_of, rows }
     }
 
     /// How many rows each group has.
     fn rows(&self) -> Vec<(Vec<u16>, u64)> {
-        let mut rows = vec![0; self.groups.len()];
-        (0..self.rows).for_each(|row| rows[self.group(row) as usize] += 1);
-        self.groups.iter().cloned().zip(rows).collect()
+        self.groups.iter().cloned().zip(self.rows_of.iter().map(|rows| rows.len() as u64)).collect()
     }
+}
+
+/// The combinations of codes that occur in these columns, and the rows of each, in order.
+fn partition(columns: &[&Vec<u16>], rows: usize) -> (Vec<Vec<u16>>, Vec<Vec<u32>>) {
+    let (mut groups, mut rows_of): (Vec<Vec<u16>>, Vec<Vec<u32>>) = (Vec::new(), Vec::new());
+    let mut numbers: HashMap<Vec<u16>, usize> = HashMap::new();
+    let mut key = Vec::with_capacity(columns.len());
+    for row in 0..rows {
+        key.clear();
+        key.extend(columns.iter().map(|codes| codes[row]));
+        let number = numbers.get(key.as_slice()).copied().unwrap_or_else(|| {
+            numbers.insert(key.clone(), groups.len());
+            groups.push(key.clone());
+            rows_of.push(Vec::new());
+            groups.len() - 1
+        });
+        rows_of[number].push(row as u32);
+    }
+    (groups, rows_of)
 }
 
 /// The counts of every group, and how many rows it has.
@@ -165,13 +175,13 @@ fn count(
         return (Groups::from([(Vec::new(), tallies)]), batch.rows());
     }
     let mut groups = Groups::new();
-    for (number, key) in batch.groups.iter().enumerate() {
+    for (key, rows) in batch.groups.iter().zip(&batch.rows_of) {
         let tally = |layout: &CountLayout| {
             let mut tally = TableTally::new(layout.clone());
             if keep == Keep::Sets {
                 tally = tally.keeping_sets(job.plan);
             }
-            tally.add(job.plan, &batch.codes, rows_are, |row| batch.group(row) as usize == number);
+            tally.add_rows(job.plan, &batch.codes, rows_are, rows);
             tally
         };
         groups.insert(key.clone(), layouts.iter().map(tally).collect());

@@ -10,6 +10,7 @@ use candor_analysis::tally::{
     CountLayout, Drawn, Replicates, Rows, Sample, TableTally, UnitCounts, Units, count_units,
 };
 use candor_analysis::watch::Watch;
+use candor_base::plan::Plan;
 
 use super::{Groups, Job, Keep, Keyed, Tallied, check_groups, count, merge};
 use crate::TableError;
@@ -132,13 +133,39 @@ fn counted(
     }
     let (units, unit_of) = units(columns, batch, keyed.rows)?;
     let rows_are = weights.map_or(Rows::Single, Rows::Weighted);
-    let of_group = |group: usize| -> CountsOfUnits {
-        let unit = |row: usize| (keyed.group(row) as usize == group).then(|| unit_of[row]);
-        let singly = columns.population.is_some();
-        layouts.iter().map(|layout| count_units(job.plan, layout, &keyed.codes, rows_are, singly, unit)).collect()
-    };
-    let of_units = keyed.groups.iter().enumerate().map(|(number, key)| (key.clone(), of_group(number))).collect();
+    let singly = columns.population.is_some();
+    let of_units = count_grouped_units(job.plan, layouts, &keyed, rows_are, singly, &unit_of);
     Ok(Counted { file, groups, rows, units, of_units, replicates: Vec::new() })
+}
+
+/// The counts of every group by units. A unit with rows in several groups is one unit in each of them, so all groups are counted in one pass.
+fn count_grouped_units(
+    plan: &Plan,
+    layouts: &[CountLayout],
+    keyed: &Keyed<'_>,
+    rows_are: Rows<'_>,
+    singly: bool,
+    unit_of: &[u32],
+) -> BTreeMap<Vec<u16>, CountsOfUnits> {
+    let (mut pairs, mut numbers, mut pair_of) = (Vec::new(), HashMap::new(), vec![0; keyed.rows]);
+    for (group, rows) in keyed.rows_of.iter().enumerate() {
+        for row in rows.iter().map(|&row| row as usize) {
+            let pair = (group, unit_of[row]);
+            pair_of[row] = *numbers.entry(pair).or_insert_with(|| {
+                pairs.push(pair);
+                pairs.len() as u32 - 1
+            });
+        }
+    }
+    let mut groups: Vec<CountsOfUnits> = keyed.groups.iter().map(|_| vec![BTreeMap::new(); layouts.len()]).collect();
+    for (at, layout) in layouts.iter().enumerate() {
+        let counted = count_units(plan, layout, &keyed.codes, rows_are, singly, |row| Some(pair_of[row]));
+        for (pair, counts) in counted {
+            let (group, unit) = pairs[pair as usize];
+            groups[group][at].insert(unit, counts);
+        }
+    }
+    keyed.groups.iter().cloned().zip(groups).collect()
 }
 
 /// The different units of a batch, and that of each row.
