@@ -8,7 +8,7 @@ import { checkSignature } from '../signature.js';
 
 const text = (path) => readFileSync(new URL(`../../../crates/${path}`, import.meta.url), 'utf8');
 const { private_key: seed, cases } = JSON.parse(text('candor/tests/signatures.json'));
-const planText = (name) => text(`candor/tests/plans/good/${name}`);
+const planText = (name) => text(`candor-base/tests/plans/good/${name}`);
 
 // A browser whose WebCrypto has no Ed25519.
 const without = { importKey: () => Promise.reject(new DOMException('no Ed25519', 'NotSupportedError')) };
