@@ -34,6 +34,8 @@ pub fn long_rows(estimates: &Estimates) -> Vec<EstimateRow> {
             cell: pairs(&one.attributes, &cell.categories),
             estimate: cell.estimate,
             uncertainty: [cell.standard_error, cell.low, cell.high].map(|number| number.unwrap_or(f64::NAN)),
+            shown: cell.shown_estimate.unwrap_or(f64::NAN),
+            reliability: cell.reliability.unwrap_or(""),
         }));
     }
     if let Some(summary) = summary {
@@ -54,7 +56,8 @@ fn comparisons(estimates: &Estimates) -> Vec<EstimateRow> {
                     one.compared.iter().map(|name| (name.clone(), format!("{}{sign}{}", one.second, one.first)));
                 let (table, group) = (table.clone(), one.group.clone());
                 let cell = pairs(&one.attributes, &cell.categories).into_iter().chain(compared).collect();
-                EstimateRow { table, quantity, group, cell, estimate, uncertainty: [standard_error, low, high] }
+                let uncertainty = [standard_error, low, high];
+                EstimateRow { table, quantity, group, cell, estimate, uncertainty, shown: f64::NAN, reliability: "" }
             };
             rows.extend(
                 cell.difference.map(|d| row("difference", " - ", [d.estimate, d.standard_error, d.low, d.high])),
@@ -76,6 +79,8 @@ fn numbers(estimates: &Estimates) -> Vec<EstimateRow> {
                 cell: Vec::new(),
                 estimate: m.estimate,
                 uncertainty: [m.standard_error, m.low, m.high],
+                shown: f64::NAN,
+                reliability: "",
             }));
         }
     }
