@@ -68,8 +68,6 @@ class Cell(Result):
     standard_error: float | None
     low: float | None
     high: float | None
-    shown_estimate: float | None
-    reliability: str | None
 
 
 class Table(Result):

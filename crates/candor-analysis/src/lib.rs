@@ -21,8 +21,6 @@ pub mod table_list;
 pub mod tally;
 
 pub mod estimate;
-/// Which shares are precise enough to publish.
-pub mod reliability;
 
 pub mod comply;
 

@@ -5,7 +5,6 @@ use candor_analysis::estimate::{
     Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
     channel_law,
 };
-use candor_analysis::reliability::published;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use candor_base::plan::Plan;
@@ -176,10 +175,6 @@ pub struct Cell {
     pub low: Option<f64>,
     /// The interval's upper end.
     pub high: Option<f64>,
-    /// The share as it may be published, within its interval; `None` where only an upper limit, or nothing, may be.
-    pub shown_estimate: Option<f64>,
-    /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an interval.
-    pub reliability: Option<&'static str>,
 }
 
 /// Estimates every table of every group.
@@ -287,15 +282,12 @@ fn table_among(plan: &Plan, analysis: &Analysis, shares: &SharesAmong) -> Table 
 
 impl Cell {
     fn new(categories: Vec<String>, cell: &candor_analysis::estimate::Cell) -> Cell {
-        let graded = cell.uncertainty.map(|u| published(cell.estimate, u.low, u.high));
         Cell {
             categories,
             estimate: cell.estimate,
             standard_error: cell.uncertainty.map(|u| u.standard_error),
             low: cell.uncertainty.map(|u| u.low),
             high: cell.uncertainty.map(|u| u.high),
-            shown_estimate: graded.and_then(|graded| graded.estimate),
-            reliability: graded.map(|graded| graded.reliability.name()),
         }
     }
 

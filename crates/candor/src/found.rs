@@ -1,6 +1,5 @@
 //! What was found: tables, differences of groups, means and quantiles, as parts of a report.
 
-use candor_analysis::reliability::Reliability;
 use candor_base::plan::Plan;
 
 use crate::caution::reason;
@@ -43,30 +42,6 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
     parts
 }
 
-/// The largest number of findings in the headline.
-const FINDINGS: usize = 5;
-
-/// The findings in short: the largest share of each one-way table, if it is precise.
-pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
-    let everybody = |table: &&Table| table.attributes.len() == 1 && table.group.is_empty() && table.given.is_empty();
-    let finding = |table: &Table| {
-        let precise = table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name()));
-        let largest = precise.max_by(|a, b| a.estimate.total_cmp(&b.estimate))?;
-        let (share, margin) = (largest.shown_estimate?, 50.0 * (largest.high?.min(1.0) - largest.low?.max(0.0)));
-        let name = isolated(&table.attributes[0]);
-        let category = labels(&table.attributes, &largest.categories, language).next()?;
-        let percent = language.number((100.0 * share).round(), 0);
-        let margin = language.number(margin.ceil(), 0);
-        let words = [("name", &name), ("category", &isolated(&category)), ("percent", &percent), ("margin", &margin)];
-        Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
-    };
-    let findings: Vec<String> = estimates.tables.iter().filter(everybody).filter_map(finding).take(FINDINGS).collect();
-    match findings.is_empty() {
-        true => Vec::new(),
-        false => vec![Part::Heading(language.report("headline", &[])), Part::List(findings)],
-    }
-}
-
 /// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of more, of a group or
 /// among those who as a list.
 fn cells(plan: &Plan, counts: &Counts, table: &Table, confidence: f64, language: &Language) -> Vec<Part> {
@@ -79,7 +54,7 @@ fn cells(plan: &Plan, counts: &Counts, table: &Table, confidence: f64, language:
     let row = |cell: &Cell| {
         let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
         let categories = labels(&table.attributes, &cell.categories, language).collect();
-        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high, share: true })
+        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
     };
     let list = Part::Estimates(EstimateTable {
         caption: language.report("shares_of", &[("title", &title(table, language))]),
@@ -112,7 +87,6 @@ pub(crate) fn what_differs(one: &Comparison, language: &Language) -> Vec<Part> {
             standard_error: difference.standard_error,
             low: difference.low,
             high: difference.high,
-            share: false,
         })
     };
     let row = |cell: &ComparedCell| {

@@ -16,7 +16,7 @@ use crate::comparison::Comparison;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
-use crate::found::{headline, what_was_found};
+use crate::found::what_was_found;
 use crate::guarantee::{CertifiedAttribute, certified};
 use crate::marked::unmarked;
 use crate::numbers::NumbersAsked;
@@ -155,14 +155,13 @@ pub fn report(
     warnings.extend(options.waves.iter().flat_map(|wave| wave.warnings(language)));
     let dependences = dependences(plan, &counts.everybody()).ok_or_else(missing)?;
     let mut parts = opening(plan, counts, &warnings, language);
-    parts.extend(headline(&estimates, language));
+    parts.extend(what_was_asked(plan, language));
+    parts.extend(what_is_guaranteed(plan, counts.responses(), language));
     parts.extend(what_was_found(plan, counts, &estimates, language));
     parts.extend(what_changed(&estimates, &called, &options.waves, &changes, language));
     let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
     parts.extend(what_depends_on_what(&names, &dependences, language));
     parts.extend(options.regressions.iter().flat_map(|found| what_predicts(found, language)));
-    parts.extend(what_was_asked(plan, language));
-    parts.extend(what_is_guaranteed(plan, counts.responses(), language));
     parts.extend(how_to_repeat(plan, counts, options));
     let title = options.title.clone().unwrap_or_else(|| language.report("title", &[]));
     Ok(Report {

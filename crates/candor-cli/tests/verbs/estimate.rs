@@ -138,7 +138,7 @@ fn methods_intervals_and_formats() {
     let csv = run("--format csv --joined").out;
     assert_eq!(csv.lines().count(), 33);
     assert!(
-        csv.starts_with("table,group,cell,estimate,standard_error,low,high,shown_estimate,reliability\n\"Education,Income\",\"\",10th*<=50K,"),
+        csv.starts_with("table,group,cell,estimate,standard_error,low,high\n\"Education,Income\",\"\",10th*<=50K,"),
         "{csv}"
     );
     run("-o tables.txt");

@@ -70,21 +70,6 @@ fn survey(sandbox: &Sandbox, rows: usize) {
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 3").fine();
 }
 
-/// How a list writes a share: in percent, as far as it is precise enough.
-fn graded(cell: &Value) -> Vec<String> {
-    let number = |name: &str| 100.0 * cell[name].as_f64().unwrap();
-    let limits = ["low", "high"].map(|name| format!(">{:.1}<", number(name).clamp(0.0, 100.0)));
-    match cell["reliability"].as_str().unwrap() {
-        "shown" | "rough" => {
-            let margin = (number("high").min(100.0) - number("low").max(0.0)) / 2.0;
-            let shown = [format!(">{:.1}<", number("shown_estimate")), format!(">±{margin:.1}<")];
-            shown.into_iter().chain(limits).collect()
-        }
-        "under" => [format!(">≤{}<", number("high").ceil())].into_iter().chain(limits).collect(),
-        _ => vec![">–<".to_owned()],
-    }
-}
-
 #[test]
 fn the_page_holds_everything_that_the_other_verbs_say() {
     let sandbox = Sandbox::new();
@@ -96,15 +81,16 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
     assert_well_formed(&html);
     assert!(html.contains("<dt><bdi>smokes</bdi></dt><dd><bdi>no</bdi> · <bdi>yes</bdi></dd>"), "names are isolated");
     let html = without_isolation(&html);
-    let rows: Vec<&str> = html.split("<tr").map(|row| row.split_once('>').map_or(row, |(_, cells)| cells)).collect();
+    let rows: Vec<&str> = html.split("<tr>").collect();
     let estimated = json(&sandbox.run(&format!("estimate plan.json responses.csv {tables} --json")).fine().out);
     let mut found = 0;
     for table in estimated["tables"].as_array().unwrap() {
         for cell in table["cells"].as_array().unwrap() {
             let heading = |label: &Value| format!("<th scope=\"row\">{}</th>", escaped(label.as_str().unwrap()));
             let categories: String = cell["categories"].as_array().unwrap().iter().map(heading).collect();
-            let parts = graded(cell);
-            let one = |row: &&str| row.contains(&categories) && parts.iter().all(|part| row.contains(part.as_str()));
+            let number = |name: &str| format!(">{:.4}<", cell[name].as_f64().unwrap());
+            let parts = ["estimate", "standard_error", "low", "high"].map(number);
+            let one = |row: &&str| row.starts_with(&categories) && parts.iter().all(|part| row.contains(part.as_str()));
             assert!(rows.iter().any(one), "{cell}");
             found += 1;
         }
@@ -119,20 +105,14 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
     let among = json(&sandbox.run(&format!("estimate plan.json responses.csv {among}")).fine().out);
     let mut crossed = 0;
     for cell in among["tables"].as_array().unwrap().iter().flat_map(|table| table["cells"].as_array().unwrap()) {
-        let number = |name: &str| 100.0 * cell[name].as_f64().unwrap();
-        let row = format!("<th scope=\"row\">{}</th><td", cell["categories"][0].as_str().unwrap());
-        // What is imprecise is neither shaded nor shown as a number.
-        let part = match cell["reliability"].as_str().unwrap() {
-            grade @ ("shown" | "rough") => {
-                let (percent, margin) = (number("shown_estimate"), (number("high") - number("low")) / 2.0);
-                let open = if grade == "shown" { "<td style=" } else { "<td class=\"rough\"" };
-                assert!(rows.iter().any(|one| one.contains(open)), "{cell}");
-                format!("<b>{percent:.1}</b> ±{margin:.1}<svg viewBox=")
-            }
-            "under" => format!("<b>≤{}</b> <svg viewBox=", number("high").ceil()),
-            _ => "<b>–</b> <svg viewBox=".to_owned(),
-        };
-        assert!(rows.iter().any(|one| one.contains(&row) && one.contains(&part)), "{cell} {part}");
+        let [percent, error] = ["estimate", "standard_error"].map(|name| 100.0 * cell[name].as_f64().unwrap());
+        let [row, part] = [
+            format!("<th scope=\"row\">{}</th><td style=", cell["categories"][0].as_str().unwrap()),
+            format!(
+                "<b>{percent:.1}</b> ±{error:.1}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+            ),
+        ];
+        assert!(rows.iter().any(|one| one.starts_with(&row) && one.contains(&part)), "{cell} {part}");
         crossed += 1;
     }
     assert_eq!(crossed, 6 + 4);
@@ -176,7 +156,7 @@ fn the_page_holds_everything_that_the_other_verbs_say() {
         audit["fingerprint"].as_str().unwrap(),
         "candor estimate plan.json responses.csv --tables &#39;marginals;smokes,coughs;region,smokes&#39; --confidence 0.9",
         "These responses are a simulation (seed 3).",
-        "About one in 10 of these intervals misses the true value",
+        "about one in 10 misses the truth",
     ] {
         assert!(html.contains(part), "{part}");
     }

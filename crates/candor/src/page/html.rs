@@ -1,12 +1,10 @@
 //! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the reader's light or
 //! dark mode; tables that are too wide scroll on their own.
 
-use candor_analysis::reliability::Reliability;
 use plotters::style::RGBColor;
 
-use super::cross::class;
 use super::table::{Scrolling, row_heading};
-use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
+use super::{Direction, ESTIMATE_HEADER, EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::marked::{attribute, escaped, isolated, name};
 use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
@@ -95,36 +93,24 @@ impl Part {
 impl EstimateTable {
     fn html(&self, language: &Language) -> String {
         // All intervals of a table on one scale, with zero on it.
-        let drawn = |row: &EstimateRow| match row.graded() {
-            Some(graded) => {
-                [graded.estimate.unwrap_or(graded.high), graded.low, graded.high].map(|share| 100.0 * share)
-            }
-            None => [row.estimate, row.low, row.high],
-        };
-        let visible = |row: &&EstimateRow| row.graded().is_none_or(|graded| graded.reliability != Reliability::Hidden);
-        let ends = self.rows.iter().filter(visible).flat_map(|row| drawn(row).into_iter().skip(1));
+        let ends = self.rows.iter().flat_map(|row| [row.low, row.high]);
         let range = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
         let row = |row: &EstimateRow| {
             let names: String = row.categories.iter().map(|category| row_heading(category, language)).collect();
             let [estimate, error, low, high] = row.numbers(language);
             // Nobody is in a group: nothing is known of it, and nothing drawn.
             let plot = self.drawn.then(|| {
-                if !row.estimate.is_finite() || !visible(&row) {
+                if !row.estimate.is_finite() {
                     return "<td></td>".to_owned();
                 }
                 let title = language.report("interval", &[("estimate", &estimate), ("low", &low), ("high", &high)]);
-                let [at, from, to] = drawn(row);
-                format!("<td>{}</td>", interval::drawn(at, from, to, range, &escaped(&title)))
+                format!("<td>{}</td>", interval::drawn(row.estimate, row.low, row.high, range, &escaped(&title)))
             });
             let plot = plot.unwrap_or_default();
-            let class = row.graded().map_or("", |graded| class(graded.reliability));
-            format!(
-                "<tr{class}>{names}<td><b>{}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n",
-                escaped(&estimate)
-            )
+            format!("<tr>{names}<td><b>{estimate}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n")
         };
         let names = self.names.iter().map(|name| ("names", name.clone()));
-        let header = names.chain(self.header().map(|name| ("", language.report(name, &[]))));
+        let header = names.chain(ESTIMATE_HEADER.map(|name| ("", language.report(name, &[]))));
         let header: Vec<(&str, String)> = header.collect();
         let rows: String = self.rows.iter().map(row).collect();
         let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));

@@ -34,8 +34,6 @@ pub fn long_rows(estimates: &Estimates) -> Vec<EstimateRow> {
             cell: pairs(&one.attributes, &cell.categories),
             estimate: cell.estimate,
             uncertainty: [cell.standard_error, cell.low, cell.high].map(|number| number.unwrap_or(f64::NAN)),
-            shown: cell.shown_estimate.unwrap_or(f64::NAN),
-            reliability: cell.reliability.unwrap_or(""),
         }));
     }
     if let Some(summary) = summary {
@@ -56,8 +54,7 @@ fn comparisons(estimates: &Estimates) -> Vec<EstimateRow> {
                     one.compared.iter().map(|name| (name.clone(), format!("{}{sign}{}", one.second, one.first)));
                 let (table, group) = (table.clone(), one.group.clone());
                 let cell = pairs(&one.attributes, &cell.categories).into_iter().chain(compared).collect();
-                let uncertainty = [standard_error, low, high];
-                EstimateRow { table, quantity, group, cell, estimate, uncertainty, shown: f64::NAN, reliability: "" }
+                EstimateRow { table, quantity, group, cell, estimate, uncertainty: [standard_error, low, high] }
             };
             rows.extend(
                 cell.difference.map(|d| row("difference", " - ", [d.estimate, d.standard_error, d.low, d.high])),
@@ -79,8 +76,6 @@ fn numbers(estimates: &Estimates) -> Vec<EstimateRow> {
                 cell: Vec::new(),
                 estimate: m.estimate,
                 uncertainty: [m.standard_error, m.low, m.high],
-                shown: f64::NAN,
-                reliability: "",
             }));
         }
     }
