@@ -161,7 +161,7 @@ const isChannel = oneOf({
   strip: shape({
     attributes: listOf(isCount),
     categories: listOf(isCount),
-    cells: (value) => isCount(value) || listOf(isCount)(value),
+    cells: (value) => isCount(value) || listOf(isCount)(value) || shape({ listed: listOf(isCount) })(value),
     hit: isInteger,
     all: isInteger,
   }),
@@ -349,17 +349,26 @@ function readStrip({ attributes, categories, cells, hit, all }, sizes, where) {
   }
   fit(categories, attributes.map((at) => sizes[at]), where);
   const order = stripOrder(categories);
-  const box = Array.isArray(cells);
-  const fits = box ? cells.length === categories.length && cells.every((q, i) => q >= 1 && q < categories[i])
-    : cells >= 1 && cells < order.length;
-  if (!fits) wrong(`${where}: a strip of ${cells} of ${order.length} cells`);
-  const inside = (cell) => digits(cell, categories).every((x, i) => x < cells[i]);
-  const strip = box ? order.map((_, cell) => cell).filter(inside) : order.slice(0, cells);
+  const strip = stripCells(cells, categories, order);
+  if (!strip) wrong(`${where}: a strip of ${JSON.stringify(cells)} of ${order.length} cells`);
   const weights = [BigInt(hit), BigInt(all)];
   if (weights.includes(0n) || sum(weights) > FULL_WEIGHT) {
     wrong(`${where}: the weights of a strip must be positive and sum to at most 2^64`);
   }
   return { kind: 'strip', attributes, sizes: categories, strip, total: order.length, weights };
+}
+
+/** The cells of a set, which is so many in strip order, a box or listed; nothing if it is none, everything or out of order. */
+function stripCells(cells, categories, order) {
+  if (Array.isArray(cells)) {
+    const inside = (cell) => digits(cell, categories).every((x, i) => x < cells[i]);
+    const fits = cells.length === categories.length && cells.every((q, i) => q >= 1 && q < categories[i]);
+    return fits ? order.map((_, cell) => cell).filter(inside) : null;
+  }
+  const { listed } = cells;
+  if (!listed) return cells >= 1 && cells < order.length ? order.slice(0, cells) : null;
+  const rise = listed.every((cell, i) => cell < order.length && (i === 0 || listed[i - 1] < cell));
+  return rise && listed.length >= 1 && listed.length < order.length ? listed : null;
 }
 
 /** Everything about the blocks together. */

@@ -1,4 +1,4 @@
-// Signed plans: checks a detached Ed25519 signature (docs/formats.md) against a pinned public key. Only `readPlan` with
+// Signed plans: checks a detached Ed25519 signature (docs/reference/formats.md) against a pinned public key. Only `readPlan` with
 // `signature` and `publicKey` loads this, and noble.js only where WebCrypto has no Ed25519.
 import { wrong } from './candor.js';
 

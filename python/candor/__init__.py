@@ -15,10 +15,11 @@ from ._candor import (
 )
 from .counts import Counts
 from .frames import Responses
+from .mechanism import audit_function, audit_program
 from .plan import Plan
 from .progress import show_progress
 from .schema import Schema
-from .verbs import compare, design, device, front, methods
+from .verbs import combine, compare, design, device, front, methods, pareto
 from .warned import Caution
 
 __all__ = [
@@ -38,10 +39,14 @@ __all__ = [
     "Schema",
     "SchemaError",
     "__version__",
+    "audit_function",
+    "audit_program",
+    "combine",
     "compare",
     "design",
     "device",
     "front",
     "methods",
+    "pareto",
     "show_progress",
 ]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .estimates import Adjustment, Answers, Compliance, Differences, Groups, Independence, Regression, Report, Synthesis
-from .parameters import joined, margins, names, written
+from .estimates import Adjustment, Answers, Compliance, Differences, Groups, Independence, Regression, Report, Scan, Synthesis
+from .parameters import joined, margins, names, old_names, written
 from .progress import Bar
 from .results import Clusters
 from .warned import tell
@@ -38,13 +38,14 @@ class Analysis:
         """Responses, or counts of responses to this plan."""
         raise NotImplementedError
 
-    def comply(
+    @old_names
+    def compliance(
         self,
         responses: Tables | Counts,
         *,
-        says: str | None = None,
+        self_protective: str | None = None,
         anchor: str | None = None,
-        ignoring: float | None = None,
+        noncompliance: float | None = None,
         alpha: float | None = None,
         confidence: float | None = None,
         delimiter: str | None = None,
@@ -52,7 +53,7 @@ class Analysis:
     ) -> Compliance:
         """Whether people followed their cards, as far as the answers tell."""
         options = written(
-            says=says, anchor=anchor, ignoring=ignoring, alpha=alpha, confidence=confidence, delimiter=delimiter, unmarked=unmarked
+            self_protective=self_protective, anchor=anchor, noncompliance=noncompliance, alpha=alpha, confidence=confidence, delimiter=delimiter, unmarked=unmarked
         )
         with Bar() as bar:
             text, notes = _candor.comply_with(self._native, self._given(responses), options, bar)
@@ -66,6 +67,7 @@ class Analysis:
         given = self._given(responses if counts is None else counts)
         return given, True if counts is not None and isinstance(given, list) else None
 
+    @old_names
     def test(
         self,
         responses: Tables | Counts | None = None,
@@ -76,49 +78,56 @@ class Analysis:
         independence: str | None = None,
         tables: TableNames | None = None,
         mean: str | None = None,
-        values: str | None = None,
-        without_missing: bool | None = None,
-        compare: str | None = None,
-        against: Tables | Counts | None = None,
-        against_plan: Any = None,
+        scores: str | None = None,
+        complete_cases: bool | None = None,
+        compare_groups: str | None = None,
+        baseline: Tables | Counts | None = None,
+        baseline_plan: Any = None,
         confidence: float | None = None,
         where: str | None = None,
         by: str | Iterable[str] | None = None,
         weights: str | None = None,
         strata: str | None = None,
-        sampling_clusters: str | None = None,
+        psu: str | None = None,
         fpc: str | None = None,
-        replicates: str | None = None,
+        replicate_weights: str | None = None,
         replicate_method: str | None = None,
-        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        fay: float | None = None,
+        replicate_scale: float | None = None,
+        replicate_rscales: Sequence[float] | None = None,
+        replicate_about: str | None = None,
+        lonely_psu: str | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Independence | Groups | Differences:
         """Whether two attributes are independent, corrected for the randomization and for how respondents were drawn; with `by`, in every group.
 
-        Or whether shares of `tables` or a `mean` differ: between the groups of the attribute `compare`, or from earlier responses, `against`
-        (to another plan, if `against_plan` says so). `values` say what categories stand for.
+        Or whether shares of `tables` or a `mean` differ: between the groups of the attribute `compare_groups`, or from earlier responses, `baseline`
+        (to another plan, if `baseline_plan` says so). `scores` say what categories stand for.
         """
         given, counted = self._source(responses, counts)
         survey = {
             "confidence": confidence, "where": where, "by": names(by), "weights": weights, "strata": strata,
-            "sampling_clusters": sampling_clusters, "fpc": fpc, "replicates": replicates, "replicate_method": replicate_method,
-            "calibrate": margins(calibrate), "counted": counted, "delimiter": delimiter, "unmarked": unmarked,
+            "psu": psu, "fpc": fpc, "replicate_weights": replicate_weights, "replicate_method": replicate_method,
+            "fay": fay, "replicate_scale": replicate_scale, "replicate_rscales": replicate_rscales,
+            "replicate_about": replicate_about, "lonely_psu": lonely_psu,
+            "benchmarks": margins(benchmarks), "counted": counted, "delimiter": delimiter, "unmarked": unmarked,
         }  # fmt: skip
         if tables is not None or mean is not None:
             if independence is not None or a is not None:
                 raise ParameterError("either the independence of two attributes, or differences of `tables` or `mean`")
             options = written(
-                tables=tables, mean=mean, values=values, without_missing=without_missing, compare=compare, **survey
+                tables=tables, mean=mean, scores=scores, complete_cases=complete_cases, compare_groups=compare_groups, **survey
             )
-            earlier = None if against is None else (against_plan or self)._given(against)
-            before = None if against_plan is None else against_plan._native
+            earlier = None if baseline is None else (baseline_plan or self)._given(baseline)
+            before = None if baseline_plan is None else baseline_plan._native
             with Bar() as bar:
                 text, notes = _candor.test_differences(self._native, given, earlier, before, options, bar)
             tell(notes)
             return Differences.loads(text)
-        if any(one is not None for one in (values, without_missing, compare, against, against_plan)):
-            raise ParameterError("`values`, `compare` and `against` go with `tables` or `mean`")
+        if any(one is not None for one in (scores, complete_cases, compare_groups, baseline, baseline_plan)):
+            raise ParameterError("`scores`, `compare_groups` and `baseline` go with `tables` or `mean`")
         asked = independence if independence is not None else ",".join(name for name in (a, b) if name is not None)
         options = written(independence=asked, **survey)
         with Bar() as bar:
@@ -126,6 +135,33 @@ class Analysis:
         tell(notes)
         return Independence.loads(text) if by is None else Groups.loads(text)
 
+    def scan(
+        self,
+        responses: Tables | Counts | None = None,
+        with_: str = "",
+        *,
+        counts: Tables | Counts | None = None,
+        adjust: str | None = None,
+        top: int | None = None,
+        where: str | None = None,
+        weights: str | None = None,
+        delimiter: str | None = None,
+        unmarked: bool | None = None,
+    ) -> Scan:
+        """Whether an attribute is independent of each of the others: p-values adjusted for their number (`adjust`: ``"holm"`` or ``"bh"``),
+        the most surprising first, and of the `top` ones how often each would be selected again.
+        """
+        given, counted = self._source(responses, counts)
+        options = written(
+            adjust=adjust, top=top, where=where, weights=weights, counted=counted, delimiter=delimiter, unmarked=unmarked,
+            **{"with": with_},
+        )  # fmt: skip
+        with Bar() as bar:
+            text, notes = _candor.scan_attributes(self._native, given, options, bar)
+        tell(notes)
+        return Scan.loads(text)
+
+    @old_names
     def query(
         self,
         responses: Tables | Counts | None = None,
@@ -134,30 +170,37 @@ class Analysis:
         counts: Tables | Counts | None = None,
         given: str | None = None,
         mean: str | None = None,
-        values: str | None = None,
-        compare: str | None = None,
+        scores: str | None = None,
+        compare_groups: str | None = None,
         method: str | None = None,
         confidence: float | None = None,
         target: str | None = None,
         by: str | Iterable[str] | None = None,
         weights: str | None = None,
         strata: str | None = None,
-        sampling_clusters: str | None = None,
+        psu: str | None = None,
         fpc: str | None = None,
-        replicates: str | None = None,
+        replicate_weights: str | None = None,
         replicate_method: str | None = None,
-        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        fay: float | None = None,
+        replicate_scale: float | None = None,
+        replicate_rscales: Sequence[float] | None = None,
+        replicate_about: str | None = None,
+        lonely_psu: str | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Answers | Groups:
         """The share of people for whom a condition holds, with its interval (`method="all"`: by all methods side by side); among those with `given`, or the `mean` of an
-        attribute among them; with `compare`, in the groups of another, side by side; with `by`, in every group."""
+        attribute among them; with `compare_groups`, in the groups of another, side by side; with `by`, in every group."""
         source, counted = self._source(responses, counts)
         options = written(
-            given=given, mean=mean, values=values, compare=compare, method=method, confidence=confidence, target=target,
+            given=given, mean=mean, scores=scores, compare_groups=compare_groups, method=method, confidence=confidence, target=target,
             by=names(by), weights=weights, strata=strata,
-            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), counted=counted, delimiter=delimiter, unmarked=unmarked,
+            psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
+            fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
+            lonely_psu=lonely_psu,
+            benchmarks=margins(benchmarks), counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
             text, notes, note = _candor.query_share(self._native, source, where, options, bar)
@@ -168,6 +211,7 @@ class Analysis:
         answers.note = note
         return answers
 
+    @old_names
     def regress(
         self,
         responses: Tables,
@@ -182,14 +226,20 @@ class Analysis:
         missing: str | None = None,
         weights: str | None = None,
         strata: str | None = None,
-        sampling_clusters: str | None = None,
+        psu: str | None = None,
         fpc: str | None = None,
-        replicates: str | None = None,
+        replicate_weights: str | None = None,
         replicate_method: str | None = None,
-        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
-        says: str | None = None,
-        only_if: str | None = None,
-        show_naive: bool | None = None,
+        fay: float | None = None,
+        replicate_scale: float | None = None,
+        replicate_rscales: Sequence[float] | None = None,
+        replicate_about: str | None = None,
+        lonely_psu: str | None = None,
+        df: str | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        self_protective: str | None = None,
+        self_protective_if: str | None = None,
+        show_uncorrected: bool | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Regression:
@@ -197,7 +247,8 @@ class Analysis:
 
         The model is written as ``"Income ~ Sex + age + Sex:age"``: of attributes of the plan and numeric columns that were kept.
         People without an answer are left out unless `missing` is ``"category"``; `where` names a subpopulation.
-        `weights`, `strata`, `sampling_clusters`, `fpc`, `replicates` and `calibrate` say how people were drawn, as in :meth:`estimate`.
+        `weights`, `strata`, `psu`, `fpc`, `replicate_weights` and `benchmarks` say how people were drawn, as in :meth:`estimate`;
+        with `psu`, `df` is ``"satterthwaite"`` (CR2, Bell and McCaffrey) or ``"design"``.
 
         >>> import candor, polars
         >>> people = polars.DataFrame({"Sex": ["f", "m"] * 500, "Ill": ["no", "no", "no", "yes", "yes"] * 200})
@@ -208,9 +259,11 @@ class Analysis:
         """
         options = written(
             family=family, method=method, reference=None if reference is None else list(reference.items()),
-            standardize=standardize, confidence=confidence, where=where, missing=missing, weights=weights, strata=strata,
-            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), says=says, only_if=only_if, show_naive=show_naive, delimiter=delimiter, unmarked=unmarked,
+            standardize=standardize, confidence=confidence, where=where, missing=missing, df=df, weights=weights, strata=strata,
+            psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
+            fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
+            lonely_psu=lonely_psu,
+            benchmarks=margins(benchmarks), self_protective=self_protective, self_protective_if=self_protective_if, show_uncorrected=show_uncorrected, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
             text, notes = _candor.fit_regression(self._native, self._given(responses), model, options, bar)
@@ -218,20 +271,21 @@ class Analysis:
         tell([*notes, *regression.notes])
         return regression
 
-    def cluster(
+    @old_names
+    def associations(
         self,
         responses: Tables | Counts,
         *,
         measure: str | None = None,
         max_cells: int | None = None,
         min_dependence: float | None = None,
-        attenuated: bool | None = None,
+        uncorrected: bool | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Clusters:
         """Which attributes belong together, from responses (the command's protocol `attribute`)."""
         options = written(
-            measure=measure, max_cells=max_cells, min_dependence=min_dependence, attenuated=attenuated, delimiter=delimiter, unmarked=unmarked
+            measure=measure, max_cells=max_cells, min_dependence=min_dependence, uncorrected=uncorrected, delimiter=delimiter, unmarked=unmarked
         )
         with Bar() as bar:
             text, summary, notes = _candor.cluster_responses(self._native, self._given(responses), options, bar)
@@ -240,7 +294,8 @@ class Analysis:
         clusters.summary = summary
         return clusters
 
-    def adjust(
+    @old_names
+    def rake(
         self,
         responses: Tables,
         *,
@@ -249,7 +304,7 @@ class Analysis:
         margins: TableNames | None = None,
         tolerance: float | None = None,
         max_iterations: int | None = None,
-        safe_cells: bool | None = None,
+        escape_formulas: bool | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Adjustment:
@@ -259,7 +314,7 @@ class Analysis:
         """
         options = written(
             method=method, margins=None if margins is None else joined(margins), tolerance=tolerance, max_iterations=max_iterations,
-            safe_cells=safe_cells, delimiter=delimiter, unmarked=unmarked,
+            escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         to = None if output is None else os.fsdecode(output)
         with Bar() as bar:
@@ -269,6 +324,7 @@ class Analysis:
         adjustment.weighted = None if made is None else frames.as_frame(made, responses, self)
         return adjustment
 
+    @old_names
     def synthesize(
         self,
         responses: Tables | Counts,
@@ -280,14 +336,14 @@ class Analysis:
         margins: TableNames | None = None,
         tolerance: float | None = None,
         max_iterations: int | None = None,
-        safe_cells: bool | None = None,
+        escape_formulas: bool | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Synthesis:
         """Records of people who do not exist, as the responses tell of those who do; they are its `people`, unless there is an `output`."""
         options = written(
             method=method, records=records, seed=seed, margins=None if margins is None else joined(margins),
-            tolerance=tolerance, max_iterations=max_iterations, safe_cells=safe_cells, delimiter=delimiter, unmarked=unmarked,
+            tolerance=tolerance, max_iterations=max_iterations, escape_formulas=escape_formulas, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         to = None if output is None else os.fsdecode(output)
         with Bar() as bar:
@@ -297,6 +353,7 @@ class Analysis:
         synthesis.people = None if made is None else frames.as_frame(made, responses, self)
         return synthesis
 
+    @old_names
     def report(
         self,
         responses: Tables | Counts | None = None,
@@ -304,11 +361,11 @@ class Analysis:
         *,
         counts: Tables | Counts | None = None,
         tables: TableNames | None = None,
-        without_missing: bool | None = None,
-        compare: str | None = None,
+        complete_cases: bool | None = None,
+        compare_groups: str | None = None,
         mean: str | None = None,
         quantile: str | None = None,
-        values: str | None = None,
+        scores: str | None = None,
         confidence: float | None = None,
         title: str | None = None,
         model: str | Iterable[str] | None = None,
@@ -316,13 +373,18 @@ class Analysis:
         by: str | Iterable[str] | None = None,
         weights: str | None = None,
         strata: str | None = None,
-        sampling_clusters: str | None = None,
+        psu: str | None = None,
         fpc: str | None = None,
-        replicates: str | None = None,
+        replicate_weights: str | None = None,
         replicate_method: str | None = None,
-        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
-        against: Mapping[str, Tables | Counts] | None = None,
-        against_plan: Plan | Mapping[str, Plan] | None = None,
+        fay: float | None = None,
+        replicate_scale: float | None = None,
+        replicate_rscales: Sequence[float] | None = None,
+        replicate_about: str | None = None,
+        lonely_psu: str | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        baseline: Mapping[str, Tables | Counts] | None = None,
+        baseline_plan: Plan | Mapping[str, Plan] | None = None,
         wave: str | None = None,
         language: str | None = None,
         texts: str | os.PathLike[str] | None = None,
@@ -331,16 +393,16 @@ class Analysis:
     ) -> Report:
         """One page that can be published; it is written to `output`, and its `html`. It may have regressions, each a `model`.
 
-        ``against`` are earlier waves by their names, in the order of time, to another plan if `against_plan` says so (one for all, or one by
+        ``baseline`` are earlier waves by their names, in the order of time, to another plan if `baseline_plan` says so (one for all, or one by
         name); ``wave`` is what these responses are called beside them. ``texts`` is a file of texts (TOML) with questions as they are
         asked, labels of categories and texts of one's own.
         """
-        plans = against_plan if isinstance(against_plan, Mapping) else {name: against_plan for name in against or {}}
-        if against is None and (against_plan is not None or wave is not None):
-            raise ParameterError("`against_plan` and `wave` go with `against`")
+        plans = baseline_plan if isinstance(baseline_plan, Mapping) else {name: baseline_plan for name in baseline or {}}
+        if baseline is None and (baseline_plan is not None or wave is not None):
+            raise ParameterError("`baseline_plan` and `wave` go with `baseline`")
         waves = [
             (name, (plans.get(name) or self)._given(earlier), None if plans.get(name) is None else plans[name]._native)
-            for name, earlier in (against or {}).items()
+            for name, earlier in (baseline or {}).items()
         ]
         given, counted = self._source(responses, counts)
         own = None if texts is None else Path(texts).read_text(encoding="utf-8")
@@ -348,10 +410,12 @@ class Analysis:
         if models and type(responses).__name__ == "RecordBatchReader":
             raise ParameterError("`model` reads the responses again, which a reader cannot; read_all() them first")
         options = written(
-            tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
+            tables=tables, complete_cases=complete_cases, compare_groups=compare_groups, mean=mean, quantile=quantile, scores=scores,
             confidence=confidence, title=title, model=models, where=where, by=names(by), weights=weights, strata=strata,
-            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), wave=wave, language=language, texts=own, counted=counted, delimiter=delimiter, unmarked=unmarked,
+            psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
+            fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
+            lonely_psu=lonely_psu,
+            benchmarks=margins(benchmarks), wave=wave, language=language, texts=own, counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
         with Bar() as bar:
             text, page, notes = _candor.report_page(self._native, given, waves, options, bar)
@@ -361,3 +425,8 @@ class Analysis:
         report = Report.loads(text)
         report.html = page
         return report
+
+    # The old names, which stay.
+    comply = compliance
+    cluster = associations
+    adjust = rake

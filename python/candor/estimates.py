@@ -23,6 +23,7 @@ __all__ = [
     "Randomized",
     "Regression",
     "Report",
+    "Scan",
     "Synthesis",
     "Table",
     "Wave",
@@ -51,6 +52,9 @@ class Entered(Result):
 class Compliance(Result):
     """What the answers tell about whether people followed their cards."""
 
+    #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
+    verdict: str | None = None
+    verdict_text: str | None = None
     respondents: int
     alpha: float
     ignoring_share: float
@@ -68,6 +72,8 @@ class Cell(Result):
     standard_error: float | None
     low: float | None
     high: float | None
+    shown_estimate: float | None
+    reliability: str | None
 
 
 class Table(Result):
@@ -149,6 +155,9 @@ class Estimates(Result):
 
     _parts = {"tables": Table}
 
+    #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
+    verdict: str | None = None
+    verdict_text: str | None = None
     respondents: int
     method: str
     target: str
@@ -211,6 +220,26 @@ class Estimates(Result):
             if self._fields.get(name):
                 yield Line(name, heading=True)
                 yield from listed(self._fields[name])
+
+
+class Scan(Result):
+    """One outcome against every other attribute, the most surprising first."""
+
+    respondents: int
+    outcome: str
+    #: ``holm`` or ``bh``.
+    adjust: str
+    tested: int
+    #: How many are selected.
+    top: int
+    #: Each with ``attribute``, ``statistic``, ``degrees``, ``p_value``, ``adjusted_p_value``, ``selected_again``, ``naive``.
+    tests: list[Any]
+    #: Each with ``attribute`` and ``reason``.
+    untested: list[Any]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per attribute."""
+        return [test.to_dict() for test in self.tests]
 
 
 class Independence(Result):
@@ -297,7 +326,7 @@ class Coefficient(Result):
     df: float | None
     #: Of the hypothesis that it is zero; it agrees with the interval.
     p_value: float | None
-    #: ``score``, ``fieller``, ``wald-replicates`` or ``wald`` (thresholds).
+    #: ``score``, ``one-step-cr2``, ``fieller``, ``wald-replicates`` or ``wald`` (thresholds).
     test: str
     odds_ratio: float | None
     odds_ratio_low: float | None
@@ -317,6 +346,10 @@ class Regression(Result):
 
     model: str
     response: str
+    #: The categories whose log odds are modeled; of an ordinal response the highest.
+    modeled: list[str]
+    #: The category that they are compared with.
+    reference: str | None
     #: ``binary``, ``multinomial``, ``ordinal`` or ``linear``.
     family: str
     #: ``ml``, ``jeffreys`` or ``corrected``.
@@ -332,7 +365,7 @@ class Regression(Result):
     rows_: int
     #: How respondents were drawn and weighted, in words.
     design: str | None
-    #: What p-values and limits come from: ``score``, ``fieller`` (linear models), or ``wald-replicates``.
+    #: What p-values and limits come from: ``score``, ``one-step-cr2``, ``fieller`` (linear models), or ``wald-replicates``.
     test: str
     confidence: float
     converged: bool
@@ -340,6 +373,10 @@ class Regression(Result):
     boundary: bool
     log_likelihood: float | None
     null_log_likelihood: float | None
+    #: To compare models of the same answers by maximum likelihood.
+    aic: float | None
+    #: Tjur's R2 of the truth, for binary responses.
+    tjur_r2: float | None
     #: The standard deviation of what a linear model leaves.
     residual_deviation: float | None
     #: What had to be assumed of randomized predictors.
@@ -349,6 +386,10 @@ class Regression(Result):
     #: How many ignore the device, if that was asked for.
     ignoring: Any
     coefficients: list[Coefficient]
+    #: What coefficients are called, each of them once.
+    terms: list[str]
+    #: The covariance of the coefficients, in their order.
+    covariance: list[list[float]]
     #: The average predicted share of each category, or the average predicted number.
     shares: list[Any]
     #: By how much shares change, on average, with each predictor, all else as it is.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from ._candor import OtherPlanError, ParameterError, RequirementError
 from .analysis import Analysis, TableNames, Tables
 from .counts import Counts
 from .estimates import Entered, Estimates, Randomized
-from .parameters import margins, names, written
+from .parameters import margins, names, old_names, written
 from .progress import Bar
-from .results import Audit, Column, Design, Devices, EffectPowers, Guarantee, Page, PlanComparison, Powers, Refinement, Sizes
+from .results import Audit, Column, Combination, Design, Devices, EffectPowers, Evidence, Guarantee, Page
+from .results import PlanComparison, Powers, Refinement, Sizes, TransitionMatrix
 from .schema import Schema
 from .warned import tell
 
@@ -39,6 +40,8 @@ class Plan(Analysis):
         self.design = design
         #: Which devices it is of, if it was made of some here; else None.
         self.devices: Devices | None = None
+        #: What was said of it when it was combined here; else None.
+        self.combination: Combination | None = None
         #: What was said of it when it was refined here; else None.
         self.refinement: Refinement | None = None
 
@@ -101,6 +104,7 @@ class Plan(Analysis):
 
     # --- Responses
 
+    @old_names
     def randomize(
         self,
         tables: Tables,
@@ -111,7 +115,7 @@ class Plan(Analysis):
         simulation: bool | None = None,
         missing: str | Iterable[str] | None = None,
         delimiter: str | None = None,
-        safe_cells: bool | None = None,
+        escape_formulas: bool | None = None,
         force: bool | None = None,
     ) -> Any:
         """Randomizes tables of true records; gives responses as the same kind of frame, in the same order of rows.
@@ -135,10 +139,10 @@ class Plan(Analysis):
         if output is not None:
             to = os.fsdecode(output)
             with Bar() as bar:
-                text = _candor.randomize_to(self._native, given, to, written(**options, safe_cells=safe_cells, force=force), bar)
+                text = _candor.randomize_to(self._native, given, to, written(**options, escape_formulas=escape_formulas, force=force), bar)
             return Randomized.loads(text)
-        if safe_cells is not None:
-            raise ParameterError("`safe_cells` is about CSV files; say `output`")
+        if escape_formulas is not None:
+            raise ParameterError("`escape_formulas` is about CSV files; say `output`")
         if force is not None:
             raise ParameterError("`force` is about files; say `output`")
         if type(tables).__name__ == "RecordBatchReader":
@@ -161,7 +165,7 @@ class Plan(Analysis):
         text = _candor.randomize_one(self._native, json.dumps(dict(record)), written(seed=seed, simulation=simulation))
         return json.loads(text)
 
-    def enter(
+    def import_(
         self,
         answers: Tables,
         output: str | os.PathLike[str],
@@ -169,9 +173,13 @@ class Plan(Analysis):
         cards: str | Iterable[str] | None = None,
         keep: str | Iterable[str] | None = None,
         delimiter: str | None = None,
+        force: bool | None = None,
     ) -> Entered:
-        """Writes what interviewers wrote down (answers, and letters or numbers of cards) as responses to a file."""
-        options = written(cards=names(cards), keep=names(keep), delimiter=delimiter)
+        """Writes what interviewers wrote down (answers, and letters or numbers of cards) as responses to a file.
+
+        An existing file is an error; `force` replaces it.
+        """
+        options = written(cards=names(cards), keep=names(keep), delimiter=delimiter, force=force)
         return Entered.loads(_candor.enter_answers(self._native, frames.given(answers), os.fsdecode(output), options))
 
     def tally(
@@ -202,19 +210,20 @@ class Plan(Analysis):
         options = written(tables=tables, delimiter=delimiter, unmarked=unmarked)
         return Counts(self, _candor.counts_made_elsewhere(self._native, frames.given(counts), options))
 
+    @old_names
     def estimate(
         self,
         responses: Tables | Counts | None = None,
         *,
         counts: Tables | None = None,
         tables: TableNames | None = None,
-        without_missing: bool | None = None,
-        compare: str | None = None,
-        against: Tables | Counts | None = None,
-        against_plan: Plan | None = None,
+        complete_cases: bool | None = None,
+        compare_groups: str | None = None,
+        baseline: Tables | Counts | None = None,
+        baseline_plan: Plan | None = None,
         mean: str | None = None,
         quantile: str | None = None,
-        values: str | None = None,
+        scores: str | None = None,
         method: str | None = None,
         interval: str | None = None,
         confidence: float | None = None,
@@ -224,32 +233,40 @@ class Plan(Analysis):
         by: str | Iterable[str] | None = None,
         weights: str | None = None,
         strata: str | None = None,
-        sampling_clusters: str | None = None,
+        psu: str | None = None,
         fpc: str | None = None,
-        replicates: str | None = None,
+        replicate_weights: str | None = None,
         replicate_method: str | None = None,
-        calibrate: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
+        fay: float | None = None,
+        replicate_scale: float | None = None,
+        replicate_rscales: Sequence[float] | None = None,
+        replicate_about: str | None = None,
+        lonely_psu: str | None = None,
+        benchmarks: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
         delimiter: str | None = None,
         unmarked: bool | None = None,
     ) -> Estimates:
         """Estimates tables of the population, with intervals, from responses or from their counts.
 
-        In `tables`, ``"a | b"`` are the shares of a among those with the same b. `compare` puts the groups of an attribute side by
-        side, `against` earlier responses (to another plan, if `against_plan` says so); `mean`, `quantile` and `values` ask for numbers.
-        `where` takes those for whom a condition on public attributes holds. `weights`, `strata`, `sampling_clusters`, `fpc`, `replicates` and
-        `replicate_method` say how respondents were drawn; `calibrate` has margins that the weights shall agree with: a file, or shares by
+        In `tables`, ``"a | b"`` are the shares of a among those with the same b. `compare_groups` puts the groups of an attribute side by
+        side, `baseline` earlier responses (to another plan, if `baseline_plan` says so); `mean`, `quantile` and `scores` ask for numbers.
+        `where` takes those for whom a condition on public attributes holds. `weights`, `strata`, `psu`, `fpc`, `replicate_weights` and
+        `replicate_method` (``jk1``, ``jkn``, ``jk2``, ``brr``, ``fay``, ``bootstrap``, ``sdr``; with `fay`, `replicate_scale`,
+        `replicate_rscales` and `replicate_about`) say how respondents were drawn, `lonely_psu` what strata with one sampling unit add; `benchmarks` has margins that the weights shall agree with: a file, or shares by
         attribute and category.
         """
         given, counted = self._source(responses, counts)
         options = written(
-            tables=tables, without_missing=without_missing, compare=compare, mean=mean, quantile=quantile, values=values,
+            tables=tables, complete_cases=complete_cases, compare_groups=compare_groups, mean=mean, quantile=quantile, scores=scores,
             method=method, interval=interval, confidence=confidence, target=target, covariance=covariance, where=where,
             by=names(by), weights=weights, strata=strata,
-            sampling_clusters=sampling_clusters, fpc=fpc, replicates=replicates, replicate_method=replicate_method,
-            calibrate=margins(calibrate), counted=counted, delimiter=delimiter, unmarked=unmarked,
+            psu=psu, fpc=fpc, replicate_weights=replicate_weights, replicate_method=replicate_method,
+            fay=fay, replicate_scale=replicate_scale, replicate_rscales=replicate_rscales, replicate_about=replicate_about,
+            lonely_psu=lonely_psu,
+            benchmarks=margins(benchmarks), counted=counted, delimiter=delimiter, unmarked=unmarked,
         )  # fmt: skip
-        earlier = None if against is None else (against_plan or self)._given(against)
-        before = None if against_plan is None else against_plan._native
+        earlier = None if baseline is None else (baseline_plan or self)._given(baseline)
+        before = None if baseline_plan is None else baseline_plan._native
         with Bar() as bar:
             text, notes = _candor.estimate(self._native, given, earlier, before, options, bar)
         tell(notes)
@@ -293,12 +310,12 @@ class Plan(Analysis):
             raise error
         return audit
 
-    def compare(self, other: Plan) -> PlanComparison:
+    def informativeness(self, other: Plan) -> PlanComparison:
         """Whether one of two plans is at least as informative as the other, with a proof either way.
 
         >>> import candor
         >>> weak, strong = (candor.design(candor.Schema.of_sizes([2]), "warner", p=p) for p in (0.6, 0.9))
-        >>> weak.compare(strong).relation
+        >>> weak.informativeness(strong).relation
         'second-better'
         """
         text = _candor.compare_plans(("the plan", self._native), ("the other", other._native))
@@ -318,49 +335,84 @@ class Plan(Analysis):
         own = None if texts is None else Path(texts).read_text(encoding="utf-8")
         return Page(*_candor.explain_plan(self._native, language, own)).written(output)
 
-    def size(
+    def evidence(
+        self,
+        *,
+        survey: str | os.PathLike[str] | None = None,
+        language: str | None = None,
+        texts: str | os.PathLike[str] | None = None,
+    ) -> Evidence:
+        """What data-protection officers, ethics boards and funders ask for; `survey` is a folder of candor-collect.
+
+        >>> import candor
+        >>> candor.design([3], "joint", epsilon=1).evidence(language="de").commands[0]
+        'candor audit plan.json --require ldp=1.0000'
+        """
+        own = None if texts is None else Path(texts).read_text(encoding="utf-8")
+        text, html, markdown = _candor.evidence_of(self._native, survey, language, own)
+        found = Evidence.loads(text)
+        found.html, found.markdown = html, markdown
+        return found
+
+    @old_names
+    def sample_size(
         self,
         margin: float | None = None,
         *,
         tables: TableNames | None = None,
         confidence: float | None = None,
         simultaneous: bool | None = None,
-        detect: float | Iterable[float] | None = None,
-        null: float | None = None,
-        ignoring: float | None = None,
+        detect_difference: float | Iterable[float] | None = None,
+        null_share: float | None = None,
+        noncompliance: float | None = None,
         model: str | None = None,
         effect: str | Iterable[str] | None = None,
-        shares: Tables | None = None,
-        numbers: str | Iterable[str] | None = None,
+        expected_shares: Tables | None = None,
+        numeric_columns: str | Iterable[str] | None = None,
         family: str | None = None,
         reference: Mapping[str, str] | None = None,
         power: float | None = None,
         alpha: float | None = None,
         respondents: float | None = None,
     ) -> Sizes | Powers | EffectPowers:
-        """How many respondents a margin of error takes (with `shares`, a table, also if they are as anticipated); or telling two shares apart (`detect`, or one share and `null`), finding
-        people who ignore their device (`ignoring`), or finding a coefficient of a `model` (`effect="TERM=0.7"`, with the anticipated
-        `shares`, a table, and the names of `numbers` in it of which these say nothing). With `respondents`, which power so many have.
+        """How many respondents a margin of error takes (with `expected_shares`, a table, also if they are as anticipated); or telling two shares apart (`detect_difference`, or one share and `null_share`), finding
+        people who ignore their device (`noncompliance`), or finding a coefficient of a `model` (`effect="TERM=0.7"`, with the anticipated
+        `expected_shares`, a table, and the names of `numeric_columns` in it of which these say nothing). With `respondents`, which power so many have.
 
         >>> import candor
         >>> plan = candor.design(candor.Schema.of_sizes([2]), "warner", p=0.75)
-        >>> round(plan.size(0.02).tables[0].respondents)
+        >>> round(plan.sample_size(0.02).tables[0].respondents)
         9604
         """
-        told_apart = None if detect is None else [detect] if isinstance(detect, (int, float)) else list(detect)
+        told_apart = None if detect_difference is None else [detect_difference] if isinstance(detect_difference, (int, float)) else list(detect_difference)
         effects = None if effect is None else [effect] if isinstance(effect, str) else list(effect)
-        numeric = None if numbers is None else [numbers] if isinstance(numbers, str) else list(numbers)
+        numeric = None if numeric_columns is None else [numeric_columns] if isinstance(numeric_columns, str) else list(numeric_columns)
         options = written(
-            margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect=told_apart, null=null,
-            ignoring=ignoring, model=model, effect=effects, numbers=numeric, family=family,
+            margin=margin, tables=tables, confidence=confidence, simultaneous=simultaneous, detect_difference=told_apart, null_share=null_share,
+            noncompliance=noncompliance, model=model, effect=effects, numeric_columns=numeric, family=family,
             reference=None if reference is None else list(reference.items()),
             power=power, alpha=alpha, respondents=respondents,
         )  # fmt: skip
-        text = _candor.size_of(self._native, None if shares is None else frames.given(shares), options)
+        text = _candor.size_of(self._native, None if expected_shares is None else frames.given(expected_shares), options)
         if model is None:
             return (Sizes if margin is not None else Powers).loads(text)
         found = EffectPowers.loads(text)
         tell(found.notes)
+        return found
+
+    def matrix(self, attribute: str | None = None, *, exact: bool | None = None, misses: bool | None = None) -> TransitionMatrix:
+        """The transition matrix: columns are truths, rows are answers; of whole records, or of the answers about one attribute.
+
+        With ``misses`` none, but `x_k0` to `x_kk` of the heuristic's plans, as logarithms.
+
+        >>> import candor
+        >>> found = candor.design([3], "warner", p=0.5).matrix()
+        >>> round(found.largest_over_smallest, 9)
+        4.0
+        """
+        text, csv = _candor.matrix_of(self._native, written(attribute=attribute, exact=exact, misses=misses))
+        found = TransitionMatrix.loads(text)
+        found.csv = csv
         return found
 
     def refine(
@@ -408,6 +460,11 @@ class Plan(Analysis):
         """
         options = written(**{"tables": tables, "from": from_, "dialect": dialect, "sets": sets})
         return _candor.sql_query(self._native, options)
+
+    # The old names, which stay.
+    enter = import_
+    compare = informativeness
+    size = sample_size
 
     def _given(self, responses: Any) -> Any:
         """Responses, or counts of responses to this plan."""

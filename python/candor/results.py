@@ -18,19 +18,23 @@ __all__ = [
     "CertifiedAttribute",
     "Checked",
     "Clusters",
+    "Combination",
     "Column",
     "Comparison",
     "Criterion",
     "Design",
     "Devices",
     "EffectPowers",
+    "Evidence",
     "Front",
     "Guarantee",
+    "MechanismAudit",
     "Page",
     "PlanComparison",
     "Powers",
     "Refinement",
     "Sizes",
+    "TransitionMatrix",
 ]
 
 
@@ -72,7 +76,7 @@ class CertifiedAttribute(Result):
     requested: float | None
     #: For a reader of its answer alone; None if unbounded, or if it has no answer of its own.
     marginal_epsilon: float | None
-    #: For somebody who knows all other answers; None if unbounded.
+    #: For somebody who knows all answers that are not tied to it; None if unbounded.
     conditional_epsilon: float | None
     keep_probability: float | None
     #: How often the best guess from everything that is sent is right, if nothing is known beforehand.
@@ -97,6 +101,10 @@ class Guarantee(Result):
 class Design(Result):
     """A plan's certificate, and what to expect of it."""
 
+    #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
+    worst_reply: str | None
     method: str
     epsilon: Any
     attributes: list[Any]
@@ -135,6 +143,10 @@ class Audit(Result):
 
     _parts = {"criteria": Criterion, "attributes": CertifiedAttribute, "shuffled": Criterion}
 
+    #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
+    worst_reply: str | None
     epsilon: float | None
     attributes: list[Any]
     criteria: list[Criterion]
@@ -159,6 +171,42 @@ class Audit(Result):
         for one in self.criteria:
             required = "" if one.holds is None else f" ({one.required} required: {'holds' if one.holds else 'DOES NOT HOLD'})"
             yield Line(f"{one.name} {shown.cell(one.value)}{required}: {one.sentence}")
+
+
+class Evidence(Result):
+    """What whoever approves a survey asks for; `html` and `markdown` are the whole document."""
+
+    fingerprint: str
+    language: str
+    facts: list[Any]
+    #: Documents with their points; each statement has the numbers of the facts it rests on.
+    sections: list[Any]
+    #: What computes every guarantee anew.
+    commands: list[str]
+    html: str
+    markdown: str
+
+
+class MechanismAudit(Result):
+    """A lower bound on the epsilon of a mechanism."""
+
+    #: Epsilon is at least this, with the confidence; 0 if nothing was found.
+    lower_bound: float
+    confidence: float
+    claimed: float | None
+    #: Whether the bound is above what was claimed.
+    exceeds_claim: bool | None
+    #: The true values that show the bound; the event is likely under the first.
+    pair: list[str] | None
+    event: str | None
+    draws: int
+    different_answers: int
+    events: int
+    #: What is less likely than this under every true value has most likely not been seen.
+    unseen_below: float
+    #: Each ordered pair of true values.
+    pairs: list[Any]
+    sentences: list[str]
 
 
 class PlanComparison(Result):
@@ -194,6 +242,9 @@ class Page(NamedTuple):
 class Sizes(Result):
     """How many respondents each table takes."""
 
+    #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
     margin: float
     confidence: float
     tables: list[Any]
@@ -230,6 +281,51 @@ class Devices(Result):
     record_epsilon: float | None
     fingerprint: str
     warnings: list[str]
+
+
+class Combination(Result):
+    """Plans over disjoint attributes as one."""
+
+    #: Its record epsilon; None if unbounded.
+    epsilon: float | None
+    attributes: list[CertifiedAttribute]
+    #: The plans: each with ``method``, ``attributes``, ``epsilon``, ``fingerprint``.
+    parts: list[Any]
+    #: What it gives for the prior that one of them was made for.
+    for_prior: Any
+    notes: list[str]
+    fingerprint: str
+    _parts = {"attributes": CertifiedAttribute}
+
+
+class TransitionMatrix(Result):
+    """The probability of each answer (rows) under each truth (columns)."""
+
+    #: The attributes it is about.
+    attributes: list[str]
+    #: The truths.
+    inputs: list[str]
+    #: The answers.
+    outputs: list[str]
+    #: ``matrix[answer][truth]``.
+    matrix: list[list[float]]
+    #: The same as text, such as ``"3/4"``; None unless ``exact``.
+    fractions: list[list[str]] | None
+    #: Each with ``real`` and ``imaginary``, the largest absolute value first; None unless answers are truths.
+    eigenvalues: list[Any] | None
+    #: The largest absolute eigenvalue over the smallest; None if that is 0, or there are none.
+    largest_over_smallest: float | None
+    #: How likely answers are by their misses; None unless all with two or more are alike.
+    misses: Any
+    fingerprint: str
+    #: With labels, as ``design`` reads it.
+    csv: str
+
+    def to_numpy(self) -> Any:
+        """The matrix as an array of numpy: answers by truths."""
+        import numpy
+
+        return numpy.array(self.matrix, dtype=float)
 
 
 class Refinement(Result):
@@ -277,6 +373,9 @@ class Clusters(Result):
 class Comparison(Result):
     """The methods side by side."""
 
+    #: A code such as ``ok`` or ``imprecise``, and the same in a sentence.
+    verdict: str
+    verdict_text: str
     respondents: float
     methods: list[Any]
     #: The one with the least error; None if none can answer, or they promise different things.
@@ -317,6 +416,8 @@ class Front(Result):
     interrupted: bool
     #: All methods at each privacy, as CSV.
     csv: str
+    #: The matrices of all points as CSV by the name of a file, and ``index.csv`` with privacy and utility of each.
+    matrices: dict[str, str]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per point."""

@@ -101,7 +101,7 @@ class Schema:
         options = written(missing=names(missing), delimiter=delimiter)
         return Checked.loads(_candor.check_schema(self._native, frames.given(tables), options))
 
-    def cluster(
+    def associations(
         self,
         tables: Any,
         *,
@@ -116,7 +116,7 @@ class Schema:
         missing: str | Iterable[str] | None = None,
         delimiter: str | None = None,
     ) -> Clusters:
-        """Which attributes of true records belong together; `Plan.cluster` learns it from responses."""
+        """Which attributes of true records belong together; `Plan.associations` learns it from responses."""
         options = written(
             protocol=protocol, measure=measure, max_cells=max_cells, min_dependence=min_dependence, collectors=collectors,
             epsilon=epsilon, seed=seed, simulation=simulation, missing=names(missing), delimiter=delimiter,
@@ -127,6 +127,9 @@ class Schema:
         clusters = Clusters.loads(text)
         clusters.summary = summary
         return clusters
+
+    #: The old name, which stays.
+    cluster = associations
 
     def to_toml(self) -> str:
         """The schema as TOML, to edit by hand."""

@@ -1,4 +1,4 @@
-"""Verbs that come before there is a plan: design, compare, front."""
+"""Verbs that come before there is a plan: design, compare, pareto."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from . import _candor, frames
 from ._candor import ParameterError
-from .parameters import names, written
+from .parameters import names, old_names, written
 from .plan import Plan, TableNames, Tables
 from .progress import Bar
 from .result import Result
-from .results import Clusters, Comparison, Design, Devices, Front
+from .results import Clusters, Combination, Comparison, Design, Devices, Front
 from .schema import Schema
 from .warned import tell
 
-__all__ = ["compare", "design", "device", "front", "methods"]
+__all__ = ["combine", "compare", "design", "device", "front", "methods", "pareto"]
 
 #: Clusters as a result, as ``a,b;c``, or as lists of names.
 ClusterNames = Clusters | str | Iterable[Iterable[str]]
@@ -35,22 +35,26 @@ def methods() -> list[Result]:
     ]
 
 
+@old_names
 def design(
     schema: Schema | Iterable[int],
-    method: str,
+    method: str | None = None,
     *,
     clusters: ClusterNames | None = None,
-    file: str | os.PathLike[str] | None = None,
     matrix: Any = None,
     from_: Tables | None = None,
-    shares: Tables | None = None,
+    expected_shares: Tables | None = None,
+    only: str | Iterable[str] | None = None,
     **parameters: Any,
 ) -> Plan:
-    """Makes a plan by a method, with the parameters that the command has for it (`methods` lists them).
+    """Makes a plan by a method, with the parameters that the command has for it (`methods` lists them). Without a method: by
+    `workload` with a total `epsilon`, else by `independent`.
 
     `schema` may be numbers of categories instead. For all methods: `tables` and `respondents` (whose errors are told, for how many),
-    `max_epsilon`, `allow_unbounded`, and `shares`, a table of what is anticipated: errors are told for it, too. A matrix is a `file` of CSV or anything with rows; `clusters` may be the result of `cluster`.
-    For the method front, what is known beforehand is `prior`, `from_` (a table to count in), `normal_prior`, `gamma_prior` or
+    `max_epsilon`, `allow_unbounded`, and `expected_shares`, a table of what is anticipated: errors are told for it, too. A `matrix` is a CSV file or anything with rows; `clusters` may be the result of `associations`.
+    Instead of an epsilon, `rho=[0.1, 0.5]` or `beta=3` limit what anybody may learn; exactly an epsilon.
+    With `only` some names, the plan is for these attributes; `combine` joins plans.
+    For the methods front and matrix, what is known beforehand is `prior`, `from_` (a table to count in), `normal_prior`, `gamma_prior` or
     `uniform_prior`. What there is to know of the plan is its `design`.
 
     >>> plan = design([9, 16, 7], "independent", epsilon=3)
@@ -64,12 +68,14 @@ def design(
         parameters["clusters"] = _clusters(clusters)
         if isinstance(clusters, Clusters) and clusters.epsilon is not None:
             parameters["spent"] = clusters.epsilon
-    if file is not None:
-        parameters["matrix"] = _candor.matrix_cells(os.fsdecode(file))
+    if isinstance(matrix, (str, os.PathLike)):
+        parameters["matrix"] = _candor.matrix_cells(os.fsdecode(matrix))
     elif matrix is not None:
         parameters["matrix"] = [[cell if isinstance(cell, str) else repr(float(cell)) for cell in row] for row in matrix]
+    if only is not None:
+        parameters["only"] = [only] if isinstance(only, str) else list(only)
     counted_in = None if from_ is None else frames.given(from_)
-    anticipated = None if shares is None else frames.given(shares)
+    anticipated = None if expected_shares is None else frames.given(expected_shares)
     with Bar() as bar:
         native, text = _candor.design(
             _schema(schema)._native, method, counted_in, anticipated, written(**parameters), bar
@@ -79,12 +85,27 @@ def design(
     return plan
 
 
+def combine(*plans: Plan, max_epsilon: float | None = None) -> Plan:
+    """Plans over disjoint attributes as one: every attribute is answered as its own plan does. What it is stands in its `combination`.
+
+    >>> plan = combine(design([3], "warner", p=0.6), max_epsilon=9)
+    Traceback (most recent call last):
+    candor.DesignError: it takes two plans or more
+    """
+    native, text = _candor.combine_plans([plan._native for plan in plans], written(max_epsilon=max_epsilon))
+    plan = Plan(native)
+    plan.combination = Combination.loads(text)
+    tell(plan.combination.notes)
+    return plan
+
+
+@old_names
 def device(
     schema: Schema | Iterable[int],
     *,
     epsilon: float | None = None,
     device: str | None = None,
-    mirrored: bool | None = None,
+    compliance_check: bool | None = None,
     margin: float | None = None,
     confidence: float | None = None,
     card: str | os.PathLike[str] | None = None,
@@ -99,7 +120,7 @@ def device(
     >>> plan.guarantee.epsilon <= 1.61, plan.devices.questions[0].attribute
     (True, 'a1')
     """
-    options = written(epsilon=epsilon, device=device, mirrored=mirrored, margin=margin, confidence=confidence)
+    options = written(epsilon=epsilon, device=device, compliance_check=compliance_check, margin=margin, confidence=confidence)
     for name, value in (("language", language), ("texts", texts)):
         if card is None and value is not None:
             raise ParameterError(f"`{name}` goes with `card`")
@@ -113,6 +134,7 @@ def device(
     return plan
 
 
+@old_names
 def compare(
     schema: Schema | Iterable[int],
     *,
@@ -123,7 +145,7 @@ def compare(
     added_variance: float | None = None,
     l: int | None = None,  # noqa: E741
     respondents: float | None = None,
-    shares: Tables | None = None,
+    expected_shares: Tables | None = None,
     simulate: Tables | None = None,
     missing: str | Iterable[str] | None = None,
     repeats: int | None = None,
@@ -133,7 +155,7 @@ def compare(
     """The methods side by side: at the same record `epsilon`, or for one attribute at the same `added_variance` (or that of `l`).
 
     With `for_`, such as ``"mean:Age"``, grids for the mean of an attribute are compared at `epsilon`.
-    With `shares`, a table of what is anticipated, errors are told for it, too, and the best method is the best for it.
+    With `expected_shares`, a table of what is anticipated, errors are told for it, too, and the best method is the best for it.
     With `simulate`, a table of true records is randomized under every plan, and estimates are compared with the truth.
     Each method may search for `time_limit` seconds (10 unless it is said); `out_of_time` says of each whether that was too short.
 
@@ -149,8 +171,8 @@ def compare(
     if added_variance is not None or l is not None:
         raise ParameterError("either `epsilon`, or `added_variance`, or `l`")
     if for_ is not None:
-        if tables is not None or clusters is not None or simulate is not None or shares is not None:
-            raise ParameterError("`for_` goes with neither `tables` nor `clusters` nor `simulate` nor `shares`")
+        if tables is not None or clusters is not None or simulate is not None or expected_shares is not None:
+            raise ParameterError("`for_` goes with neither `tables` nor `clusters` nor `simulate` nor `expected_shares`")
         asked = written(epsilon=epsilon, respondents=respondents)
         return Comparison.loads(_candor.compare_for(_schema(schema)._native, for_, asked))
     options = written(
@@ -159,30 +181,36 @@ def compare(
     )  # fmt: skip
     records = None if simulate is None else frames.given(simulate)
     with Bar() as bar:
-        anticipated = None if shares is None else frames.given(shares)
+        anticipated = None if expected_shares is None else frames.given(expected_shares)
         text = _candor.compare_methods(_schema(schema)._native, records, anticipated, options, bar)
         return Comparison.loads(text)
 
 
-def front(prior: Iterable[float] | None = None, *, from_: Tables | None = None, **parameters: Any) -> Front:
+@old_names
+def pareto(prior: Iterable[float] | None = None, *, from_: Tables | None = None, **parameters: Any) -> Front:
     """One attribute: every trade-off of privacy and utility for what is known beforehand.
 
     The prior is given, counted in a table (`from_`, with `attribute` and perhaps `bins`), or `normal_prior`, `gamma_prior`
     (with `shape`, `scale`) or `uniform_prior`. Other parameters are those of the command: `posterior_bound`, `respondents`,
-    `points`, `privacy`, `method`, `outputs`, `time_limit`, and those of the search.
+    `points`, `map_privacy`, `method`, `outputs`, `time_limit`, and those of the search.
 
-    >>> found = front([0.5, 0.3, 0.2], method="exact", points=3)
+    >>> found = pareto([0.5, 0.3, 0.2], method="exact", points=3)
     >>> len(found.points)
     3
     """
     options = written(prior=None if prior is None else list(prior), **parameters)
     counted_in = None if from_ is None else frames.given(from_)
     with Bar() as bar:
-        text, csv, notes = _candor.front_of(counted_in, options, bar)
+        text, csv, matrices, notes = _candor.front_of(counted_in, options, bar)
     tell(notes)
     found = Front.loads(text)
     found.csv = csv
+    found.matrices = dict(matrices)
     return found
+
+
+#: The old name, which stays.
+front = pareto
 
 
 def _schema(schema: Schema | Iterable[int]) -> Schema:

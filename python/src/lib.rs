@@ -43,11 +43,15 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::compare::compare_variance, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare::compare_for, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::design, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::design::combine_plans, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::matrix_cells, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::design::methods, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::audit::audit, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::audit::compare_plans, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::audit::explain_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::audit::evidence_of, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::mechanism::audit_program, module)?)?;
+    module.add_class::<verbs::mechanism::MechanismDraws>()?;
     module.add_function(wrap_pyfunction!(verbs::randomize::randomize, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::randomize::randomize_to, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::randomize::randomize_stream, module)?)?;
@@ -55,6 +59,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::randomize::caution, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::test_independence, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::analyse::scan_attributes, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::differences::test_differences, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::query_share, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::analyse::cluster_records, module)?)?;
@@ -65,6 +70,7 @@ fn _candor(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::records::adjust_weights, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::records::synthesize_records, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::sql::sql_query, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::matrix::matrix_of, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::front::front_of, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::front::refine_plan, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::field::device_plan, module)?)?;

@@ -25,6 +25,11 @@ impl Options {
         Options(given)
     }
 
+    /// The names of what was given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Gives a parameter another value.
     pub fn put(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);
@@ -36,6 +41,19 @@ impl Options {
         let shown = value.to_string();
         let read = serde_json::from_value(value);
         read.map(Some).map_err(|error| parameter(format!("`{name}` is {shown}: {error}")))
+    }
+
+    /// The value of a parameter, which stays to be taken, if it was given.
+    pub fn peek<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, Failure> {
+        let given = self.0.get(name).cloned();
+        let value = self.take(name)?;
+        given.into_iter().for_each(|given| self.put(name, given));
+        Ok(value)
+    }
+
+    /// Whether something is said of a prior.
+    pub fn names_a_prior(&self) -> bool {
+        ["prior", "normal_prior", "gamma_prior", "uniform_prior"].iter().any(|name| self.0.contains_key(*name))
     }
 
     /// The value of a parameter, or its default.

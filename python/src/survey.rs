@@ -24,16 +24,21 @@ pub struct SurveyWords {
 impl SurveyWords {
     /// Takes them; `condition` is what the verb calls a condition on public attributes, if it has one.
     pub fn take(options: &mut Options, condition: Option<&str>) -> Result<SurveyWords, Failure> {
-        let calibrate = options.take::<Value>("calibrate")?;
+        let calibrate = options.take::<Value>("benchmarks")?;
         let options = SurveyOptions {
             by: options.or("by", Vec::new())?,
             condition: condition.map_or(Ok(None), |name| options.take(name))?,
             weights: options.take("weights")?,
             strata: options.take("strata")?,
-            sampling_clusters: options.take("sampling_clusters")?,
+            sampling_clusters: options.take("psu")?,
             fpc: options.take("fpc")?,
-            replicates: options.take("replicates")?,
+            replicates: options.take("replicate_weights")?,
             replicate_method: options.chosen()?,
+            fay: options.take("fay")?,
+            replicate_scale: options.take("replicate_scale")?,
+            replicate_rscales: options.or("replicate_rscales", Vec::new())?,
+            replicate_about: options.chosen()?,
+            lonely_psu: options.chosen()?,
             calibrate: calibrate.map_or(Ok(Vec::new()), margins)?,
         };
         Ok(SurveyWords { options })
@@ -80,7 +85,7 @@ impl SurveyWords {
 /// Known margins: a file, or shares by attribute and category.
 fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
     let form = || {
-        parameter("`calibrate` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}")
+        parameter("`benchmarks` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}")
     };
     match given {
         Value::String(path) => Ok(read_margins(Inputs::new([&path], None)?)?),
@@ -112,11 +117,11 @@ impl AskedWords {
     pub fn take(options: &mut Options) -> Result<AskedWords, Failure> {
         Ok(AskedWords {
             tables: options.take("tables")?,
-            without_missing: options.or("without_missing", false)?,
-            compare: options.take("compare")?,
+            without_missing: options.or("complete_cases", false)?,
+            compare: options.take("compare_groups")?,
             mean: options.or("mean", String::new())?,
             quantile: options.or("quantile", String::new())?,
-            values: options.or("values", String::new())?,
+            values: options.or("scores", String::new())?,
         })
     }
 

@@ -19,23 +19,26 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "schema-infer": [candor.Schema.infer],
     "schema-check": [candor.Schema.check],
     "design": [candor.design],
+    "combine": [candor.combine],
     "device": [candor.device],
-    "enter": [candor.Plan.enter],
-    "comply": [candor.Plan.comply],
-    "size": [candor.Plan.size],
+    "import": [candor.Plan.import_],
+    "compliance": [candor.Plan.compliance],
+    "sample-size": [candor.Plan.sample_size],
     "compare": [candor.compare],
-    "audit": [candor.Plan.audit, candor.Plan.compare],
+    "audit": [candor.Plan.audit, candor.Plan.informativeness, candor.audit_program],
     "explain": [candor.Plan.explain],
+    "evidence": [candor.Plan.evidence],
     "randomize": [candor.Plan.randomize, candor.Plan.randomize_one],
     "sql": [candor.Plan.sql],
     "estimate": [candor.Plan.estimate],
-    "test": [candor.Plan.test],
+    "test": [candor.Plan.test, candor.Plan.scan],
     "query": [candor.Plan.query],
     "regress": [candor.Plan.regress],
-    "cluster": [candor.Schema.cluster, candor.Plan.cluster],
-    "adjust": [candor.Plan.adjust],
+    "associations": [candor.Schema.associations, candor.Plan.associations],
+    "rake": [candor.Plan.rake],
     "synthesize": [candor.Plan.synthesize],
-    "front": [candor.front],
+    "pareto": [candor.pareto],
+    "matrix": [candor.Plan.matrix],
     "refine": [candor.Plan.refine],
     "report": [candor.Plan.report],
 }
@@ -48,22 +51,25 @@ OF_THE_COMMAND |= {"sign", "verify"}
 
 #: Flags that are no parameters: how results are shown, and what is said otherwise in Python.
 OTHERWISE = {
-    "": {"json", "help", "allow-costly-plan"},
-    "schema-infer": {"output"},
+    "": {"json", "help", "allow-costly-plan", "verbose"},
+    "schema-infer": {"output", "force"},
     "design": {"output", "force", "categories", "method", "from-clusters"},
     "compare": {"categories", "plot"},
     "device": {"output", "force", "categories"},
-    "audit": {"compare", "restate"},
+    "audit": {"informativeness", "restate"},
     "explain": {"format"},
-    "randomize": {"one-by-one", "format", "output-delimiter"},
-    "estimate": {"format", "safe-cells", "output", "joined"},
-    "cluster": {"output"},
-    "front": {"plot", "output"},
+    "evidence": {"output"},
+    "randomize": {"stream", "format", "output-delimiter"},
+    "estimate": {"format", "escape-formulas", "output", "single-cell-column"},
+    "associations": {"output"},
+    "pareto": {"plot", "output", "matrices"},
+    "combine": {"output", "force"},
+    "matrix": {"format", "output"},
     "refine": {"output", "force"},
 }
 
 #: Names that Python has for itself.
-RENAMED = {"from": "from_", "for": "for_"}
+RENAMED = {"from": "from_", "for": "for_", "with": "with_"}
 
 
 def verbs() -> list[str]:
@@ -95,7 +101,7 @@ def test_free_parameters_are_checked() -> None:
     """Where parameters are passed on, one that there is not is refused."""
     for call in (
         lambda: candor.design([2], "joint", epsilon=1, colour=2),
-        lambda: candor.front([0.5, 0.5], colour=2),
+        lambda: candor.pareto([0.5, 0.5], colour=2),
         lambda: candor.design([2], "warner", p=0.7).refine([0.5, 0.5], colour=2),
     ):
         with pytest.raises(candor.ParameterError, match="colour"):
@@ -111,4 +117,5 @@ def test_free_parameters_are_those_of_the_command() -> None:
     named = set(inspect.signature(candor.design).parameters)
     of_priors = {"attribute", "bins", "normal_prior", "gamma_prior", "shape", "scale", "uniform_prior", "exact_prior", "from"}
     of_all = {"max_epsilon", "allow_unbounded", "tables", "respondents"}
-    assert flags - elsewhere - named - of_priors - of_all <= taken
+    of_limits = {"rho", "beta"}
+    assert flags - elsewhere - named - of_priors - of_all - of_limits <= taken

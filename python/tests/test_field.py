@@ -90,9 +90,9 @@ def test_plots(people, simple) -> None:
     assert [ax.get_title() for ax in figure.axes] == ["Education", "Sex x Income"]
     assert len(figure.axes[0].patches) == 5
     assert estimates["Education"].plot(figure.axes[0]) is figure.axes[0]
-    drawn = candor.front([0.5, 0.3, 0.2], posterior_bound=0.8, method="exact", points=4).plot()
+    drawn = candor.pareto([0.5, 0.3, 0.2], posterior_bound=0.8, method="exact", points=4).plot()
     assert [text.get_text() for text in drawn.get_legend().get_texts()] == ["Warner, UP, FRAPP", "exact: the best there is"]
-    square = simple.cluster(simple.randomize(people)).plot()
+    square = simple.associations(simple.randomize(people)).plot()
     assert square.images[0].get_array().shape == (3, 3)
     matplotlib.pyplot.close("all")
 

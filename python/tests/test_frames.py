@@ -66,7 +66,7 @@ def test_where_the_fingerprint_is(people, simple) -> None:
 
 def test_responses_without_a_mark_need_somebody_to_vouch(people, simple) -> None:
     bare = simple.randomize(polars.from_pandas(people)).frame
-    for read in (simple.estimate, simple.tally, simple.adjust, simple.cluster):
+    for read in (simple.estimate, simple.tally, simple.rake, simple.associations):
         with pytest.raises(candor.InputError, match="does not tell the plan"):
             read(bare)
     with pytest.warns(candor.Caution, match="you vouch for it"):

@@ -15,7 +15,7 @@ import candor, sys
 candor.show_progress(False)
 print("begun", flush=True)
 try:
-    candor.front(normal_prior=12, method="evolve", generations=2_000_000)
+    candor.pareto(normal_prior=12, method="evolve", generations=2_000_000)
 except KeyboardInterrupt:
     print("ended")
 """
@@ -41,7 +41,7 @@ def test_other_threads_run() -> None:
 
     thread = threading.Thread(target=tick)
     thread.start()
-    candor.front(normal_prior=8, method="evolve", generations=300, polish=False, points=3)
+    candor.pareto(normal_prior=8, method="evolve", generations=300, polish=False, points=3)
     over.set()
     thread.join()
     assert ticks > 5

@@ -132,9 +132,9 @@ def test_results_for_people(people, simple) -> None:
     responses = simple.randomize(people)
     shown = [
         simple.estimate(responses), simple.test(responses, "Sex", "Income"), simple.query(responses, "Sex = Male"),
-        simple.cluster(responses), simple.report(responses), simple.audit(), simple.size(0.02), simple.explain(),
-        simple.schema, simple.design, candor.compare([3, 2], epsilon=2), candor.front([0.6, 0.4], method="exact", points=2),
-        simple.schema.check(people), simple.adjust(responses), simple.synthesize(responses, records=10),
+        simple.associations(responses), simple.report(responses), simple.audit(), simple.sample_size(0.02), simple.explain(),
+        simple.schema, simple.design, candor.compare([3, 2], epsilon=2), candor.pareto([0.6, 0.4], method="exact", points=2),
+        simple.schema.check(people), simple.rake(responses), simple.synthesize(responses, records=10),
     ]  # fmt: skip
     for result in shown:
         text, page = repr(result), result._repr_html_()
@@ -145,7 +145,7 @@ def test_results_for_people(people, simple) -> None:
 
 def test_records_that_are_no_responses(people, simple) -> None:
     responses = simple.randomize(people)
-    adjusted = simple.adjust(responses)
+    adjusted = simple.rake(responses)
     assert adjusted.weighted["candor_weight"].sum() == pytest.approx(1)
     assert adjusted.weighted["candor_count"].sum() == len(people)
     made = simple.synthesize(responses, records=500)
@@ -176,8 +176,8 @@ def test_matrices_and_clusters(schema, people, tmp_path) -> None:
     square = numpy.array([[0.75, 0.25], [0.25, 0.75]])
     plan = candor.design([2], "matrix", matrix=square)
     (tmp_path / "matrix.csv").write_text("0.75,0.25\n0.25,0.75\n")
-    assert plan == candor.design([2], "matrix", file=tmp_path / "matrix.csv")
-    clusters = schema.cluster(people, min_dependence=0.1)
+    assert plan == candor.design([2], "matrix", matrix=tmp_path / "matrix.csv")
+    clusters = schema.associations(people, min_dependence=0.1)
     learned = candor.design(schema, "clusters", clusters=clusters, epsilon=4)
     assert learned == candor.design(schema, "clusters", clusters=clusters.clusters, epsilon=4)
     clusters.save(tmp_path / "clusters.json")

@@ -68,7 +68,7 @@ def test_what_is_refused(simple, responses) -> None:
         simple.regress(responses, "Income ~ Region + weight")
     with pytest.raises(candor.ParameterError, match="`model`"):
         simple.regress(responses, "Income ~ Income")
-    with pytest.raises(candor.ParameterError, match="`only_if` goes with `says`"):
+    with pytest.raises(candor.ParameterError, match="`self_protective_if` goes with `self_protective`"):
         simple.regress(responses, "Income ~ Region", only_if="<=50K")
 
 

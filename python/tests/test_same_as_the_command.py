@@ -54,41 +54,41 @@ CASES: list[Case] = [
         ),
         "audit plan.json --require ldp=6 --require rho=0.1:0.999 --require shuffled=6 --prior Sex=0.7,0.3 --respondents 10000",
     ),
-    ("size", lambda k: k.plan.size(0.02, tables="pairs"), "size plan.json --margin 0.02 --tables pairs"),
-    ("size, two groups", lambda k: k.plan.size(detect=[0.1, 0.2]), "size plan.json --detect 0.1,0.2"),
+    ("sample-size", lambda k: k.plan.sample_size(0.02, tables="pairs"), "sample-size plan.json --margin 0.02 --tables pairs"),
+    ("sample-size, two groups", lambda k: k.plan.sample_size(detect_difference=[0.1, 0.2]), "sample-size plan.json --detect-difference 0.1,0.2"),
     (
-        "size, against a share",
-        lambda k: k.plan.size(detect=0.1, null=0.05, power=0.9, alpha=0.01),
-        "size plan.json --detect 0.1 --null 0.05 --power 0.9 --alpha 0.01",
+        "sample-size, against a share",
+        lambda k: k.plan.sample_size(detect_difference=0.1, null_share=0.05, power=0.9, alpha=0.01),
+        "sample-size plan.json --detect-difference 0.1 --null-share 0.05 --power 0.9 --alpha 0.01",
     ),
     (
-        "size, a coefficient",
-        lambda k: k.plan.size(model="Income~Sex", effect="Sex=Male=0.7", shares=k.people, power=0.9),
-        "size plan.json --model Income~Sex --effect Sex=Male=0.7 --shares people.csv --power 0.9",
+        "sample-size, a coefficient",
+        lambda k: k.plan.sample_size(model="Income~Sex", effect="Sex=Male=0.7", expected_shares=k.people, power=0.9),
+        "sample-size plan.json --model Income~Sex --effect Sex=Male=0.7 --expected-shares people.csv --power 0.9",
     ),
     (
-        "size, power",
-        lambda k: k.mirrored.size(ignoring=0.1, detect=0.2, respondents=5000),
-        "size mirrored.json --ignoring 0.1 --detect 0.2 --respondents 5000",
+        "sample-size, power",
+        lambda k: k.mirrored.sample_size(noncompliance=0.1, detect_difference=0.2, respondents=5000),
+        "sample-size mirrored.json --noncompliance 0.1 --detect-difference 0.2 --respondents 5000",
     ),
     ("device", lambda k: candor.device([2, 3], epsilon=1.61).devices, "device --categories 2,3 --epsilon 1.61"),
     (
         "device, of one's own",
         lambda k: candor.device(
-            [3], device="die: 1-3 truth, 4 0, 5 1, 6 2", mirrored=True, margin=0.03, confidence=0.9
+            [3], device="die: 1-3 truth, 4 0, 5 1, 6 2", compliance_check=True, margin=0.03, confidence=0.9
         ).devices,
-        "device --categories 3 --mirrored --margin 0.03 --confidence 0.9 --device |die: 1-3 truth, 4 0, 5 1, 6 2",
+        "device --categories 3 --compliance-check --margin 0.03 --confidence 0.9 --device |die: 1-3 truth, 4 0, 5 1, 6 2",
     ),
     (
-        "enter",
-        lambda k: k.mirrored.enter(k.folder / "written.csv", k.folder / "entered.csv", keep="age"),
-        "enter mirrored.json written.csv --keep age -o entered-too.csv",
+        "import",
+        lambda k: k.mirrored.import_(k.folder / "written.csv", k.folder / "entered.csv", keep="age"),
+        "import mirrored.json written.csv --keep age -o entered-too.csv",
     ),
-    ("comply", lambda k: k.plan.comply(k.responses), "comply plan.json responses.parquet"),
+    ("compliance", lambda k: k.plan.compliance(k.responses), "compliance plan.json responses.parquet"),
     (
-        "comply, otherwise",
-        lambda k: k.mirrored.comply(k.answers, says="1", anchor="a3=1", ignoring=0.2, alpha=0.01, confidence=0.9),
-        "comply mirrored.json answers.csv --says 1 --anchor a3=1 --ignoring 0.2 --alpha 0.01 --confidence 0.9",
+        "compliance, otherwise",
+        lambda k: k.mirrored.compliance(k.answers, self_protective="1", anchor="a3=1", noncompliance=0.2, alpha=0.01, confidence=0.9),
+        "compliance mirrored.json answers.csv --self-protective 1 --anchor a3=1 --noncompliance 0.2 --alpha 0.01 --confidence 0.9",
     ),
     ("estimate", lambda k: k.plan.estimate(k.responses), "estimate plan.json responses.parquet"),
     (
@@ -106,8 +106,8 @@ CASES: list[Case] = [
     ),
     (
         "estimate, covariance",
-        lambda k: k.plan.estimate(k.responses, tables="Sex", covariance=True, target="table"),
-        "estimate plan.json responses.parquet --tables Sex --covariance --target table",
+        lambda k: k.plan.estimate(k.responses, tables="Sex", covariance=True, target="records"),
+        "estimate plan.json responses.parquet --tables Sex --covariance --target records",
     ),
     (
         "test",
@@ -121,18 +121,18 @@ CASES: list[Case] = [
     ),
     (
         "test, differences of groups",
-        lambda k: k.plan.test(k.responses, tables="Income", compare="Sex", by="Region"),
-        "test plan.json responses.parquet --tables Income --compare Sex --by Region",
+        lambda k: k.plan.test(k.responses, tables="Income", compare_groups="Sex", by="Region"),
+        "test plan.json responses.parquet --tables Income --compare-groups Sex --by Region",
     ),
     (
         "test, differences of waves",
-        lambda k: k.plan.test(k.responses, mean="Income", values="Income:30,70", against=k.responses),
-        "test plan.json responses.parquet --mean Income --values Income:30,70 --against responses.parquet",
+        lambda k: k.plan.test(k.responses, mean="Income", scores="Income:30,70", baseline=k.responses),
+        "test plan.json responses.parquet --mean Income --scores Income:30,70 --baseline responses.parquet",
     ),
     (
         "query, compared",
-        lambda k: k.plan.query(k.responses, "Income = '>50K'", compare="Sex", by=["Region"]),
-        "query plan.json responses.parquet --compare Sex --by Region --where |Income = '>50K'",
+        lambda k: k.plan.query(k.responses, "Income = '>50K'", compare_groups="Sex", by=["Region"]),
+        "query plan.json responses.parquet --compare-groups Sex --by Region --where |Income = '>50K'",
     ),
     (
         "query",
@@ -153,10 +153,10 @@ CASES: list[Case] = [
         "regress, otherwise",
         lambda k: k.mirrored.regress(
             k.answers, "a2 ~ age", family="multinomial", method="ml", reference={"a2": "1"}, standardize=True, confidence=0.9,
-            sampling_clusters="block", strata="place", show_naive=True,
+            psu="block", strata="place", show_uncorrected=True,
         ),  # fmt: skip
         "regress mirrored.json answers.csv --family multinomial --method ml --reference a2=1 --standardize --confidence 0.9 "
-        "--sampling-clusters block --strata place --show-naive --model |a2 ~ age",
+        "--psu block --strata place --show-uncorrected --model |a2 ~ age",
     ),
     (
         "regress, hidden predictors",
@@ -165,24 +165,24 @@ CASES: list[Case] = [
     ),
     (
         "regress, who ignores the device",
-        lambda k: k.mirrored.regress(k.answers, "a1 ~ age", says="0", only_if="1"),
-        "regress mirrored.json answers.csv --says 0 --only-if 1 --model |a1 ~ age",
+        lambda k: k.mirrored.regress(k.answers, "a1 ~ age", self_protective="0", self_protective_if="1"),
+        "regress mirrored.json answers.csv --self-protective 0 --self-protective-if 1 --model |a1 ~ age",
     ),
-    ("cluster, records", lambda k: k.schema.cluster(k.people), "cluster schema.toml people.csv"),
+    ("associations, records", lambda k: k.schema.associations(k.people), "associations schema.toml people.csv"),
     (
-        "cluster, parties",
-        lambda k: k.schema.cluster(k.people, protocol="randomized-pairs", epsilon=28, seed=5, simulation=True),
-        "cluster schema.toml people.csv --protocol randomized-pairs --epsilon 28 --seed 5",
-    ),
-    (
-        "cluster, responses",
-        lambda k: k.plan.cluster(k.responses, measure="cramer"),
-        "cluster plan.json responses.parquet --protocol attribute --measure cramer",
+        "associations, parties",
+        lambda k: k.schema.associations(k.people, protocol="randomized-pairs", epsilon=28, seed=5, simulation=True),
+        "associations schema.toml people.csv --protocol randomized-pairs --epsilon 28 --seed 5",
     ),
     (
-        "adjust",
-        lambda k: k.plan.adjust(k.responses, output=k.folder / "weighted.parquet"),
-        "adjust plan.json responses.parquet -o weighted-too.parquet",
+        "associations, responses",
+        lambda k: k.plan.associations(k.responses, measure="cramer"),
+        "associations plan.json responses.parquet --protocol attribute --measure cramer",
+    ),
+    (
+        "rake",
+        lambda k: k.plan.rake(k.responses, output=k.folder / "weighted.parquet"),
+        "rake plan.json responses.parquet -o weighted-too.parquet",
     ),
     (
         "synthesize",
@@ -196,8 +196,8 @@ CASES: list[Case] = [
     ),
     (
         "report, in groups",
-        lambda k: k.plan.report(k.responses, tables="Income", compare="Sex", by="Region"),
-        "report plan.json responses.parquet -o report.html --tables Income --compare Sex --by Region",
+        lambda k: k.plan.report(k.responses, tables="Income", compare_groups="Sex", by="Region"),
+        "report plan.json responses.parquet -o report.html --tables Income --compare-groups Sex --by Region",
     ),
     (
         "report, with a regression",
@@ -205,21 +205,21 @@ CASES: list[Case] = [
         "report plan.json responses.parquet -o report.html --confidence 0.9 --model |Income ~ Region",
     ),
     (
-        "front",
-        lambda k: candor.front([0.4, 0.3, 0.2, 0.1], posterior_bound=0.8, points=5, method="exact"),
-        "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.8 --points 5 --method exact",
+        "pareto",
+        lambda k: candor.pareto([0.4, 0.3, 0.2, 0.1], posterior_bound=0.8, points=5, method="exact"),
+        "pareto --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.8 --points 5 --method exact",
     ),
     (
-        "front, gamma",
-        lambda k: candor.front(gamma_prior=4, points=3, method="exact"),
-        "front --gamma-prior 4 --points 3 --method exact",
+        "pareto, gamma",
+        lambda k: candor.pareto(gamma_prior=4, points=3, method="exact"),
+        "pareto --gamma-prior 4 --points 3 --method exact",
     ),
     (
-        "front, searched",
-        lambda k: candor.front(
+        "pareto, searched",
+        lambda k: candor.pareto(
             from_=k.people, attribute="Education", method="evolve", generations=20, population=20, polish=False, points=3
         ),
-        "front --from people.csv --attribute Education --method evolve --generations 20 --population 20 --polish false --points 3",
+        "pareto --from people.csv --attribute Education --method evolve --generations 20 --population 20 --polish false --points 3",
     ),
     ("schema check", lambda k: k.schema.check(k.people), "schema check schema.toml people.csv"),
 ]
@@ -239,7 +239,7 @@ class Known:
 
 @pytest.fixture(scope="module")
 def mirrored(command) -> candor.Plan:
-    plan = candor.device([2, 3, 2], epsilon=1.61, mirrored=True)
+    plan = candor.device([2, 3, 2], epsilon=1.61, compliance_check=True)
     plan.save(command.folder / "mirrored.json")
     draw = random.Random(1)
     people = pandas.DataFrame({"age": [draw.randint(18, 80) for _ in range(4000)]})
@@ -298,6 +298,43 @@ def test_refinement(command) -> None:
     assert better.fingerprint == said["fingerprint"]
 
 
+def test_combination(command, known) -> None:
+    first = candor.design(known.schema, "joint", only=["Education", "Income"], epsilon=2)
+    second = candor.design(known.schema, "warner", only="Sex", p=0.7)
+    first.save(command.folder / "first.json")
+    second.save(command.folder / "second.json")
+    both = candor.combine(first, second)
+    assert both.combination.to_dict() == command("combine", "first.json", "second.json")
+    assert both.estimate(both.randomize(known.people), tables="Sex").tables[0].identifiable
+
+
+def test_matrices_of_a_front() -> None:
+    found = candor.front([0.4, 0.3, 0.2, 0.1], points=3, method="exact")
+    rows = [line.split(",") for line in found.matrices["exact-002.csv"].splitlines()]
+    plan = candor.design([4], "matrix", matrix=rows, prior=[0.4, 0.3, 0.2, 0.1])
+    assert abs(plan.design.for_prior.map_privacy - found.points[1].privacy) < 1e-9
+
+
+def test_scan(command, known) -> None:
+    found = known.plan.scan(known.responses, "Income", adjust="bh", top=2)
+    assert found.to_dict() == command("test", "plan.json", "responses.parquet", "--with", "Income", "--adjust", "bh", "--top", "2")
+
+
+def test_matrix(command) -> None:
+    plan = candor.design([4, 3], "heuristic", attribute_epsilon=[3, 2])
+    plan.save(command.folder / "single.json")
+    found = plan.matrix()
+    assert found.to_dict() == command("matrix", "single.json")
+    assert found.to_numpy().shape == (12, 12)
+    assert abs(found.to_numpy().sum(axis=0) - 1).max() < 1e-12
+    assert plan.matrix("a2", exact=True).to_dict() == command("matrix", "single.json", "--attribute", "a2", "--exact")
+    assert plan.matrix(misses=True).to_dict() == command("matrix", "single.json", "--misses")
+    assert plan.matrix().csv == command.run("matrix", "single.json", "--format", "csv").stdout
+    (command.folder / "single.csv").write_text(plan.matrix("a1").csv)
+    again = candor.design([4], "matrix", file=command.folder / "single.csv")
+    assert abs(again.guarantee.epsilon - 3) < 1e-6
+
+
 REFUSED = [
     (lambda k: k.design("joint", epsilon=-1), "design schema.toml --method joint --epsilon -1"),
     (lambda k: k.design("joint", epsilon=99), "design schema.toml --method joint --epsilon 99"),
@@ -312,7 +349,7 @@ REFUSED = [
         lambda k: k.plan.regress(k.responses, "Income ~ Region + weight"),
         "regress plan.json responses.parquet --model |Income ~ Region + weight",
     ),
-    (lambda k: k.plan.regress(k.responses, "Income ~ Region", only_if="<=50K"), None),
+    (lambda k: k.plan.regress(k.responses, "Income ~ Region", self_protective_if="<=50K"), None),
     (lambda k: k.plan.regress(k.plan.tally(k.responses), "Income ~ Region"), None),
     (lambda k: k.plan.test(k.responses, "Sex"), "test plan.json responses.parquet --independence Sex"),
     (lambda k: k.plan.audit(require={"ldp": 1}), "audit plan.json --require ldp=1"),

@@ -31,14 +31,14 @@ def test_results_have_the_fields_that_are_written_down(simple, people) -> None:
     responses = simple.randomize(people)
     made = [
         simple.estimate(responses), simple.estimate(responses).tables[0], simple.test(responses, "Sex", "Income"),
-        simple.query(responses, "Sex = Male"), simple.cluster(responses), simple.size(0.02), simple.design, simple.guarantee,
-        simple.report(responses), simple.adjust(responses), simple.synthesize(responses, records=5),
+        simple.query(responses, "Sex = Male"), simple.associations(responses), simple.sample_size(0.02), simple.design, simple.guarantee,
+        simple.report(responses), simple.rake(responses), simple.synthesize(responses, records=5),
         simple.schema.check(people), simple.columns[0], simple.schema["Sex"], simple.audit()["ldp"],
-        candor.front([0.6, 0.4], method="exact", points=2), simple.compare(simple),
-        simple.size(detect=[0.1, 0.2]), simple.size(model="Income ~ Region", effect="Region=south=0.5", shares=people), simple.comply(responses), candor.device([2], epsilon=1.61).devices,
-        simple.regress(responses, "Income ~ Region"), simple.regress(responses, "Income ~ Region").coefficients[0],
+        candor.pareto([0.6, 0.4], method="exact", points=2), simple.informativeness(simple),
+        simple.sample_size(detect_difference=[0.1, 0.2]), simple.sample_size(model="Income ~ Region", effect="Region=south=0.5", expected_shares=people), simple.compliance(responses), candor.device([2], epsilon=1.61).devices,
+        simple.matrix("Sex"), simple.scan(responses, "Income"), simple.regress(responses, "Income ~ Region"), simple.regress(responses, "Income ~ Region").coefficients[0],
     ]  # fmt: skip
-    beside = {"note", "summary", "weighted", "people", "html", "csv"}
+    beside = {"note", "summary", "weighted", "people", "html", "csv", "matrices"}
     for result in made:
         written = {name.removesuffix("_") for name in typing.get_type_hints(type(result))} - beside - {"_parts"}
         fields = set(result.to_dict())

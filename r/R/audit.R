@@ -6,7 +6,8 @@
 #' @param require Thresholds that must hold, such as `c(ldp = 4, rho = "0.1:0.9")`. If one does not, that is an error.
 #' @param prior What a reader believes beforehand: `list(Sex = c(0.7, 0.3))`.
 #' @param ... Further options of the command, such as `respondents = 10000`, with which the responses are shuffled.
-#' @return A data frame of class `candor_audit`, one row per criterion: `name`, `value`, `required`, `holds`, `sentence`, `warning`.
+#' @return A data frame of class `candor_audit`, one row per criterion: `name`, `value`, `required`, `holds`, `sentence`, `warning`;
+#'   `candor_details(x)$attributes` has the epsilons of each attribute.
 #' @examples
 #' plan <- candor_design(candor_schema(warpbreaks[c("wool", "tension")]), epsilon = 2)
 #' candor_audit(plan, require = c(ldp = 2))
@@ -16,9 +17,9 @@ candor_audit <- function(plan, require = NULL, prior = NULL, ...) {
     on.exit(unlink(folder, recursive = TRUE))
     audit <- run_json(c("audit", plan_file(plan, folder), flags(require = require, prior = prior, ...)))
     criteria <- c(audit$criteria, if (!is.null(audit$shuffled)) list(audit$shuffled))
-    frame <- rows(criteria, c("name", "value", "required", "holds", "sentence", "warning"))
+    frame <- rows(criteria)
     about <- paste("What the plan guarantees, with", if (is.null(audit$epsilon)) "no finite epsilon" else epsilon_words(audit$epsilon))
-    result(frame, "candor_audit", about, fingerprint = audit$fingerprint, epsilon = or_na(audit$epsilon))
+    result(frame, "candor_audit", about, audit, fingerprint = audit$fingerprint, epsilon = or_na(audit$epsilon))
 }
 
 epsilon_words <- function(epsilon) {

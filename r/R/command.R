@@ -3,7 +3,7 @@
 #' The command that does the work
 #'
 #' Everything is computed by the command `candor`, which this package runs. It is taken from the option `candor.command`, else
-#' from the environment variable `CANDOR`, else from the path.
+#' from the environment variable `CANDOR`, else from the path, else from where [candor_install()] put it.
 #'
 #' @return The path of the command; an error if there is none.
 #' @examples
@@ -15,10 +15,13 @@ candor_command <- function() {
     if (nzchar(found)) {
         return(found)
     }
+    if (!nzchar(given) && file.exists(installed())) {
+        return(installed())
+    }
     if (nzchar(given)) {
         failed("the command candor is not at `", given, "`, as the option candor.command or the variable CANDOR says")
     }
-    failed("the command candor is not on the path: install it, or say where it is by options(candor.command = \"...\")")
+    failed("the command candor is not on the path: install it with candor_install(), or say where it is by options(candor.command = \"...\")")
 }
 
 # An error that callers can tell from others by its class.
@@ -46,12 +49,13 @@ run <- function(arguments, input = NULL) {
 
 # The same for verbs that say what they did as JSON. Of a table that was given, all rows must have arrived.
 run_json <- function(arguments, input = NULL) {
-    text <- run(c(arguments, "--json"), input)
-    done <- jsonlite::fromJSON(paste(text, collapse = "\n"), simplifyVector = FALSE)
+    text <- paste(run(c(arguments, "--json"), input), collapse = "\n")
+    done <- jsonlite::fromJSON(text, simplifyVector = FALSE)
+    details <- jsonlite::fromJSON(text, simplifyMatrix = FALSE, flatten = TRUE)
     if (!is.null(input) && done$records != nrow(input)) {
         failed("the command read ", done$records, " rows of ", nrow(input), ": the table did not reach it whole")
     }
-    done
+    structure(done, details = details)
 }
 
 # Writes a table into a command, and gives its exit status. A command that ends before it has read all breaks the pipe; its own words

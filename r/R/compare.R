@@ -19,19 +19,17 @@ candor_compare <- function(schema, epsilon = NULL, tables = NULL, respondents = 
     on.exit(unlink(folder, recursive = TRUE))
     options <- flags(epsilon = epsilon, tables = tables, respondents = respondents, ...)
     compared <- run_json(c("compare", schema_file(schema, folder), options))
-    fields <- c("method", "epsilon", "error", "one_way", "two_way", "times_the_bound", "conditional_epsilon", "bits", "told", "reason")
-    fields <- fields[vapply(fields, function(field) any(vapply(compared$methods, function(method) field %in% names(method), NA)), NA)]
-    frame <- rows(compared$methods, fields)
-    if ("error" %in% fields) {
+    frame <- rows(compared$methods)
+    if ("error" %in% names(frame)) {
         frame <- frame[order(signif(frame$error, 6)), ]
     }
     about <- paste0("Methods compared for ", number(compared$respondents), " respondents; recommended: ", or_na(compared$recommended))
-    result(frame, "candor_compare", about, recommended = or_na(compared$recommended))
+    result(frame, "candor_compare", about, compared, recommended = or_na(compared$recommended))
 }
 
 #' @export
 print.candor_compare <- function(x, ...) {
-    show_result(x, c("told", "reason"), ...)
+    show_result(x, c(grep("^request_", names(x), value = TRUE), "told", "reason", "command", "fingerprint", "identifiable", "interrupted", "out_of_time", "categories", "columns"), ...)
     left_out <- x[!is.na(x$reason), ]
     cat(sprintf("%s was left out: %s\n", left_out$method, left_out$reason), sep = "")
     invisible(x)

@@ -14,7 +14,7 @@ flags <- function(...) {
 }
 
 flag <- function(name, value) {
-    if (is.null(value) || identical(value, FALSE)) {
+    if (length(value) == 0 || identical(value, FALSE)) {
         return(NULL)
     }
     if (identical(value, TRUE)) {

@@ -26,7 +26,7 @@ candor_design <- function(schema, method = NULL, epsilon = NULL, tables = NULL, 
     options <- flags(output = file, method = method, epsilon = epsilon, tables = tables, respondents = respondents, ...)
     design <- run_json(c("design", schema_file(schema, folder), options))
     for (note in design$notes) message(note)
-    plan_of(utf8_lines(file), design$epsilon$certified, design$attributes, design)
+    plan_of(utf8_lines(file), design$epsilon$certified, design$attributes, attr(design, "details"))
 }
 
 #' Read and save plans
@@ -75,7 +75,7 @@ check_place <- function(file, fingerprint) {
 
 plan_of <- function(text, epsilon, attributes, design) {
     content <- jsonlite::fromJSON(paste(text, collapse = "\n"), simplifyVector = FALSE)
-    attributes <- rows(attributes, c("name", "categories", "requested", "marginal_epsilon", "conditional_epsilon"))
+    attributes <- rows(attributes)
     plan <- list(text = text, fingerprint = content$fingerprint, epsilon = or_na(epsilon), attributes = attributes,
                  schema = plan_schema(content), design = design)
     structure(plan, class = "candor_plan")
@@ -98,7 +98,8 @@ print.candor_plan <- function(x, ...) {
     cat("A plan", if (!is.null(x$design)) paste0(" by the method ", x$design$method), " with ",
         if (is.na(x$epsilon)) "no finite epsilon" else paste("epsilon", format(x$epsilon, digits = 4)), "\n", sep = "")
     cat(x$fingerprint, "\n", sep = "")
-    print(x$attributes, digits = 4, row.names = FALSE)
+    shown <- c("name", "categories", "requested", "marginal_epsilon", "conditional_epsilon")
+    print(x$attributes[intersect(shown, names(x$attributes))], digits = 4, row.names = FALSE)
     invisible(x)
 }
 

@@ -22,6 +22,6 @@ candor_report <- function(plan, responses, file, tables = NULL, title = NULL, ..
     options <- flags(output = file, tables = tables, title = title, ...)
     report <- run_json(c("report", plan_file(plan, folder), response_files(responses, folder), options))
     for (words in report$warnings) warning(words, call. = FALSE)
-    dependences <- rows(report$dependences, c("a", "b", "cramers_v", "standard_error", "p_value"))
-    invisible(estimate_frame(report$estimates, plan$schema, dependences = dependences, file = file))
+    dependences <- rows(report$dependences)
+    invisible(estimate_frame(report$estimates, plan$schema, report, dependences = dependences, file = file))
 }

@@ -31,7 +31,17 @@ candor_randomize <- function(plan, data, keep = NULL, seed = NULL, ...) {
     if (!is.null(done$simulation)) {
         attr(responses, "simulation") <- done$simulation
     }
-    structure(responses, class = c("candor_responses", "data.frame"), fingerprint = done$fingerprint)
+    marked(responses, done$fingerprint)
+}
+
+# Responses with the mark of their plan, which holds for so many rows.
+marked <- function(frame, fingerprint) {
+    structure(frame, class = c("candor_responses", "data.frame"), fingerprint = fingerprint, marked = nrow(frame))
+}
+
+# The fingerprint, if it is about these rows: what was bound to others, past `rbind` below, is unmarked.
+mark_of <- function(responses) {
+    if (identical(attr(responses, "marked"), nrow(responses))) attr(responses, "fingerprint")
 }
 
 # Columns of answers as factors, where each answer is one category; tags as numbers.
@@ -68,7 +78,7 @@ response_files <- function(responses, folder) {
     check_frame(responses)
     file <- file.path(folder, "responses.csv")
     write_csv(responses, file)
-    fingerprint <- attr(responses, "fingerprint")
+    fingerprint <- mark_of(responses)
     if (!is.null(fingerprint)) {
         seed <- attr(responses, "simulation")
         beside <- list(complete = TRUE, fingerprint = fingerprint, records = nrow(responses), simulation = seed)
@@ -81,10 +91,25 @@ response_files <- function(responses, folder) {
 `[.candor_responses` <- function(x, ...) {
     part <- NextMethod()
     if (is.data.frame(part)) {
-        attr(part, "fingerprint") <- attr(x, "fingerprint")
+        attr(part, "fingerprint") <- mark_of(x)
+        attr(part, "marked") <- nrow(part)
         attr(part, "simulation") <- attr(x, "simulation")
     }
     part
+}
+
+#' @export
+rbind.candor_responses <- function(..., deparse.level = 1) {
+    parts <- list(...)
+    marks <- unique(lapply(parts, mark_of))
+    if (length(marks) > 1) {
+        failed("responses of different plans, or unmarked ones, cannot be one table; estimate each under its own plan")
+    }
+    frames <- lapply(parts, function(part) structure(part, class = "data.frame"))
+    bound <- marked(do.call(rbind, frames), marks[[1]])
+    seeds <- unlist(lapply(parts, attr, "simulation"))
+    attr(bound, "simulation") <- if (length(seeds) > 0) seeds[[1]]
+    bound
 }
 
 #' @export

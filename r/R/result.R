@@ -5,23 +5,74 @@ or_na <- function(value) {
     if (is.null(value)) NA else value
 }
 
+percent <- function(share) {
+    paste0(format(100 * share), "%")
+}
+
 # A whole number, for people.
 number <- function(value) {
     format(value, big.mark = ",", scientific = FALSE)
 }
 
-# Objects of JSON as the rows of a data frame, with these of their fields.
-rows <- function(objects, fields) {
+# Objects of JSON as the rows of a data frame: one column per field, in the order in which fields appear. Objects within an object become
+# columns of their own (`odds_ratio_low`), lists of values become list columns. Lists of objects are left to candor_details().
+rows <- function(objects) {
+    flat <- lapply(objects, flat_fields)
+    fields <- unique(unlist(lapply(flat, names)))
     column <- function(field) {
-        values <- lapply(objects, function(object) or_na(object[[field]]))
-        if (length(values) == 0) logical() else unlist(values)
+        values <- lapply(flat, function(object) or_na(object[[field]]))
+        if (any(vapply(values, is.list, NA))) I(lapply(values, unlist)) else unlist(values)
     }
-    as.data.frame(stats::setNames(lapply(fields, column), fields))
+    frame <- stats::setNames(lapply(fields, column), fields)
+    structure(frame, class = "data.frame", row.names = seq_along(objects))
 }
 
-# A data frame with a sentence about it and further facts, which `attr` gives.
-result <- function(frame, class, about, ...) {
-    structure(frame, class = c(class, "candor_result", "data.frame"), about = about, ...)
+flat_fields <- function(object, prefix = "") {
+    fields <- list()
+    for (name in names(object)) {
+        value <- object[[name]]
+        if (is.list(value) && !is.null(names(value))) {
+            fields <- c(fields, flat_fields(value, paste0(prefix, name, "_")))
+        } else if (!of_objects(value)) {
+            fields[paste0(prefix, name)] <- list(value)
+        }
+    }
+    fields
+}
+
+# A list with objects in it, at any depth.
+of_objects <- function(value) {
+    is.list(value) && any(vapply(value, function(item) !is.null(names(item)) || of_objects(item), NA))
+}
+
+# Without the columns in which all is missing.
+known_columns <- function(frame) {
+    frame[!vapply(frame, function(column) all(is.na(column)) && !is.list(column), NA)]
+}
+
+# A data frame with a sentence about it, all that the command printed, and further facts, which `attr` gives.
+result <- function(frame, class, about, printed, ...) {
+    structure(frame, class = c(class, "candor_result", "data.frame"), about = about, details = attr(printed, "details"), ...)
+}
+
+#' All numbers of a result
+#'
+#' A result is a data frame of its main numbers. The command computes more: what it prints as JSON is kept with the result, whole.
+#'
+#' @param x A result, or a plan of [candor_design()].
+#' @return A list with the fields of the command's JSON, under their names; lists of objects are data frames. docs/reference/json.md describes
+#'   them.
+#' @examples
+#' audit <- candor_audit(candor_design(candor_schema(warpbreaks[c("wool", "tension")]), epsilon = 2))
+#' names(candor_details(audit))
+#' candor_details(audit)$attributes
+#' @export
+candor_details <- function(x) {
+    details <- if (inherits(x, "candor_plan")) x$design else attr(x, "details")
+    if (is.null(details)) {
+        failed("`x` is of class ", class(x)[1], ": candor_details() is for results of this package, and for plans of candor_design()")
+    }
+    details
 }
 
 #' Print and summarise results
@@ -47,8 +98,8 @@ show_result <- function(x, hidden, digits = 4, ...) {
     if (!is.null(attr(x, "about"))) {
         cat(attr(x, "about"), sep = "\n")
     }
-    empty <- vapply(x, function(column) all(is.na(column)), NA)
-    print(as.data.frame(x)[!empty & !names(x) %in% hidden], digits = digits, row.names = FALSE, ...)
+    shown <- known_columns(as.data.frame(x))
+    print(shown[!names(shown) %in% hidden], digits = digits, row.names = FALSE, ...)
     invisible(x)
 }
 

@@ -12,7 +12,9 @@
 #' @param drop Names of columns to leave out.
 #' @param ... Further options of the command, such as `max_categories = 200`.
 #' @return A data frame of class `candor_schema`, one row per attribute, with the columns `name`, `kind` (`"nominal"` or
-#'   `"ordinal"`), `public`, `categories` (a list of labels) and `edges` (a list of numbers). Change it as any data frame.
+#'   `"ordinal"`), `public`, `categories` (a list of labels), `edges` and `grid` (lists of numbers) and `asked_if` (of whom the question is
+#'   asked, such as `"Smokes = yes"`; missing if of everybody). Change it as any data frame; a column that a schema does not have is an
+#'   error.
 #' @examples
 #' candor_schema(warpbreaks, bins = c(breaks = "edges:20,30"))
 #' @export
@@ -39,7 +41,7 @@ candor_schema <- function(data, bins = NULL, public = NULL, drop = NULL, ...) {
 
 of_factor <- function(name, column) {
     labels <- c(levels(column), if (anyNA(column) && !"" %in% levels(column)) "")
-    list(name = name, kind = if (is.ordered(column)) "ordinal" else "nominal", public = FALSE, labels = labels, edges = list())
+    list(name = name, kind = if (is.ordered(column)) "ordinal" else "nominal", public = FALSE, labels = labels)
 }
 
 # What the command makes of columns without levels.
@@ -55,6 +57,8 @@ schema_frame <- function(attributes) {
     frame <- data.frame(name = column("name", ""), kind = column("kind", ""), public = column("public", NA))
     frame$categories <- lapply(attributes, function(attribute) as.character(unlist(attribute$labels)))
     frame$edges <- lapply(attributes, function(attribute) as.numeric(unlist(attribute$edges)))
+    frame$grid <- lapply(attributes, function(attribute) as.numeric(unlist(attribute$grid)))
+    frame$asked_if <- vapply(attributes, function(attribute) as.character(or_na(attribute$asked_if)), "")
     structure(frame, class = c("candor_schema", "data.frame"))
 }
 
@@ -62,9 +66,31 @@ schema_frame <- function(attributes) {
 plan_schema <- function(plan) {
     attributes <- lapply(plan$schema$attributes, function(attribute) {
         list(name = attribute$name, kind = attribute$kind, public = isTRUE(attribute$public), labels = attribute$categories,
-             edges = attribute$edges)
+             edges = attribute$edges, grid = attribute$grid, asked_if = condition_text(attribute$asked_if))
     })
     schema_frame(attributes)
+}
+
+# A condition of a plan as the command reads it in a schema.
+condition_text <- function(condition) {
+    if (is.null(condition)) {
+        return(NULL)
+    }
+    quoted <- function(names) paste0("'", gsub("'", "''", unlist(names), fixed = TRUE), "'")
+    paste0(quoted(condition$attribute), " in (", paste(quoted(condition$categories), collapse = ", "), ")")
+}
+
+schema_columns <- c("name", "kind", "public", "categories", "edges", "grid", "asked_if")
+
+check_schema <- function(schema) {
+    unknown <- setdiff(names(schema), schema_columns)
+    missing <- setdiff(c("name", "categories"), names(schema))
+    if (length(unknown) > 0) {
+        failed("a schema has no column `", unknown[1], "`; expected ", paste(schema_columns, collapse = ", "))
+    }
+    if (length(missing) > 0) {
+        failed("the schema has no column `", missing[1], "`")
+    }
 }
 
 # Where the command finds a schema: the path that was given, or a file in the folder. Texts of JSON are texts of TOML.
@@ -75,16 +101,21 @@ schema_file <- function(schema, folder) {
     if (!inherits(schema, "candor_schema")) {
         failed("`schema` is of class ", class(schema)[1], ": make it by candor_schema(), or give the path of a file")
     }
+    check_schema(schema)
     text <- function(values) vapply(enc2utf8(values), jsonlite::toJSON, "", auto_unbox = TRUE)
-    attribute <- function(name, kind, public, categories, edges) {
+    attribute <- function(place) {
+        of <- function(column) schema[[column]][[place]]
+        labels <- setdiff(as.character(of("categories")), if (!is.na(or_na(of("asked_if")))) "(not asked)")
         c("[[attribute]]",
-          paste("name =", text(name)),
-          paste("kind =", text(kind)),
-          if (public) "public = true",
-          if (length(edges) > 0) paste0("edges = [", listed(edges), "]"),
-          paste0("categories = [", paste(text(categories), collapse = ", "), "]"))
+          paste("name =", text(as.character(of("name")))),
+          if (length(of("kind")) > 0) paste("kind =", text(of("kind"))),
+          if (isTRUE(of("public"))) "public = true",
+          if (length(of("edges")) > 0) paste0("edges = [", listed(of("edges")), "]"),
+          if (length(of("grid")) > 0) paste0("grid = [", listed(of("grid")), "]"),
+          if (!is.na(or_na(of("asked_if")))) paste("asked_if =", text(of("asked_if"))),
+          paste0("categories = [", paste(text(labels), collapse = ", "), "]"))
     }
-    lines <- unlist(Map(attribute, schema$name, schema$kind, schema$public, schema$categories, schema$edges))
+    lines <- unlist(lapply(seq_len(nrow(schema)), attribute))
     file <- file.path(folder, "schema.toml")
     writeLines(lines, file, useBytes = TRUE)
     file

@@ -1,37 +1,74 @@
-#' Test whether two attributes are independent
+#' Test for association, and for differences between groups
 #'
-#' Runs `candor test`, a chi-squared test that is corrected for the randomization.
+#' Runs `candor test`. Of two attributes: a chi-squared test of independence that is corrected for the randomization. With
+#' `compare_groups` or `baseline`: whether shares, or means, differ between groups or from earlier responses.
 #'
 #' @param plan,responses As in [candor_estimate()].
-#' @param a,b The names of the two attributes.
-#' @param ... Further options of the command, such as `confidence = 0.9`.
-#' @return A data frame of class `candor_test` with one row: `a`, `b`, `respondents`, `statistic`, `degrees`, `p_value`, `cramers_v`,
-#'   `cramers_v_standard_error`, and of two by two categories `odds_ratio`, `odds_ratio_low`, `odds_ratio_high`. Its `summary` puts
-#'   beside it the naive test, as if answers were the truth, where there is one.
+#' @param a,b The names of the two attributes, for a test of independence.
+#' @param tables Which tables to compare between groups, as in [candor_estimate()].
+#' @param compare_groups The public attribute whose groups are compared.
+#' @param baseline Earlier responses, as paths of files, to compare with.
+#' @param by Public attributes by which to test separately.
+#' @param design How the people were sampled: a design of the survey package (`svydesign` or `svrepdesign`) about the rows of
+#'   `responses`, in their order. It stands for `weights`, `strata`, `psu`, `fpc` and replicate weights.
+#' @param ... Further options of the command, such as `confidence = 0.9`, `mean = "Age"` or `baseline_plan = "first.json"`.
+#' @return A data frame of class `candor_test`. Of a test of independence one row, or one per group: `a`, `b`, `respondents`,
+#'   `statistic`, `degrees`, `p_value`, `cramers_v` with its limits, of two by two categories `odds_ratio_estimate` with its limits, and
+#'   `naive_statistic` and so on: the same test as if the answers were the truth. Its `summary` puts the two beside each other. Of
+#'   differences one row for each: `of`, a factor for each attribute, `compared`, `first`, `second`, `first_number`, `second_number`,
+#'   `difference_estimate` with its limits, `p_value`.
 #' @examples
 #' people <- as.data.frame(UCBAdmissions)
 #' people <- people[rep(seq_len(nrow(people)), people$Freq), c("Admit", "Gender")]
-#' plan <- candor_design(candor_schema(people), epsilon = 2)
-#' candor_test(plan, candor_randomize(plan, people), "Admit", "Gender")
+#' plan <- candor_design(candor_schema(people, public = "Gender"), epsilon = 2)
+#' responses <- candor_randomize(plan, people)
+#' candor_test(plan, responses, "Admit", "Gender")
+#' candor_test(plan, responses, tables = "Admit", compare_groups = "Gender")
 #' @export
-candor_test <- function(plan, responses, a, b, ...) {
+candor_test <- function(plan, responses, a = NULL, b = NULL, tables = NULL, compare_groups = NULL, baseline = NULL, by = NULL,
+                        design = NULL, ...) {
     folder <- scratch()
     on.exit(unlink(folder, recursive = TRUE))
-    files <- response_files(responses, folder)
-    test <- run_json(c("test", plan_file(plan, folder), files, flags(independence = c(a, b), ...)))
-    odds <- test$odds_ratio
-    frame <- data.frame(a = a, b = b, rows(list(test), c("respondents", test_fields, "cramers_v_standard_error")),
-                        odds_ratio = or_na(odds$estimate), odds_ratio_low = or_na(odds$low), odds_ratio_high = or_na(odds$high))
+    if (is.null(a) != is.null(b)) {
+        failed("a test of independence is about two attributes: give `a` and `b`")
+    }
+    options <- list(independence = c(a, b), tables = tables, compare_groups = compare_groups, baseline = baseline, by = by, ...)
+    sampled <- with_design(responses, design, options)
+    files <- response_files(sampled$responses, folder)
+    test <- run_json(c("test", plan_file(plan, folder), files, do.call(flags, sampled$options)))
+    if (is.null(a)) difference_tests(test, plan$schema) else independence_tests(test, a, b)
+}
+
+independence_tests <- function(test, a, b) {
+    frame <- cbind(a = a, b = b, rows(if (is.null(test$groups)) list(test) else test$groups))
     about <- paste0("Are ", a, " and ", b, " independent? A test corrected for the randomization")
-    naive <- if (!is.null(test$naive)) rows(list(test$naive), test_fields)
-    result(frame, "candor_test", about, naive = naive)
+    result(frame, "candor_test", about, test)
+}
+
+difference_tests <- function(test, schema) {
+    each <- function(found) {
+        labels <- category_columns(found$attributes, list(found)[length(found$categories) > 0], found$group, schema)
+        numbers <- rows(list(found[setdiff(names(found), c("attributes", "categories", "group"))]))
+        table <- paste(unlist(found$attributes), collapse = ",")
+        if (nrow(labels) == 0) cbind(table = table, numbers) else cbind(table = table, labels, numbers)
+    }
+    groups <- if (is.null(test$groups)) list(test) else test$groups
+    about <- "Differences, tested with the randomization taken into account"
+    result(bind(lapply(unlist(lapply(groups, `[[`, "differences"), recursive = FALSE), each)), "candor_test", about, test)
 }
 
 test_fields <- c("statistic", "degrees", "p_value", "cramers_v")
 
 #' @export
 summary.candor_test <- function(object, ...) {
-    naive <- attr(object, "naive")
-    corrected <- cbind(test = "corrected", as.data.frame(object)[test_fields])
-    if (is.null(naive)) corrected else rbind(corrected, cbind(test = "naive", naive))
+    frame <- as.data.frame(object)
+    if (!all(test_fields %in% names(frame))) {
+        return(NextMethod())
+    }
+    corrected <- cbind(test = "corrected", frame[test_fields])
+    if (is.null(frame$naive_statistic) || all(is.na(frame$naive_statistic))) {
+        return(corrected)
+    }
+    naive <- stats::setNames(frame[paste0("naive_", test_fields)], test_fields)
+    rbind(corrected, cbind(test = "naive", naive))
 }

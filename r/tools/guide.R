@@ -1,7 +1,7 @@
 # Runs the guide: every ```r block, in order, in one session. Where a ```text block follows, what is printed must be what stands
 # there; with CANDOR_WRITE_DOCS=1 it is written there instead.
 #
-# Rscript guide.R docs/guide/r.md
+# Rscript guide.R docs/tutorials/r.md
 
 library(candor)
 options(width = 110, warn = 1)

@@ -27,7 +27,7 @@ const epsilon = () => String(0.3 + draw(40) / 10);
 /** Options of `candor design`, for several random schemas each. */
 const DESIGNS = [
   ...[1, 2, 3].map(() => ['independent', '--categories', sizes(1, 6), '--epsilon', epsilon()]),
-  ...[1, 2].map(() => ['minimax', '--categories', sizes(1, 4, 12), '--parity', '2.5']),
+  ...[1, 2].map(() => ['minimax', '--categories', sizes(1, 4, 12), '--likelihood-ratio', '2.5']),
   ...[1, 2].map(() => ['joint', '--categories', sizes(2, 6), '--epsilon', epsilon()]),
   ...[1, 2, 3].map(() => ['optimal', '--categories', sizes(2, 9), '--epsilon', epsilon()]),
   ...[1, 2].map(() => ['optimal', '--categories', sizes(13, 16), '--epsilon', epsilon()]),
@@ -40,7 +40,7 @@ const DESIGNS = [
   ['l-diversity', '--categories', '6,4', '--l', '3,2'],
   ['warner', '--categories', '2', '--p', '0.8'],
   ['frapp', '--categories', '5', '--lambda', '3'],
-  ['front', '--categories', '3', '--privacy', '0.2', '--prior', '0.5,0.25,0.25'],
+  ['front', '--categories', '3', '--map-privacy', '0.2', '--prior', '0.5,0.25,0.25'],
 ];
 
 function designed([method, ...options]) {

@@ -1,4 +1,4 @@
-//! How often intervals hold the truth: prints the tables of docs/estimation.md.
+//! How often intervals hold the truth: prints the tables of docs/explanation/estimation.md.
 //!
 //! `cargo run --release -p candor-analysis --example coverage [small | ratios]`
 

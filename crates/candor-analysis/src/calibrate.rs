@@ -81,7 +81,7 @@ pub fn calibrate(groups: &mut Groups, places: &[usize], margins: &[Vec<f64>]) ->
                 }
                 Some(Drawn::Replicates(method, tallies)) => {
                     let scaled = tallies.iter().zip(&replicates).map(|(tally, factors)| tally.scaled(factors[at]));
-                    Some(Drawn::Replicates(*method, scaled.collect()))
+                    Some(Drawn::Replicates(method.clone(), scaled.collect()))
                 }
             };
             let scaled = tally.scaled(factors[at]);

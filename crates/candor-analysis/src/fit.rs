@@ -59,7 +59,25 @@ impl Fit {
     /// Whether the counts are further outside the bounds than chance explains; with a probability of at most [`FALSE_ALARM`]
     /// if they come from the plan.
     pub fn is_implausible(&self, counts: &FitCounts) -> bool {
-        let tests = 2 * self.bounds.iter().map(Vec::len).sum::<usize>();
+        self.fails(counts, 1)
+    }
+
+    /// Which of several files are implausible, by their places: each by itself, or all of them if only together they are.
+    /// With a probability of at most [`FALSE_ALARM`] any, if all come from the plan.
+    pub fn implausible_files(&self, files: &[FitCounts]) -> Vec<usize> {
+        let looks = files.len() + 1;
+        let alone: Vec<usize> = (0..files.len()).filter(|&file| self.fails(&files[file], looks)).collect();
+        let mut together = FitCounts::default();
+        files.iter().cloned().for_each(|file| together.merge(file));
+        match alone.is_empty() && self.fails(&together, looks) {
+            true => (0..files.len()).collect(),
+            false => alone,
+        }
+    }
+
+    /// Whether counts are outside the bounds, at one of so many looks that share the false alarm.
+    fn fails(&self, counts: &FitCounts, looks: usize) -> bool {
+        let tests = 2 * looks * self.bounds.iter().map(Vec::len).sum::<usize>();
         let limit = (tests as f64 / FALSE_ALARM).ln();
         let rows = counts.rows as f64;
         let outside = |(&(low, high), &count): (&(f64, f64), &u64)| {
@@ -182,6 +200,21 @@ mod tests {
         assert!(implausible(&matrix(0.99), &matrix(0.7), all_zero, 500, 1), "a matrix");
         // What no answers can tell apart is not told apart: that takes the fingerprint.
         assert!(!implausible(&plan_of(4, 1, 1.0), &plan_of(4, 1, 4.0), all_zero, 2_000, 1));
+    }
+
+    /// Of several files the wrong one is named, and all of them where only their sum is too far off.
+    #[test]
+    fn the_implausible_file_is_named() {
+        let fit = Fit::new(&matrix(0.7));
+        let counts = |zeros: u16, rows: u16| {
+            let codes = (0..rows).map(|row| u16::from(row >= zeros)).collect();
+            fit.count(&[AnswerColumn::One(codes)], rows.into())
+        };
+        assert_eq!(fit.implausible_files(&[counts(500, 1_000), counts(950, 1_000), counts(690, 1_000)]), [1]);
+        let little = || counts(390, 500);
+        assert!(!fit.is_implausible(&little()));
+        assert_eq!(fit.implausible_files(&[little(), little(), little(), little()]), [0, 1, 2, 3]);
+        assert_eq!(fit.implausible_files(&[little()]), [0; 0]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod watch;
 
@@ -9,6 +8,8 @@ pub mod crew;
 pub mod exclusion;
 
 pub mod fit;
+
+pub mod repeats;
 
 pub mod names;
 
@@ -21,6 +22,9 @@ pub mod table_list;
 pub mod tally;
 
 pub mod estimate;
+pub mod selection;
+/// Which shares are precise enough to publish.
+pub mod reliability;
 
 pub mod comply;
 
@@ -53,3 +57,5 @@ pub mod dependence;
 pub mod synthesize;
 
 pub mod shuffled;
+
+pub mod mechanism;

@@ -22,7 +22,7 @@ pub struct Values(Vec<Option<f64>>);
 pub enum ValuesError {
     /// Labels are words.
     #[error(
-        "the category \"{category}\" of \"{name}\" stands for no number; say one for each category, such as `values` \"{name}:0,1,..\""
+        "the category \"{category}\" of \"{name}\" stands for no number; say one for each category, such as `scores` \"{name}:0,1,..\""
     )]
     Words {
         /// The attribute.
@@ -32,7 +32,7 @@ pub enum ValuesError {
     },
     /// The first and the last bin have no middle.
     #[error(
-        "the bins of \"{name}\" below {first} and from {last} on have no middle; say what the {bins} bins stand for: `values` \"{name}:..\""
+        "the bins of \"{name}\" below {first} and from {last} on have no middle; say what the {bins} bins stand for: `scores` \"{name}:..\""
     )]
     OpenBins {
         /// The attribute.

@@ -103,9 +103,15 @@ impl<'a> Ratios<'a> {
         let reach = self.options.interval.reach_of(self.tally, self.options.confidence, cells);
         let likely = self.moments.of_two(over, under);
         let null = self.under_null(over, under);
+        // A sampling design never takes the noise of the randomization away.
+        let independent = self.moments.independent().map(|moments| moments.of_two(over, under));
+        let least = |r: f64| match (&null, independent) {
+            (Some(null), _) => null(r),
+            (None, Some(independent)) => of_difference(independent, r),
+            (None, None) => 0.0,
+        };
         let holds = |r: f64| {
-            let variance =
-                of_difference(likely, r).max(null.as_ref().map_or(0.0, |null| null(r))) - self.sampling(under, r);
+            let variance = of_difference(likely, r).max(least(r)) - self.sampling(under, r);
             (d * (ratio - r)).powi(2) <= reach * reach * variance.max(0.0)
         };
         let end = |limit: f64| match holds(limit) {
@@ -139,7 +145,7 @@ impl<'a> Ratios<'a> {
         // What cannot be has a share of zero, whatever its coefficient.
         let apart = |(g, share): (&f64, &f64)| *g == 0.0 || *g == 1.0 || *share == 0.0;
         let whole = [over, under].into_iter().all(|sum| sum.iter().zip(&self.likely).all(apart));
-        if !whole || !self.moments.by_answers() {
+        if !whole || !self.moments.independent().unwrap_or(&self.moments).by_answers() {
             return None;
         }
         let (n, d) = (dot(over, &self.likely), dot(under, &self.likely));
@@ -150,7 +156,7 @@ impl<'a> Ratios<'a> {
                 _ => *share,
             };
             let table: Vec<f64> = self.likely.iter().zip(over).zip(under).map(moved).collect();
-            self.estimator.moments(self.tally, &table).ok().map(|moments| moments.of_two(over, under))
+            self.estimator.independent_moments(self.tally, &table).ok().map(|moments| moments.of_two(over, under))
         };
         if !(n > 0.0 && d > n) {
             return None;

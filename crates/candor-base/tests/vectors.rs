@@ -1,4 +1,4 @@
-//! Test vectors of the single-record sampler: plan + record + bytes -> answer (docs/sampling.md).
+//! Test vectors of the single-record sampler: plan + record + bytes -> answer (docs/reference/sampling-algorithm.md).
 //!
 //! Set `CANDOR_WRITE_VECTORS` to write them anew, and read the difference before committing it:
 //! other clients rely on them.
@@ -81,6 +81,13 @@ fn strips() -> Vec<(&'static str, Plan)> {
             plan(
                 &[3, 4, 5],
                 vec![Block::new(vec![0, 1, 2], strip(&[0, 1, 2], &[3, 4, 5], Cells::Box(vec![1, 3, 2]), [7, 5]))],
+            ),
+        ),
+        (
+            "listed-cells",
+            plan(
+                &[2, 4],
+                vec![Block::new(vec![0, 1], strip(&[0, 1], &[2, 4], Cells::Listed { listed: vec![0, 1, 4] }, [7, 5]))],
             ),
         ),
         ("strips-and-patterns", plan(&[4, 2, 7], vec![Block::lottery(vec![2, 0, 1], mixed)])),

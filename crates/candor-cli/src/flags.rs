@@ -1,6 +1,8 @@
 //! Parameters as flags. Libraries name a parameter in backticks, by itself or with a value, as in `` `time_limit` `` and
 //! `` `method optimal` ``; the command writes it as its user does: `--time-limit`, `--method optimal`.
 
+use crate::shell;
+
 /// The flag of a parameter.
 pub fn flag(parameter: &str) -> String {
     format!("--{}", parameter.replace('_', "-"))
@@ -17,10 +19,13 @@ pub fn with_flags(message: &str) -> String {
             rest = after;
             continue;
         };
-        let (name, value) = quoted.split_once(' ').map_or((quoted, String::new()), |(n, v)| (n, format!(" {v}")));
         text += before;
-        text += &flag(name);
-        text += &value;
+        text += &match quoted.split_once(' ') {
+            // A value in quotes, or with a place to be filled, is written for a shell already.
+            Some((name, value)) if value.contains(['"', '.']) => format!("{} {value}", flag(name)),
+            Some((name, value)) => shell::flag(&flag(name), value),
+            None => flag(quoted),
+        };
         rest = behind;
     }
     text + rest
@@ -38,8 +43,9 @@ mod tests {
 
     #[test]
     fn parameters_become_flags() {
-        let told = with_flags("`attribute_epsilon` has 1 value; use `method optimal`, or say `allow_weaker`");
-        assert_eq!(told, "--attribute-epsilon has 1 value; use --method optimal, or say --allow-weaker");
+        let told = with_flags("`attribute_epsilon` has 1 value; use `method optimal`, or say `allow_larger_epsilon`");
+        assert_eq!(told, "--attribute-epsilon has 1 value; use --method optimal, or say --allow-larger-epsilon");
+        assert_eq!(with_flags("leave it out with `drop my column`"), "leave it out with --drop 'my column'");
         // What is no parameter stays: names and labels may hold anything.
         for same in ["a ` alone", "`Not One` and `2`", "", "``"] {
             assert_eq!(with_flags(same), same);

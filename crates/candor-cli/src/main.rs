@@ -2,88 +2,104 @@
 
 #![forbid(unsafe_code)]
 
+mod shell;
 mod flags;
 mod failure;
+mod help;
 mod interruption;
 mod progress;
-mod shell;
 mod show;
 mod verbs;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
 
-/// Let people answer sensitive questions truthfully and safely, and still learn from the answers.
+/// Ask sensitive questions without learning anybody's answer, and estimate what is true of the population.
 ///
-/// candor designs randomized-response plans for records of many categorical attributes, randomizes records under a plan
-/// with an exact, certified privacy guarantee, and estimates from the randomized records, with honest uncertainty, what
-/// is true of the population.
+/// candor designs randomized-response plans for records of many categorical attributes, randomizes records with a
+/// certified privacy guarantee, and estimates population shares from the randomized records, with confidence
+/// intervals.
 #[derive(Parser)]
 #[command(name = "candor", version, after_help = "Start with: candor demo", max_term_width = 120)]
 struct Command {
     #[command(subcommand)]
     verb: Verb,
-    /// Read plans that declare more work than candor does unasked (docs/limits.md)
+    /// Accept plans that are expensive to process (docs/reference/limits.md)
     #[arg(long, global = true)]
     allow_costly_plan: bool,
+    /// Print everything: no table is shortened to fit on a screen
+    #[arg(long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Infer a schema from a table, or check a table against one
+    /// Infer a schema from a data file, or check a data file against a schema
     Schema(verbs::schema::SchemaArgs),
-    /// Make a plan: what is randomized, how, and with which guarantee
+    /// Design a plan: how answers are randomized, with which guarantee
     Design(Box<verbs::design::DesignArgs>),
-    /// List what dice, coins, cards and wheels can do, and make the plan and the cards of a survey without computers
+    /// Combine plans over disjoint attributes into one plan
+    Combine(verbs::combine::CombineArgs),
+    /// Design a face-to-face survey with dice, coins, cards or wheels, and print its instruction cards
     Device(verbs::device::DeviceArgs),
-    /// Say how many respondents a margin of error takes
+    /// Compute the sample size for a margin of error, a difference or a coefficient
+    #[command(name = "sample-size", alias = "size")]
     Size(verbs::size::SizeArgs),
-    /// Put the methods side by side at equal privacy, and recommend one
+    /// Compare design methods at equal privacy and recommend one
     Compare(Box<verbs::compare::CompareArgs>),
-    /// Say what a plan guarantees, by every criterion
+    /// Audit a plan by every privacy criterion
     Audit(verbs::audit::AuditArgs),
-    /// Sign a plan, or generate the key that signs plans
+    /// Sign a plan, or generate a signing key
     Sign(verbs::sign::SignArgs),
-    /// Check the signature of a plan
+    /// Verify the signature of a plan
     Verify(verbs::verify::VerifyArgs),
-    /// Write one page that tells respondents what a plan does with their answers
+    /// Write the page that explains a plan to respondents
     Explain(verbs::explain::ExplainArgs),
-    /// Randomize tables, or records one by one, under a plan
+    /// Write the evidence that data-protection officers, ethics boards and funders ask for
+    Evidence(verbs::evidence::EvidenceArgs),
+    /// Randomize data files, or a stream of records
     Randomize(verbs::randomize::RandomizeArgs),
-    /// Turn what interviewers wrote down into responses
+    /// Import answers that interviewers recorded, as responses
+    #[command(name = "import", alias = "enter")]
     Enter(verbs::enter::EnterArgs),
-    /// Print the query that counts responses in your own database
+    /// Print the SQL query that counts responses in a database
     Sql(verbs::sql::SqlArgs),
-    /// Estimate tables of the population from responses, with intervals
+    /// Estimate tables of the population, with confidence intervals
     Estimate(verbs::estimate::EstimateArgs),
-    /// Say whether people followed their cards, as far as the answers tell
+    /// Test for noncompliance with the randomization device
+    #[command(name = "compliance", alias = "comply")]
     Comply(verbs::comply::ComplyArgs),
-    /// Test whether two attributes are independent, corrected for the randomization
+    /// Test independence of two attributes, or differences between groups or waves
     Test(verbs::test::TestArgs),
-    /// Fit a regression to responses, corrected for the randomization
+    /// Fit a regression, corrected for the randomization
     Regress(verbs::regress::RegressArgs),
-    /// Estimate for how many people a condition holds
+    /// Estimate the share of people for whom a condition holds
     Query(verbs::query::QueryArgs),
-    /// Find out which attributes belong together, from true records or from responses
+    /// Measure associations between attributes and group them into clusters
+    #[command(name = "associations", alias = "cluster")]
     Cluster(verbs::cluster::ClusterArgs),
-    /// Give answers weights that agree with the estimates
+    /// Rake answers: weight them to agree with the estimates (RR-Adjustment)
+    #[command(name = "rake", alias = "adjust")]
     Adjust(verbs::adjust::AdjustArgs),
-    /// Make synthetic records from the estimates
+    /// Generate synthetic records from the estimates
     Synthesize(verbs::synthesize::SynthesizeArgs),
-    /// Show the trade-off of privacy and utility for one attribute, and the best there can be
+    /// Print the transition matrix of a plan as probabilities, with its eigenvalues
+    Matrix(verbs::matrix::MatrixArgs),
+    /// Compute the privacy–error trade-off of one attribute, with a proven optimum
+    #[command(name = "pareto", alias = "front")]
     Front(verbs::front::FrontArgs),
     /// Improve the plan of one attribute at equal privacy
     Refine(verbs::refine::RefineArgs),
-    /// Write one page with what the responses tell, and what was guaranteed
+    /// Write a report of the results and the guarantee
     Report(verbs::report::ReportArgs),
-    /// Regenerate the tables and figures of the papers
+    /// Reproduce the tables and figures of the papers
     Reproduce(verbs::reproduce::ReproduceArgs),
-    /// Show all of it on bundled data
+    /// Run a demo of all commands on bundled data
     Demo(verbs::demo::DemoArgs),
-    /// Print what a shell needs to complete the command's words
+    /// Print shell completions
     Completions(verbs::completions::CompletionsArgs),
     /// Print or write manual pages
     Man(verbs::man::ManArgs),
@@ -93,15 +109,20 @@ fn run(command: Command) -> Result<(), Failure> {
     if command.allow_costly_plan {
         verbs::allow_costly_plans();
     }
+    if command.verbose {
+        show::show_everything();
+    }
     match command.verb {
         Verb::Schema(args) => verbs::schema::run(args),
         Verb::Design(args) => verbs::design::run(*args),
+        Verb::Combine(args) => verbs::combine::run(args),
         Verb::Device(args) => verbs::device::run(args),
         Verb::Enter(args) => verbs::enter::run(args),
         Verb::Size(args) => verbs::size::run(args),
         Verb::Compare(args) => verbs::compare::run(*args),
         Verb::Audit(args) => verbs::audit::run(args),
         Verb::Explain(args) => verbs::explain::run(args),
+        Verb::Evidence(args) => verbs::evidence::run(args),
         Verb::Randomize(args) => verbs::randomize::run(args),
         Verb::Sign(args) => verbs::sign::run(args),
         Verb::Verify(args) => verbs::verify::run(args),
@@ -114,6 +135,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Verb::Cluster(args) => verbs::cluster::run(args),
         Verb::Adjust(args) => verbs::adjust::run(args),
         Verb::Synthesize(args) => verbs::synthesize::run(args),
+        Verb::Matrix(args) => verbs::matrix::run(args),
         Verb::Front(args) => verbs::front::run(args),
         Verb::Refine(args) => verbs::refine::run(args),
         Verb::Report(args) => verbs::report::run(args),
@@ -132,7 +154,12 @@ fn main() -> ExitCode {
         }
     }));
     interruption::prepare();
-    match run(Command::parse()) {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if words.len() == 1 {
+        return show::emit(help::WELCOME).map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS);
+    }
+    let asked = help::shaped(Command::command(), &words).get_matches();
+    match run(Command::from_arg_matches(&asked).unwrap_or_else(|error| error.exit())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

@@ -1,6 +1,7 @@
 //! Printing for people: aligned tables, numbers with separators, wrapped sentences.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use candor::words::{capital, count, label, paragraph, plural, table};
 use candor_tables::visible::{is_hidden, visible};
@@ -8,6 +9,42 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
+
+/// Whether everything is shown.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// From now on, shows everything.
+pub fn show_everything() {
+    VERBOSE.store(true, Ordering::Relaxed);
+}
+
+/// Whether everything is shown.
+pub fn verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
+}
+
+/// So many rows of a table fit on a screen with what stands around it.
+const ROWS: usize = 8;
+
+/// A table that fits on a screen: without columns that say nothing, and with its first rows only, unless everything is to be shown.
+pub fn short_table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let says =
+        |column: &usize| rows.is_empty() || rows.iter().any(|row| row.get(*column).is_some_and(|cell| cell != "-"));
+    let columns: Vec<usize> = (0..header.len()).filter(says).collect();
+    let shown = if verbose() || rows.len() <= ROWS + 2 { rows.len() } else { ROWS };
+    let header: Vec<&str> = columns.iter().map(|&column| header[column]).collect();
+    let row = |row: &Vec<String>| columns.iter().filter_map(|&column| row.get(column).cloned()).collect();
+    let kept: Vec<Vec<String>> = rows[..shown].iter().map(row).collect();
+    let more = match rows.len() - shown {
+        0 => String::new(),
+        more => format!("  and {}: --verbose\n", plural_rows(more)),
+    };
+    table(&header, &kept) + &more
+}
+
+fn plural_rows(more: usize) -> String {
+    format!("{} more", plural(more, "row")).replace("rows more", "more rows").replace("row more", "more row")
+}
 
 /// Writes text for people to standard output.
 pub fn emit(text: &str) -> Result<(), Failure> {
@@ -19,14 +56,14 @@ pub fn emit_json(json: &impl Serialize) -> Result<(), Failure> {
     emit_data(&json_text(json))
 }
 
-/// JSON on one line. What could not be seen is escaped: to a program it is the same.
+/// Returns JSON on one line, fields in the order of the result; NaN and infinity are null. Invisible characters are escaped.
 pub fn json_text(json: &impl Serialize) -> String {
-    let json = json_value(json);
+    let json = serde_json::to_string(json).expect("results have text for keys");
     let escape = |c: char| if is_hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
-    json.to_string().chars().map(escape).chain(["\n".to_owned()]).collect()
+    json.chars().map(escape).chain(["\n".to_owned()]).collect()
 }
 
-/// A result as JSON, fields in the order of their names; numbers that are none are null.
+/// Returns a result as a JSON value.
 pub fn json_value(result: &impl Serialize) -> Value {
     serde_json::to_value(result).expect("results have text for keys")
 }

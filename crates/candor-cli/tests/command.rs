@@ -21,12 +21,12 @@ fn the_demo_tells_its_commands_and_they_can_be_repeated() {
             "estimate",
             "test",
             "query",
-            "cluster",
+            "associations",
             "design",
             "randomize",
-            "adjust",
+            "rake",
             "synthesize",
-            "front",
+            "pareto",
             "report"
         ]
     );
@@ -126,18 +126,18 @@ fn every_method_designs_and_every_mistake_is_told() {
     sandbox.write("rows.csv", "0.7,0.2,0.1\n0.2,0.6,0.2\n0.1,0.3,0.6\n");
     sandbox.write("wide.csv", ",0,1\nsays 0,1/3,0\nsays 1,0,1/3\nsilent,2/3,2/3\n");
     for (flags, certified) in [
-        ("--categories 9,16,7 --epsilon 4", 4.0),
-        ("--categories 9,16,7 --epsilon 4 --ratio 2,1,1", 4.0),
+        ("--categories 9,16,7 --method independent --epsilon 4", 4.0),
+        ("--categories 9,16,7 --epsilon 4 --budget-split 2,1,1", 4.0),
         ("--categories 9,16,7 --method kronecker --attribute-epsilon 1,0.5,0.25", 1.75),
         ("--categories 9,16,7 --method joint --epsilon 4", 4.0),
         ("--categories 4 --method warner --p 0.7", 7f64.ln()),
         ("--categories 4 --method up --q 0.6", 7f64.ln()),
         ("--categories 4 --method frapp --lambda 7", 7f64.ln()),
-        ("--categories 3 --method matrix --file M.csv", 7f64.ln()),
-        ("--categories 3 --method matrix --file rows.csv --inputs rows", 7f64.ln()),
-        ("--categories 5 --epsilon 0", 0.0),
-        ("--categories 20 --method minimax --parity 14.19", 14.19f64.ln()),
-        ("--categories 20,9 --method minimax --parity 14.19,3", 14.19f64.ln() + 3f64.ln()),
+        ("--categories 3 --method matrix --matrix M.csv", 7f64.ln()),
+        ("--categories 3 --method matrix --matrix rows.csv --matrix-inputs rows", 7f64.ln()),
+        ("--categories 5 --method independent --epsilon 0", 0.0),
+        ("--categories 20 --method minimax --likelihood-ratio 14.19", 14.19f64.ln()),
+        ("--categories 20,9 --method minimax --likelihood-ratio 14.19,3", 14.19f64.ln() + 3f64.ln()),
         ("--categories 20,9 --method minimax --attribute-epsilon 0.5", 1.0),
     ] {
         let json = sandbox.run(&format!("design {flags} --json -o plan.json --force")).fine().out;
@@ -150,7 +150,7 @@ fn every_method_designs_and_every_mistake_is_told() {
         assert_eq!(audit["fingerprint"], value["fingerprint"]);
         assert_eq!(audit["criteria"][0]["name"], "ldp");
     }
-    let wide = "design --categories 2 --method matrix --file wide.csv";
+    let wide = "design --categories 2 --method matrix --matrix wide.csv";
     sandbox.run(wide).refused(1, &["no finite epsilon", "--allow-unbounded"]);
     let json = sandbox.run(&format!("{wide} --allow-unbounded --json -o wide.json")).fine().out;
     assert!(json.contains("\"certified\":null"));
@@ -158,19 +158,23 @@ fn every_method_designs_and_every_mistake_is_told() {
 
     for (flags, code, part) in [
         ("--categories 9,16", 2, "needs --epsilon"),
-        ("--categories 9,16 --epsilon -1", 1, "epsilon is -1; it must be a finite number, 0 or more"),
-        ("--categories 9,16 --epsilon NaN", 1, "epsilon is NaN"),
-        ("--categories 9,16 --epsilon inf", 1, "epsilon is inf"),
-        ("--categories 9,1 --epsilon 1", 1, "--categories: attribute \"a2\" has 1 category"),
-        ("--categories 9,0 --epsilon 1", 1, "has 0 categories"),
-        ("--categories 9,16 --epsilon 1 --ratio 1", 1, "--ratio has 1 value, but there are 2 attributes"),
-        ("--categories 9,16 --epsilon 1 --ratio 0,0", 1, "at least one of them positive"),
+        (
+            "--categories 9,16 --method independent --epsilon -1",
+            1,
+            "epsilon is -1; it must be a finite number, 0 or more",
+        ),
+        ("--categories 9,16 --method independent --epsilon NaN", 1, "epsilon is NaN"),
+        ("--categories 9,16 --method independent --epsilon inf", 1, "epsilon is inf"),
+        ("--categories 9,1 --method independent --epsilon 1", 1, "--categories: attribute \"a2\" has 1 category"),
+        ("--categories 9,0 --method independent --epsilon 1", 1, "has 0 categories"),
+        ("--categories 9,16 --epsilon 1 --budget-split 1", 1, "--budget-split has 1 value, but there are 2 attributes"),
+        ("--categories 9,16 --epsilon 1 --budget-split 0,0", 1, "at least one of them positive"),
         ("--categories 9,16 --attribute-epsilon 1,2,3", 1, "--attribute-epsilon has 3 values, but there are 2"),
         ("--categories 9,16 --epsilon 1 --attribute-epsilon 1,2", 2, "cannot be used with"),
-        ("--categories 9,16 --epsilon 60", 1, "beyond --max-epsilon 50"),
-        ("--categories 9,16 --epsilon 60 --max-epsilon nan", 2, "a limit is a number"),
+        ("--categories 9,16 --method independent --epsilon 60", 1, "beyond --max-epsilon 50"),
+        ("--categories 9,16 --method independent --epsilon 60 --max-epsilon nan", 2, "expected a number, 0 or more"),
         ("--categories 1000,1000,1000,1000,1000,1000,1000 --method joint --epsilon 4", 1, "only 0.0000 can be given"),
-        ("--categories 65535,65535 --method matrix --file M.csv", 1, "combinations"),
+        ("--categories 65535,65535 --method matrix --matrix M.csv", 1, "combinations"),
         ("--categories 4 --method warner --p 1", 1, "--p is 1; it must be above 0 and below 1"),
         ("--categories 4 --method warner", 2, "needs --p"),
         ("--categories 20 --method l-diversity", 2, "needs --l"),
@@ -178,10 +182,14 @@ fn every_method_designs_and_every_mistake_is_told() {
         ("--categories 20,4 --method l-diversity --l 5", 1, "at most 4, the number of categories of \"a2\""),
         ("--categories 20 --method l-diversity --l 2,3", 1, "--l has 2 values, but there are 1"),
         ("--categories 20 --epsilon 1 --l 5", 2, "--l does not go with --method independent"),
-        ("--categories 20 --method minimax", 2, "needs --parity or --attribute-epsilon"),
-        ("--categories 20 --method minimax --parity 0.5", 1, "--parity is 0.5; a parity is a ratio"),
-        ("--categories 20 --method minimax --parity -1", 1, "--parity is -1"),
-        ("--categories 20 --method minimax --parity 2 --attribute-epsilon 1", 2, "cannot be used with"),
+        ("--categories 20 --method minimax", 2, "needs --likelihood-ratio or --attribute-epsilon"),
+        (
+            "--categories 20 --method minimax --likelihood-ratio 0.5",
+            1,
+            "--likelihood-ratio is 0.5; a parity is a ratio",
+        ),
+        ("--categories 20 --method minimax --likelihood-ratio -1", 1, "--likelihood-ratio is -1"),
+        ("--categories 20 --method minimax --likelihood-ratio 2 --attribute-epsilon 1", 2, "cannot be used with"),
         (
             "--categories 4 --method warner --q 0.5",
             2,
@@ -189,16 +197,20 @@ fn every_method_designs_and_every_mistake_is_told() {
         ),
         ("--categories 4,4 --method warner --p 0.5", 1, "for one attribute, but the schema has 2"),
         (
-            "--categories 3 --method matrix --file rows.csv",
+            "--categories 3 --method matrix --matrix rows.csv",
             1,
             "rows.csv: the matrix: its rows sum to 1, not its columns",
         ),
-        ("--categories 4 --method matrix --file M.csv", 1, "3 columns, but there are 4 inputs"),
-        ("--categories 3 --method matrix --file none.csv", 1, "cannot read none.csv"),
-        ("none.toml --epsilon 1", 1, "cannot read none.toml"),
+        ("--categories 4 --method matrix --matrix M.csv", 1, "3 columns, but there are 4 inputs"),
+        ("--categories 3 --method matrix --matrix none.csv", 1, "cannot read none.csv"),
+        ("none.toml --method independent --epsilon 1", 1, "cannot read none.toml"),
         ("--categories 4 --method magic --epsilon 1", 2, "invalid value 'magic'"),
-        ("--categories 4 --epsilon 1 --json -o -", 2, "standard output"),
-        ("--categories 4 --epsilon 1 -o no/folder/plan.json", 1, "cannot write no/folder/plan.json"),
+        ("--categories 4 --method independent --epsilon 1 --json -o -", 2, "standard output"),
+        (
+            "--categories 4 --method independent --epsilon 1 -o no/folder/plan.json",
+            1,
+            "cannot write no/folder/plan.json",
+        ),
     ] {
         sandbox.run(&format!("design {flags}")).refused(code, &[part]);
     }
@@ -223,14 +235,14 @@ fn a_plan_edited_by_hand_is_refused_by_every_verb() {
             ],
         );
     }
-    sandbox.run("audit schema.toml").refused(1, &["schema.toml: this is a schema, not a plan"]);
+    sandbox.run("audit schema.toml").refused(1, &["schema.toml: expected a plan, but this is a schema"]);
     assert!(!sandbox.path("out.csv").exists());
 }
 
 #[test]
 fn a_plan_on_standard_output_is_only_the_plan() {
     let sandbox = Sandbox::new();
-    let said = sandbox.run("design --categories 3,4 --epsilon 1 -o -").fine();
+    let said = sandbox.run("design --categories 3,4 --method independent --epsilon 1 -o -").fine();
     assert!(said.out.starts_with("{\n  \"format\": \"candor plan\""));
     assert!(said.err.contains("record epsilon 1.0000"));
     let audited = sandbox.run_with("audit -", &said.out).fine();
@@ -264,25 +276,28 @@ fn help_is_pinned() {
         "schema infer",
         "schema check",
         "design",
-        "size",
+        "combine",
+        "sample-size",
         "device",
-        "enter",
-        "comply",
+        "import",
+        "compliance",
         "compare",
         "audit",
         "sign",
         "verify",
         "explain",
+        "evidence",
         "randomize",
         "sql",
         "estimate",
         "test",
         "regress",
         "query",
-        "cluster",
-        "adjust",
+        "associations",
+        "rake",
         "synthesize",
-        "front",
+        "matrix",
+        "pareto",
         "refine",
         "report",
         "reproduce",

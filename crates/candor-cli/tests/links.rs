@@ -85,3 +85,18 @@ fn the_table_of_contents_names_every_page() {
     let pages: BTreeSet<PathBuf> = all.into_iter().filter(|page| !page.ends_with("SUMMARY.md")).collect();
     assert_eq!(named, pages);
 }
+
+/// Addresses that pages had once lead to pages that there are, and no page has one of them now.
+#[test]
+fn old_addresses_lead_to_pages() {
+    let docs = root().join("docs");
+    let listed = std::fs::read_to_string(docs.join("redirects.toml")).unwrap();
+    let lines: Vec<&str> = listed.lines().filter(|line| line.starts_with('"')).collect();
+    assert!(lines.len() > 20, "{} redirects", lines.len());
+    for line in lines {
+        let (old, new) = line.split_once(" = ").expect("old = new");
+        let page = |quoted: &str| docs.join(format!("{}.md", quoted.trim_matches('"')));
+        assert!(!page(old).exists(), "{line}: the old page is there");
+        assert!(page(new).is_file(), "{line}: no such page");
+    }
+}

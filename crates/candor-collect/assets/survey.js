@@ -1,4 +1,4 @@
-// The survey page. True answers live in the controls and in one variable while chance works on them; only the response is sent.
+// The survey page. True answers live in the controls and in one variable until chance has worked on them; only the response is sent.
 import { CandorError, answer, asked, drawAnswers, drawTag, codes, hex, readPlan, written } from './client.js';
 
 const page = document.getElementById('page');
@@ -12,6 +12,14 @@ function element(tag, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(name, '');
     else if (value !== false && value !== undefined) made.setAttribute(name, value);
   }
+  made.append(...children);
+  return made;
+}
+
+/** An element of a picture. */
+function drawing(tag, attributes, ...children) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
 }
@@ -30,8 +38,10 @@ async function load() {
 }
 
 const { survey, plan: planText, address } = await load();
-const known = [...navigator.languages].map((code) => code.split('-')[0]).find((code) => survey.languages.includes(code));
-const state = { language: known ?? survey.languages[0], id: null };
+const LANGUAGE = 'candor:language';
+const known = [sessionStorage.getItem(LANGUAGE), ...[...navigator.languages].map((code) => code.split('-')[0])].find((code) => survey.languages.includes(code));
+/** The language, the number that the response will be sent under, and the true answers as typed: they are gone once chance has drawn. */
+const state = { language: known ?? survey.languages[0], id: null, given: new Map(), consents: false };
 const words = () => survey.words[state.language];
 const say = (name, values = {}) => put(words().texts[name], values);
 
@@ -52,41 +62,49 @@ const tokenPart = () => globalThis.candorTokens ?? new Promise((resolve, reject)
   document.head.append(script);
 });
 
-/** The first response is kept, and given again. */
+/** What was drawn is kept, and never drawn again; not on a device that several people share. */
+const keep = (key, made) => survey.shared_devices || localStorage.setItem(key, JSON.stringify(made));
 function once(key, make) {
   const before = survey.shared_devices ? null : localStorage.getItem(key);
   if (before) return JSON.parse(before);
   const made = make();
-  if (!survey.shared_devices) localStorage.setItem(key, JSON.stringify(made));
+  keep(key, made);
   return made;
 }
 
-function show(...children) {
+/** Puts a step on the page; its heading is what is read next. */
+function show(focus, ...children) {
   document.documentElement.lang = state.language;
   document.title = words().title;
   page.replaceChildren(...children);
+  if (!focus) return;
+  page.querySelector('h1').focus();
+  window.scrollTo(0, 0);
 }
+const heading = (text, attributes = {}) => element('h1', { tabindex: '-1', ...attributes }, text);
+const step = (n) => element('p', { class: 'small' }, say('step', { n }));
+const button = (id, text, click, kind = 'primary') => element('button', { type: 'button', id, class: kind, click }, text);
+const folded = (summary, ...parts) => element('details', {}, element('summary', {}, summary), ...parts);
 
 function languages() {
   if (survey.languages.length < 2) return '';
   const options = survey.languages.map((code) => element('option', { value: code, lang: code, selected: code === state.language }, survey.words[code].texts.language));
-  const change = ({ target }) => { state.language = target.value; ask(); document.querySelector('select').focus(); };
-  return element('select', { class: 'languages', 'aria-label': 'Language', autocomplete: 'off', change }, ...options);
+  const change = ({ target }) => {
+    state.language = target.value;
+    sessionStorage.setItem(LANGUAGE, state.language);
+    ask().then(() => document.querySelector('select')?.focus());
+  };
+  return element('select', { class: 'languages', 'aria-label': say('language_choice'), autocomplete: 'off', change }, ...options);
 }
+
+/** A hundred dots, some of them filled. */
+const dots = (marked) => drawing('svg', { class: 'dots', 'aria-hidden': 'true', viewBox: '0 0 300 72' },
+  ...Array.from({ length: 100 }, (_, at) => drawing('circle', { cx: 8 + (at % 20) * 15, cy: 7 + Math.floor(at / 20) * 14.5, r: 5, class: at < marked ? 'yes' : 'no' })));
 
 /** A picture of a hundred people, some of them filled. */
 function people({ marked, name, key }) {
-  const svg = (tag, attributes, ...children) => {
-    const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
-    for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-    made.append(...children);
-    return made;
-  };
-  const person = (x, y, filled) => svg('g', { transform: `translate(${x} ${y})`, class: filled ? 'yes' : 'no' },
-    svg('circle', { cx: 7, cy: 5, r: 3.6 }), svg('path', { d: 'M2.2 24V14.5a4.8 4.8 0 0 1 9.6 0V24z' }));
-  const all = Array.from({ length: 100 }, (_, at) => person((at % 20) * 15, Math.floor(at / 20) * 28, at < marked));
-  const item = (text, filled) => element('li', {}, svg('svg', { 'aria-hidden': 'true', viewBox: '0 0 14 26' }, person(0, 0, filled)), ` ${text}`);
-  return element('figure', {}, svg('svg', { class: 'people', role: 'img', 'aria-label': name.replace(/[\u2068\u2069]/g, ''), viewBox: '0 0 300 140' }, ...all),
+  const item = (text, filled) => element('li', {}, drawing('svg', { 'aria-hidden': 'true', viewBox: '0 0 12 12' }, drawing('circle', { cx: 6, cy: 6, r: 5, class: filled ? 'yes' : 'no' })), ` ${text}`);
+  return element('figure', {}, element('div', { role: 'img', 'aria-label': name.replace(/[\u2068\u2069]/g, '') }, dots(marked)),
     element('ul', { class: 'key' }, item(key[0], true), item(key[1], false)));
 }
 
@@ -107,28 +125,29 @@ function drawn(part) {
   }
 }
 
-/** What happens to the answers. */
+/** The promise in a sentence and a picture: its one number is about the question that is protected least. What stands behind it is folded. */
 function sheet(plan) {
   const { epsilon, attributes } = plan.guarantee;
-  const open = plan.attributes.filter((attribute) => attribute.public).map(({ name }) => quoted(name));
+  const { picture } = survey;
   const about = attributes.map(({ name, conditional_epsilon: e }) => element('li', {}, say(e === null ? 'about_one_unbounded' : 'about_one', { name: quoted(name), times: times(e) })));
-  return element('section', { class: 'sheet', 'aria-labelledby': 'sheet' },
-    element('h2', { id: 'sheet' }, say('what_happens')),
-    element('p', {}, say('chance')),
-    element('p', {}, epsilon === null ? say('unbounded') : say('reveals', { times: times(epsilon) })),
-    words().sheet ? element('details', {}, element('summary', {}, words().sheet.summary), ...words().sheet.parts.map(drawn))
-      : about.length > 1 ? element('details', {}, element('summary', {}, say('by_question')), element('ul', {}, ...about)) : '',
-    open.length ? element('p', { class: 'wrong' }, say('public', { names: open.join(', ') })) : '',
+  const shown = picture ? say(picture.kind, { ...picture, question: quoted(picture.name), rest: 100 - picture.n }) : '';
+  const { introduction, contact } = words();
+  const rules = folded(say('check_rules'), element('p', {}, say('chance')), element('p', {}, epsilon === null ? say('unbounded') : say('reveals', { times: times(epsilon) })),
     survey.invitations ? element('p', {}, say(survey.tokens ? 'token_promise' : 'invitation_trust')) : '',
     element('p', {}, `${say('not_hidden')} ${say(survey.shared_devices ? 'forget' : 'kept')}`),
     element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${say('script', { hash: survey.page_sha256 })} ${survey.tokens ? say('token_key', survey.tokens) : ''}`));
+  return element('section', { class: 'sheet', 'aria-label': say('what_happens') },
+    element('p', { class: 'promise' }, element('strong', {}, say('promise')), ` ${epsilon === null ? say('unbounded') : say('promise_more')}${plan.attributes.some(({ public: open }) => open) ? ` ${say('promise_but')}` : ''}`),
+    picture ? element('figure', {}, dots(picture.n), element('figcaption', {}, shown)) : '',
+    element('details', { class: 'about' }, element('summary', {}, say('about')), element('p', {}, introduction), contact ? element('p', {}, `${say('contact')}: ${contact}`) : ''),
+    words().sheet ? folded(words().sheet.summary, ...words().sheet.parts.map(drawn), rules) : about.length ? folded(say('by_question'), element('ul', {}, ...about), rules) : rules);
 }
 
 /** The first of two steps: a token for the invitation. What was drawn is kept until the reply is there, so that trying again asks for the same. */
 function tokenStep(plan) {
   const status = element('p', { role: 'status' });
   const get = async () => {
-    button.disabled = true;
+    press.disabled = true;
     status.className = '';
     status.textContent = say('sending');
     try {
@@ -153,11 +172,11 @@ function tokenStep(plan) {
     } catch (error) {
       status.className = 'wrong';
       status.textContent = error instanceof CandorError ? error.message : say('offline');
-      button.disabled = false;
+      press.disabled = false;
     }
   };
-  const button = element('button', { type: 'button', id: 'token', click: get }, say('token_get'));
-  return [sheet(plan), element('p', {}, say('token_steps', survey.tokens)), button, status];
+  const press = button('token', say('token_get'), get);
+  return element('div', { class: 'questions' }, element('p', {}, say('token_promise')), element('p', {}, say('token_steps', survey.tokens)), press, status);
 }
 
 /** What the survey says in a field of its own: attributes and categories may be named `__proto__` or `constructor`. */
@@ -166,30 +185,67 @@ const wording = (name) => stated(words().questions, name);
 const quoted = (name) => `“${wording(name)?.text ?? name}”`;
 const label = (name, category) => stated(wording(name)?.answers, category) ?? (category === '' ? say('skip') : category === '(not asked)' ? say('not_asked') : category);
 
-/** The controls of a question, and a function that reads them; nothing on the page is a form, so nothing can be submitted. */
-function question({ name, edges, grid, categories, asked_if: condition }, number) {
+/** The sign of chance, or of an eye, and what it means. */
+function mark(open) {
+  const lines = open ? ['M1 8s2.6-4.6 7-4.6S15 8 15 8s-2.6 4.6-7 4.6S1 8 1 8z', 'M8 6.2a1.8 1.8 0 1 0 .01 0z'] : ['M2.5 2.5h11v11h-11z', 'M5.5 5.5h.01M8 8h.01M10.5 10.5h.01'];
+  return element('p', { class: open ? 'mark open' : 'mark' }, drawing('svg', { 'aria-hidden': 'true', viewBox: '0 0 16 16' }, ...lines.map((d) => drawing('path', { d }))), say(open ? 'open' : 'changed'));
+}
+
+/**
+ * The controls of a question, a function that reads them, and one that says what is wrong; nothing on the page is a form, so nothing can be
+ * submitted.
+ */
+function question({ name, edges, grid, categories, asked_if: condition, public: open }, number) {
   const numbers = edges.length ? edges.length + 1 : grid.length;
   const { text, help } = wording(name);
-  const wrong = element('p', { class: 'wrong', id: `wrong${number}`, hidden: true, role: 'alert' }, say(numbers ? 'number' : 'choose'));
+  const [least, most] = grid.length ? [grid[0], grid.at(-1)] : stated(survey.ranges, name) ?? [-Infinity, Infinity];
   const choices = categories.slice(numbers, condition ? -1 : undefined);
-  const inputs = choices.map((category) => element('input', { type: 'radio', name: `choice${number}`, autocomplete: 'off' }));
-  const box = numbers ? element('input', { type: 'text', inputmode: 'decimal', autocomplete: 'off', 'aria-label': text, 'aria-describedby': `wrong${number}` }) : null;
+  const skip = choices.includes('') ? { skip: label(name, '') } : null;
+  const asks = numbers ? (Number.isFinite(least) ? 'number_between' : 'number') : 'choose';
+  const request = say(skip ? `${asks}_or_skip` : asks, { ...skip, least, most });
+  const [wrongId, helpId] = [`wrong${number}`, `help${number}`];
+  const wrong = element('p', { class: 'wrong', id: wrongId, hidden: true });
+  const describedBy = help ? `${helpId} ${wrongId}` : wrongId;
+  const inputs = choices.map((category) => element('input', { type: 'radio', id: `choice${number}-${choices.indexOf(category)}`, name: `choice${number}`, autocomplete: 'off' }));
+  const box = numbers ? element('input', { type: 'text', id: `choice${number}`, inputmode: 'decimal', autocomplete: 'off', 'aria-label': text, 'aria-describedby': describedBy }) : null;
+  const before = state.given.get(name);
+  if (box && !choices.includes(before)) box.value = before ?? '';
+  inputs.forEach((input, at) => { input.checked = choices[at] === before; });
   box?.addEventListener('input', () => inputs.forEach((input) => { input.checked = false; }));
   const said = () => {
     const at = inputs.findIndex((input) => input.checked);
     return at >= 0 ? choices[at] : box?.value.trim().replace(/^([+-]?\d+),(\d+)$/, '$1.$2');
   };
-  const read = () => {
+  const isFine = () => {
     const value = said();
-    const inside = Number.isFinite(Number(value)) && !(Number(value) < grid[0] || Number(value) > grid.at(-1));
-    const fine = inputs.some((input) => input.checked) || (value !== undefined && value !== '' && inside);
-    wrong.hidden = fine;
-    if (!fine) (box ?? inputs[0]).focus();
-    return fine ? value : undefined;
+    if (inputs.some((input) => input.checked)) return true;
+    return value !== undefined && value !== '' && Number.isFinite(Number(value)) && Number(value) >= least && Number(value) <= most;
   };
-  const labels = inputs.map((input, i) => element('label', {}, input, label(name, choices[i])));
-  const group = element('fieldset', {}, element('legend', {}, text), help ? element('p', { class: 'small' }, help) : '', box ?? '', ...labels, wrong);
-  return { name, group, said, read };
+  const mend = () => {
+    wrong.hidden = true;
+    wrong.textContent = '';
+    group.classList.remove('bad');
+    [box, ...inputs].forEach((input) => input?.removeAttribute('aria-invalid'));
+  };
+  /** Whether the answer is fine; if not, what is wrong stands at the question until it is mended. */
+  const check = () => {
+    mend();
+    if (isFine()) return true;
+    wrong.textContent = request;
+    wrong.hidden = false;
+    group.classList.add('bad');
+    (box ?? inputs[0]).setAttribute('aria-invalid', 'true');
+    return false;
+  };
+  const labels = inputs.map((input, i) => element('label', { class: 'option' }, input, element('span', {}, label(name, choices[i]))));
+  if (box && inputs.length) inputs.forEach((input) => input.addEventListener('input', () => { box.value = ''; }));
+  const group = element('fieldset', { 'aria-describedby': describedBy }, element('legend', {}, `${number + 1}. ${text}`), mark(open), help ? element('p', { class: 'small', id: helpId }, help) : '', wrong, box ?? '', ...labels);
+  group.addEventListener('input', () => {
+    state.given.set(name, said());
+    if (!wrong.hidden && isFine()) mend();
+  });
+  const link = () => element('li', {}, element('a', { href: `#${(box ?? inputs[0]).id}`, click: (event) => { event.preventDefault(); (box ?? inputs[0]).focus(); } }, `${text} ${request}`));
+  return { name, group, said, check, isFine, link, text };
 }
 
 /** The response by the channels that the token says. */
@@ -199,100 +255,167 @@ function answerBy(plan, record, tags) {
   return written(plan, truth, plan.blocks.map((block, at) => drawAnswers(block, tags[at], block.members.map((member) => truth[member]), fresh)));
 }
 
-async function ask() {
+/** What comes first: the plan is read and checked, and what was drawn before is shown, or that it was sent. */
+async function ask(toQuestion) {
   let plan;
   try {
     // The page says so where a plan has no finite epsilon.
     plan = await readPlan(planText, { allowUnbounded: true });
   } catch (error) {
-    return show(element('h1', {}, words().title), element('p', { class: 'wrong', role: 'alert' }, error instanceof CandorError ? say('changed_plan') : String(error)));
+    return show(false, heading(words().title), element('p', { class: 'wrong', role: 'alert' }, error instanceof CandorError ? say('changed_plan') : String(error)));
   }
   const key = `candor:${plan.fingerprint}:${scope}`;
-  if (!survey.shared_devices && localStorage.getItem(key)) return review(plan, JSON.parse(localStorage.getItem(key)), true);
-  const { title, introduction, consent, contact } = words();
-  const heading = [languages(), element('h1', {}, title), element('p', {}, introduction), contact ? element('p', { class: 'small' }, `${say('contact')}: ${contact}`) : ''];
+  const before = survey.shared_devices ? null : JSON.parse(localStorage.getItem(key));
+  if (before?.sent) return sentBefore(plan, before);
+  if (before) return result(plan, key, before, true);
+  const top = element('div', { class: 'top' }, element('p', { class: 'small' }, `${say('questions')}: ${plan.attributes.length}`), languages());
+  const frame = (...inside) => show(toQuestion === undefined ? false : toQuestion === null, top, heading(words().title), element('div', { class: 'columns' }, sheet(plan), ...inside));
+  const note = (text, attributes) => element('div', { class: 'questions' }, element('p', attributes, text));
   if (survey.tokens) {
     const held = heldToken()?.value;
-    if (held && !answering) return show(...heading, element('p', { id: 'held' }, say('token_held', survey.tokens)), sheet(plan));
-    if (!held && answering) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('token_missing')));
-    if (!held && invitation) return show(...heading, ...tokenStep(plan));
+    if (held && !answering) return frame(note(say('token_held', survey.tokens), { id: 'held' }));
+    if (!held && answering) return frame(note(say('token_missing'), { class: 'wrong', role: 'alert' }));
+    if (!held && invitation) return frame(tokenStep(plan));
   }
-  if (survey.invitations && !invitation && !heldToken()?.value) return show(...heading, element('p', { class: 'wrong', role: 'alert' }, say('invitation_needed')));
+  if (survey.invitations && !invitation && !heldToken()?.value) return frame(note(say('invitation_needed'), { class: 'wrong', role: 'alert' }));
   if (!survey.tokens) state.id ??= await newId().catch(() => null);
-  const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
-  const questions = order.map(question);
-  // Questions are hidden here and nowhere else: what is sent has the same form whether they were asked or not.
-  const shown = (name) => asked(plan, Object.fromEntries(questions.map(({ name: other, said }) => [other, said()])))[plan.attributes.findIndex((attribute) => attribute.name === name)];
-  const hide = () => questions.forEach(({ name, group }) => { group.hidden = !shown(name); });
-  questions.forEach(({ group }) => group.addEventListener('input', hide));
-  hide();
-  const tick = consent ? element('input', { type: 'checkbox', autocomplete: 'off' }) : null;
-  const missing = element('p', { class: 'wrong', hidden: true, role: 'alert' }, say('consent_needed'));
-  const go = async () => {
-    if (tick && !tick.checked) {
-      missing.hidden = false;
-      return tick.focus();
-    }
-    const record = Object.fromEntries([...questions].reverse().map(({ name, read }) => [name, shown(name) ? read() : '']));
-    if (Object.values(record).includes(undefined)) return undefined;
-    const tags = survey.tokens ? await (await tokenPart()).tokenTags(plan, heldToken().value, drawTag) : null;
-    const made = once(key, () => ({ ...(!tags && { id: state.id }), response: tags ? answerBy(plan, record, tags) : answer(plan, record) }));
-    state.id = null;
-    return review(plan, made, false);
-  };
-  return show(...heading, sheet(plan), element('h2', {}, say('questions')), ...questions.map(({ group }) => group),
-    tick ? element('label', {}, tick, consent) : '', missing, element('button', { type: 'button', id: 'next', click: go }, say('next')));
+  return questions(plan, key, frame, toQuestion);
 }
 
-/** What chance made of the answers: exactly what is sent. The controls with the true answers are gone. */
-function review(plan, made, again) {
+/** The questions. Nothing is drawn and nothing is sent here. */
+function questions(plan, key, frame, toQuestion) {
+  const order = survey.order.map((name) => plan.attributes.find((attribute) => attribute.name === name));
+  const all = order.map(question);
+  // Questions are hidden here and nowhere else: what is sent has the same form whether they were asked or not.
+  const shown = (name) => asked(plan, Object.fromEntries(all.map(({ name: other, said }) => [other, said()])))[plan.attributes.findIndex((attribute) => attribute.name === name)];
+  const hide = () => all.forEach(({ name, group }) => { group.hidden = !shown(name); });
+  all.forEach(({ group }) => group.addEventListener('input', hide));
+  hide();
+  const { consent } = words();
+  const tick = consent ? element('input', { type: 'checkbox', id: 'consent', autocomplete: 'off', 'aria-describedby': 'unticked' }) : null;
+  if (tick) tick.checked = state.consents;
+  const unticked = element('p', { class: 'wrong', id: 'unticked', hidden: true }, say('consent_needed'));
+  tick?.addEventListener('input', () => {
+    state.consents = tick.checked;
+    unticked.hidden = tick.checked || unticked.hidden;
+  });
+  const summary = element('div', { class: 'summary', role: 'alert', tabindex: '-1', hidden: true });
+  const mended = () => {
+    if (!summary.hidden && asks().every(({ isFine }) => isFine()) && (!tick || tick.checked)) summary.hidden = true;
+  };
+  const asks = () => all.filter(({ name }) => shown(name));
+  const area = element('div', { class: 'questions', input: mended }, summary, ...all.map(({ group }) => group),
+    tick ? element('label', { class: 'consent' }, tick, element('span', {}, consent)) : '', unticked);
+  const go = () => {
+    const wrong = asks().filter(({ check }) => !check());
+    unticked.hidden = !tick || tick.checked;
+    if (wrong.length || !unticked.hidden) {
+      const consentLink = element('li', {}, element('a', { href: '#consent', click: (event) => { event.preventDefault(); tick.focus(); } }, say('consent_needed')));
+      summary.replaceChildren(element('h2', {}, say('need_a_look')), element('ul', {}, ...wrong.map(({ link }) => link()), ...(unticked.hidden ? [] : [consentLink])));
+      summary.hidden = false;
+      summary.focus();
+      return undefined;
+    }
+    const record = Object.fromEntries(all.map(({ name, said }) => [name, shown(name) ? said() : '']));
+    return review(plan, key, record, asks());
+  };
+  area.append(element('div', { class: 'go' }, button('next', say('next'), go), element('span', { class: 'small' }, say('nothing_sent'))));
+  frame(area);
+  if (toQuestion) area.querySelector(`#${CSS.escape(toQuestion)}`)?.focus();
+}
+
+/** The answers once more: all of them can be changed, until chance draws. */
+function review(plan, key, record, asks) {
+  const row = ({ name, text, group }) => {
+    const change = element('button', { type: 'button', class: 'quiet', 'aria-label': `${say('change')}: ${text}`, click: () => ask((group.querySelector('input:checked') ?? group.querySelector('input')).id) }, say('change'));
+    const value = record[name];
+    return element('li', {}, element('span', {}, element('span', { class: 'small' }, text), element('strong', {}, label(name, value))), change);
+  };
+  const draw = async () => {
+    press.disabled = true;
+    const tags = survey.tokens ? await (await tokenPart()).tokenTags(plan, heldToken().value, drawTag) : null;
+    const made = once(key, () => ({ ...(!tags && { id: state.id }), response: tags ? answerBy(plan, record, tags) : answer(plan, record) }));
+    // The true answers are gone: nothing below knows them.
+    state.id = null;
+    state.given.clear();
+    state.consents = false;
+    Object.keys(record).forEach((name) => delete record[name]);
+    return result(plan, key, made, false);
+  };
+  const press = button('draw', say('draw'), draw);
+  show(true, step(2), heading(say('check_title')), element('ul', { class: 'answers', id: 'given' }, ...asks.map(row)),
+    element('section', { class: 'warning' }, element('h2', {}, say('once_title')), element('p', {}, say('once'))),
+    element('div', { class: 'go' }, press, button('back', say('back'), () => ask(null), 'quiet'), element('span', { class: 'small' }, say('nothing_sent'))));
+}
+
+/** What is sent, column by column. */
+function sentList(plan, made) {
   const shown = (name, value) => {
     if (value === null) return say('none');
     return Array.isArray(value) ? value.map((item) => (name ? label(name, item) : item)).join('; ') : name ? label(name, value) : String(value);
   };
-  const rows = plan.columns.map(({ name, candor_tag: tag, candor_cells: cells }) => {
+  const row = ({ name, candor_tag: tag, candor_cells: cells }) => {
     const own = wording(name);
-    const title = tag ? say('lottery') : cells ? say('cells') : own?.text ?? name;
-    return element('tr', {}, element('th', { scope: 'row' }, title), element('td', {}, shown(own ? name : null, made.response[name])));
-  });
-  const status = element('p', { role: 'status' });
-  const button = element('button', { type: 'button', id: 'send', click: () => send(plan, made, button, status) }, say('send'));
-  const head = element('tr', {}, element('th', { scope: 'col' }, say('question')), element('th', { scope: 'col' }, say('sent')));
-  const heading = element('h1', { tabindex: '-1' }, say('review'));
-  show(heading, element('p', {}, say(again ? 'review_again' : 'review_text')), element('div', { class: 'scroll' }, element('table', { id: 'response' }, head, ...rows)),
-    element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${survey.tokens ? '' : made.id ? say('number_before', { id: made.id }) : say('number_later')}`), button, status);
-  heading.focus();
-  window.scrollTo(0, 0);
+    const open = plan.attributes.find((attribute) => attribute.name === name)?.public;
+    const text = tag ? say('lottery') : cells ? say('cells') : own?.text ?? name;
+    return element('li', {}, element('span', {}, element('span', { class: 'small' }, text), element('strong', {}, shown(own ? name : null, made.response[name])),
+      tag || made.response[name] === null ? '' : element('span', { class: open ? 'mark open' : 'mark' }, say(open ? 'exactly' : 'perhaps'))));
+  };
+  return element('ul', { class: 'answers', id: 'response' }, ...plan.columns.map(row));
 }
 
-async function send(plan, made, button, status) {
-  button.disabled = true;
+const numberOf = (made) => (survey.tokens ? '' : made.id ? say('number_before', { id: made.id }) : say('number_later'));
+
+/** What chance made of the answers: exactly what is sent. The true answers are gone. */
+function result(plan, key, made, again) {
+  const status = element('p', { role: 'status' });
+  const press = button('send', say('send'), () => send(plan, key, made, press, status));
+  const stop = button('stop', say('stop'), () => show(true, heading(say('stopped_title')), element('p', {}, say(survey.shared_devices ? 'stopped_forgotten' : 'stopped'))), 'quiet');
+  show(true, step(3), heading(say('review')), element('p', {}, say(again ? 'review_again' : 'review_text')), sentList(plan, made),
+    element('p', { class: 'small' }, say('forgotten')), element('div', { class: 'go' }, press, stop), status,
+    folded(say('check_rules'), element('p', { class: 'small' }, `${say('rules', { fingerprint: plan.fingerprint })} ${numberOf(made)}`)));
+}
+
+/** For a browser that has sent: there is nothing more to send. */
+function sentBefore(plan, made) {
+  show(true, heading(say('already_title')), element('p', {}, say('already')), folded(say('was_sent'), sentList(plan, made)));
+}
+
+async function send(plan, key, made, press, status) {
+  press.disabled = true;
   status.className = '';
   status.textContent = say('sending');
   const held = heldToken();
   if (!held && !made.id) {
     // There was no connection when the page was opened: the number is drawn now, and kept before anything is sent.
     made.id = await newId().catch(() => null);
-    const key = `candor:${plan.fingerprint}:${scope}`;
-    if (made.id && !survey.shared_devices) localStorage.setItem(key, JSON.stringify(made));
+    if (made.id) keep(key, made);
   }
   const body = JSON.stringify(held ? { id: held.token, token: held.value, response: made.response } : { id: made.id, ...(invitation && { invitation }), response: made.response });
   const failed = (text) => {
     status.className = 'wrong';
     status.textContent = text;
-    button.disabled = false;
-    button.textContent = say('retry');
+    press.disabled = false;
+    press.textContent = say('retry');
   };
   if (!held && !made.id) return failed(say('offline'));
+  let reply;
   try {
-    const reply = await fetch(`${address}/responses`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, credentials: 'omit', signal: AbortSignal.timeout(30000) });
-    if (!reply.ok) return failed(say('refused', { reason: (await reply.json().catch(() => ({}))).detail ?? reply.status }));
-    const heading = element('h1', { tabindex: '-1' }, say(reply.status === 200 ? 'done_before' : 'done'));
-    show(heading, element('p', {}, say(survey.shared_devices ? 'forget' : 'kept')));
-    return heading.focus();
+    reply = await fetch(`${address}/responses`, { method: 'POST', headers: { 'content-type': 'application/json' }, body, credentials: 'omit', signal: AbortSignal.timeout(30000) });
   } catch {
     return failed(say('offline'));
   }
+  if (!reply.ok) {
+    const problem = await reply.json().catch(() => ({}));
+    // The survey does not know its number any more, so that nothing was stored under it: another one is asked for.
+    if (problem.type === 'urn:candor:problem:unknown-id') made.id = null;
+    return failed(say('refused', { reason: problem.detail ?? reply.status }));
+  }
+  keep(key, { ...made, sent: true });
+  return show(true, heading(say('done')), element('p', {}, say(reply.status === 200 ? 'done_before' : 'done_text')),
+    element('h2', {}, say('what_now')), element('p', {}, say('what_now_text')),
+    element('h2', {}, say('only_once')), element('p', {}, `${say('not_hidden')} ${say(survey.shared_devices ? 'forget' : 'kept')}`),
+    words().contact ? element('p', {}, `${say('contact')}: ${words().contact}`) : '', folded(say('was_sent'), sentList(plan, made)));
 }
 
 await ask();

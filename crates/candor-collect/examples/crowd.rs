@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_collect::collector::open_store;
+use candor_collect::collector::{id_key, open_store};
 use candor_collect::random::secret;
 use candor_collect::simulate::{body_of, post, responses};
 use candor_collect::survey::Survey;
@@ -80,7 +80,8 @@ async fn main() -> ExitCode {
         let mut rng = Source::from_os().expect("randomness").stream(0);
         responses(&survey.plan, &Client::new(&survey.plan), &mut rng, RESPONDENTS + 1)
     };
-    let mut bodies: Vec<String> = lines.iter().map(|line| body_of(&secret()[..32], None, line)).collect();
+    let ids = id_key(&survey.folder).expect("a key");
+    let mut bodies: Vec<String> = lines.iter().map(|line| body_of(&ids.draw(), None, line)).collect();
     // Somebody before the crowd comes, to know that the server is there.
     answer(address, bodies.pop().expect("a body")).await;
     let opened = Arc::new(AtomicUsize::new(0));

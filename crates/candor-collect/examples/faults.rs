@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use candor_collect::collector::open_store;
+use candor_collect::collector::{id_key, open_store};
 use candor_collect::random::{place, secret};
 use candor_collect::simulate::{body_of, post};
 use candor_collect::survey::Survey;
@@ -57,7 +57,7 @@ async fn main() -> ExitCode {
     let database = database.first().map(String::as_str);
     let folder = std::env::temp_dir().join(format!("candor-collect-faults-{}", &secret()[..8]));
     let survey = make(&folder);
-    let fingerprint = survey.plan.fingerprint().to_string();
+    let (fingerprint, ids) = (survey.plan.fingerprint().to_string(), Arc::new(id_key(&folder).expect("a key")));
     // A port that is free now.
     let address = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
     let started = Instant::now();
@@ -65,7 +65,7 @@ async fn main() -> ExitCode {
     let (next, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| {
-            let (next, fingerprint) = (Arc::clone(&next), fingerprint.clone());
+            let (next, fingerprint, ids) = (Arc::clone(&next), fingerprint.clone(), Arc::clone(&ids));
             tokio::spawn(async move {
                 let mut tries = 0;
                 loop {
@@ -73,7 +73,7 @@ async fn main() -> ExitCode {
                     if number >= total {
                         return tries;
                     }
-                    let body = body_of(&secret()[..32], None, &response(&fingerprint, number));
+                    let body = body_of(&ids.draw(), None, &response(&fingerprint, number));
                     tries += send(address, &body, number % 10 == 0).await;
                 }
             })

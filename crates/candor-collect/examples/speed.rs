@@ -12,7 +12,8 @@ use candor_base::plan::Plan;
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
-use candor_collect::collector::{Serving, collect};
+use candor_collect::collector::{Serving, collect, id_key};
+use candor_collect::ids::IdKey;
 use candor_collect::random::secret;
 use candor_collect::simulate::{body_of, post, responses};
 use candor_collect::survey::Survey;
@@ -56,10 +57,10 @@ async fn send(server: SocketAddr, connections: usize, bodies: Arc<Vec<String>>) 
     (rate, times[times.len() * 99 / 100])
 }
 
-fn bodies(plan: &Plan, count: usize) -> Arc<Vec<String>> {
+fn bodies(plan: &Plan, ids: &IdKey, count: usize) -> Arc<Vec<String>> {
     let mut rng = Source::from_os().expect("randomness").stream(0);
     let lines = responses(plan, &Client::new(plan), &mut rng, count);
-    Arc::new(lines.iter().map(|line| body_of(&secret()[..32], None, line)).collect())
+    Arc::new(lines.iter().map(|line| body_of(&ids.draw(), None, line)).collect())
 }
 
 #[tokio::main]
@@ -89,9 +90,10 @@ async fn main() {
             .await
     });
     let address = bound.await.expect("the server listens");
+    let ids = id_key(&folder.join("survey")).expect("a key");
     let (empty, _) = send(address, CONNECTIONS, Arc::new(vec![String::new(); RESPONSES])).await;
-    let (rate, slowest) = send(address, CONNECTIONS, bodies(&plan, RESPONSES)).await;
-    let (alone, _) = send(address, 1, bodies(&plan, RESPONSES / 100)).await;
+    let (rate, slowest) = send(address, CONNECTIONS, bodies(&plan, &ids, RESPONSES)).await;
+    let (alone, _) = send(address, 1, bodies(&plan, &ids, RESPONSES / 100)).await;
     println!("an empty request, {CONNECTIONS} connections:     {empty:>8.0} a second");
     println!(
         "a response of 8 attributes, likewise:  {rate:>8.0} a second, {:.2} of that; 99 % within {slowest:.1?}",

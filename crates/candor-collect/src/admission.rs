@@ -11,6 +11,8 @@ use crate::survey::Wording;
 pub struct Submission {
     /// The hash of the id that the client made. Where there are tokens, a response's id is its token.
     pub id: String,
+    /// Whether the survey handed that id out.
+    pub handed_out: bool,
     /// The hash of the invitation's code, if one was given.
     pub invitation: Option<String>,
     /// The response; none where a token is asked for.
@@ -35,6 +37,8 @@ pub enum Outcome {
     Stored,
     /// Its id had been stored before; nothing was added.
     Again,
+    /// Its id was not handed out by this survey.
+    UnknownId,
     /// The survey is closed.
     Closed,
     /// There are as many responses as were asked for.
@@ -102,6 +106,7 @@ impl Admission<'_> {
         match (tokens, &submission.response) {
             _ if self.spent.contains(&submission.id) => Outcome::Again,
             _ if self.closed => Outcome::Closed,
+            _ if !submission.handed_out => Outcome::UnknownId,
             (Some(true), Some(_)) => Outcome::TooEarly,
             (Some(false), None) => Outcome::TooLate,
             (Some(false), Some(_)) => self.by_room(submission),

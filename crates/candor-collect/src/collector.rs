@@ -15,7 +15,8 @@ use tokio::runtime::Builder;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::http::{Access, Service, router};
+use crate::http::{Access, Keys, Service, router};
+use crate::ids::IdKey;
 use crate::log::{Level, log};
 use crate::random::{hash, secret};
 use crate::server;
@@ -101,12 +102,12 @@ pub async fn collect(
     let listener = TcpListener::bind(address).await.map_err(|error| CollectError::Listen { address, error })?;
     let bound = listener.local_addr().map_err(|error| CollectError::Listen { address, error })?;
     let store = open_store(&survey, database.as_deref()).await?;
-    let key = token_key(&survey, &store).await?;
+    let keys = Keys { tokens: token_key(&survey, &store).await?, ids: id_key(folder)? };
     let (desk, mut writing) = write(&survey, database).await?;
     let found = survey.wording.address.as_ref().map(|address| address.trim_end_matches('/').to_owned());
     let found = found.or_else(|| (!behind_proxy).then(|| format!("http://{bound}")));
     let access = Access { token, behind_proxy, address: found };
-    let service = Arc::new(Service::new(Arc::clone(&survey), desk, store.clone(), key, access));
+    let service = Arc::new(Service::new(Arc::clone(&survey), desk, store.clone(), keys, access));
     ready(bound, &survey);
     log(Level::Info, &format!("collecting for the plan {}", survey.plan.fingerprint()));
     let reloading = tokio::spawn(reload_when_told(Arc::clone(&service), reload));
@@ -181,6 +182,14 @@ async fn token_key(survey: &Survey, store: &Store) -> Result<Option<TokenKey>, C
     let key = key.ok_or_else(|| CollectError::Other("token-key: no key follows from it; remove it".to_owned()))?;
     store.hold_key(&key.public()).await?;
     Ok(Some(key))
+}
+
+/// The key of the ids that a survey hands out; it is made the first time.
+///
+/// # Errors
+/// If its file cannot be read or made.
+pub fn id_key(folder: &Path) -> Result<IdKey, CollectError> {
+    Ok(IdKey::new(&secret_file(folder, "id-key")?))
 }
 
 /// The secret in a file of a survey's folder; it is made if it is missing, and only its owner may read it.

@@ -13,7 +13,8 @@ use candor_design::{Request, design};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use crate::collector::{CollectError, Serving, collect, open_store};
+use crate::collector::{CollectError, Serving, collect, id_key, open_store};
+use crate::ids::IdKey;
 use crate::random::secret;
 use crate::simulate::{body_of, post, responses};
 use crate::survey::Survey;
@@ -50,7 +51,7 @@ pub async fn run(address: SocketAddr, respondents: usize, once: bool, say: impl 
         folder.display()
     ));
     let survey = Survey::read(&folder)?;
-    let accepted = answer(&survey.plan, bound, respondents).await?;
+    let accepted = answer(&survey.plan, &Arc::new(id_key(&folder)?), bound, respondents).await?;
     say(&format!("{accepted} simulated respondents have answered over HTTP.\n"));
     if !once {
         say("Answer yourself, and look at the results; Ctrl-C ends the demo.\n");
@@ -88,11 +89,17 @@ fn make(folder: &PathBuf) -> Result<(), CollectError> {
 ///
 /// # Errors
 /// If the server does not answer.
-pub async fn answer(plan: &Plan, server: SocketAddr, respondents: usize) -> Result<usize, CollectError> {
+pub async fn answer(
+    plan: &Plan,
+    ids: &Arc<IdKey>,
+    server: SocketAddr,
+    respondents: usize,
+) -> Result<usize, CollectError> {
     let plan = Arc::new(plan.clone());
     let share = |place: usize| respondents / AT_ONCE + usize::from(place < respondents % AT_ONCE);
-    let tasks: Vec<_> =
-        (0..AT_ONCE).map(|place| tokio::spawn(answer_some(Arc::clone(&plan), server, share(place)))).collect();
+    let tasks: Vec<_> = (0..AT_ONCE)
+        .map(|place| tokio::spawn(answer_some(Arc::clone(&plan), Arc::clone(ids), server, share(place))))
+        .collect();
     let mut accepted = 0;
     for task in tasks {
         accepted += task.await.map_err(|error| CollectError::Other(error.to_string()))??;
@@ -100,7 +107,12 @@ pub async fn answer(plan: &Plan, server: SocketAddr, respondents: usize) -> Resu
     Ok(accepted)
 }
 
-async fn answer_some(plan: Arc<Plan>, server: SocketAddr, count: usize) -> Result<usize, CollectError> {
+async fn answer_some(
+    plan: Arc<Plan>,
+    ids: Arc<IdKey>,
+    server: SocketAddr,
+    count: usize,
+) -> Result<usize, CollectError> {
     let failed = |error: std::io::Error| CollectError::Other(format!("the server at {server}: {error}"));
     let mut stream = TcpStream::connect(server).await.map_err(failed)?;
     let lines = {
@@ -109,7 +121,7 @@ async fn answer_some(plan: Arc<Plan>, server: SocketAddr, count: usize) -> Resul
     };
     let mut accepted = 0;
     for line in lines {
-        let body = body_of(&secret()[..32], None, &line);
+        let body = body_of(&ids.draw(), None, &line);
         loop {
             let (status, _) = post(&mut stream, &body).await.map_err(failed)?;
             accepted += usize::from(status == 201);

@@ -16,9 +16,11 @@ use candor_tables::responses::ResponseReader;
 use serde_json::{Value, json};
 
 use crate::admission::Outcome;
+use crate::ids::IdKey;
 use crate::pages::{self, PAGES};
 use crate::problem::Problem;
-use crate::random::{same_secret, secret};
+use crate::random::same_secret;
+use crate::repeated::Repeated;
 use crate::requests::{submission, token_request};
 use crate::results::{Said, public_results, report_page, results};
 use crate::senders::{Sender, Senders};
@@ -43,8 +45,10 @@ pub struct Service {
     reader: ResponseReader,
     desk: Desk,
     store: Store,
-    key: Option<TokenKey>,
+    keys: Keys,
     access: Access,
+    /// What is known of identical responses.
+    repeated: Arc<Repeated>,
     /// What was said last about publication, to who has the token and to everybody.
     said: Said,
     said_to_all: Said,
@@ -65,6 +69,14 @@ struct Shown {
     json: Arc<str>,
 }
 
+/// The keys of a survey.
+pub struct Keys {
+    /// That of its tokens, if it gives any out.
+    pub tokens: Option<TokenKey>,
+    /// That of the ids that it hands out.
+    pub ids: IdKey,
+}
+
 /// Who sees what, and how.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -78,13 +90,28 @@ pub struct Access {
 
 impl Service {
     /// A service that stores through this desk, and gives out tokens if there is a key.
-    pub fn new(survey: Arc<Survey>, desk: Desk, store: Store, key: Option<TokenKey>, access: Access) -> Service {
+    pub fn new(survey: Arc<Survey>, desk: Desk, store: Store, keys: Keys, access: Access) -> Service {
         let reader = ResponseReader::new(&survey.plan);
         let (said, said_to_all) = (Said::default(), Said::default());
         let senders = Mutex::new(Senders::new(survey.wording.per_second));
-        let shown = RwLock::new(Shown::new(Arc::clone(&survey), key.as_ref()));
+        let shown = RwLock::new(Shown::new(Arc::clone(&survey), keys.tokens.as_ref()));
         let (public, answered) = (Mutex::new(None), Default::default());
-        Service { survey, reader, desk, store, key, access, said, said_to_all, public, senders, shown, answered }
+        let repeated = Arc::default();
+        Service {
+            survey,
+            reader,
+            desk,
+            store,
+            keys,
+            access,
+            repeated,
+            said,
+            said_to_all,
+            public,
+            senders,
+            shown,
+            answered,
+        }
     }
 
     /// Reads the words of the survey page again: languages, texts, questions, their order. Other settings stay until the next start.
@@ -97,7 +124,7 @@ impl Service {
             return Err("plan.json is another plan than the one that is served".to_owned());
         }
         let survey = Arc::new(self.survey.with_words_of(read.wording));
-        let shown = Shown::new(survey, self.key.as_ref());
+        let shown = Shown::new(survey, self.keys.tokens.as_ref());
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = shown;
         Ok(())
     }
@@ -188,8 +215,8 @@ pub fn router(service: Arc<Service>) -> Router {
 }
 
 /// A number for a response that is to be sent, drawn before it is known. It is stored nowhere until it comes back.
-async fn new_id() -> Response {
-    ([FROM_ANYWHERE], as_json(json!({"id": &secret()[..32]}).to_string())).into_response()
+async fn new_id(State(service): State<Arc<Service>>) -> Response {
+    ([FROM_ANYWHERE], as_json(json!({"id": service.keys.ids.draw()}).to_string())).into_response()
 }
 
 /// Whether responses can be stored.
@@ -246,8 +273,7 @@ async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Requ
     let by_person = request.method() == Method::GET && accepts.is_some_and(|accept| accept.contains("text/html"));
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions().get::<Problem>().filter(|_| by_person) {
-        let title = problem.status.canonical_reason().unwrap_or_default();
-        let page = pages::problem_page(title, &problem.detail);
+        let page = pages::problem_page(problem.status, &problem.detail);
         let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
         response = (problem.status, kind, page).into_response();
     }
@@ -305,7 +331,8 @@ async fn read_body(
 /// Reads, checks and stores a response.
 async fn accept(service: &Service, busy: &Busy, headers: &HeaderMap, body: Body) -> Result<Outcome, Problem> {
     let bytes = read_body(service, busy, headers, body).await?;
-    let submission = submission(&service.survey, &service.reader, service.key.as_ref(), &bytes)?;
+    let Keys { tokens, ids } = &service.keys;
+    let submission = submission(&service.survey, &service.reader, tokens.as_ref(), ids, &bytes)?;
     let outcome = service.desk.submit(submission).await?;
     Problem::of_outcome(outcome).map_or(Ok(outcome), Err)
 }
@@ -325,7 +352,7 @@ async fn give_token(
 
 /// Notes that the invitation is used, then seals the blinded token.
 async fn evaluate(service: &Service, busy: &Busy, headers: &HeaderMap, body: Body) -> Result<Evaluation, Problem> {
-    let key = service.key.as_ref().ok_or_else(not_found)?;
+    let key = service.keys.tokens.as_ref().ok_or_else(not_found)?;
     let (submission, blinded) = token_request(&read_body(service, busy, headers, body).await?)?;
     let evaluation = key.evaluate(&blinded).ok_or_else(|| {
         Problem::new(
@@ -347,7 +374,7 @@ async fn offline(State(service): State<Arc<Service>>) -> Result<Response, Proble
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=survey.html"),
     ];
-    let key = service.key.as_ref().map(TokenKey::public);
+    let key = service.keys.tokens.as_ref().map(TokenKey::public);
     Ok((kind, pages::offline_page(&service.shown().survey, key.as_deref(), address)).into_response())
 }
 
@@ -373,7 +400,8 @@ fn as_json(text: String) -> Response {
 async fn results_json(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     service.check_token(&headers)?;
     let snapshot = service.desk.snapshot().await?;
-    let shown: Value = computed(move || results(&service.survey, &snapshot, &service.said)).await?;
+    let repeated = service.repeated.times(&service.survey, &service.store, &snapshot).await;
+    let shown: Value = computed(move || results(&service.survey, &snapshot, repeated, &service.said)).await?;
     Ok(as_json(shown.to_string()))
 }
 
@@ -396,7 +424,8 @@ async fn public_json(State(service): State<Arc<Service>>) -> Result<Response, Pr
 async fn report(State(service): State<Arc<Service>>, headers: HeaderMap) -> Result<Response, Problem> {
     service.check_token(&headers)?;
     let snapshot = service.desk.snapshot().await?;
-    let page = computed(move || report_page(&service.survey, &snapshot.tallies)).await?;
+    let repeated = service.repeated.times(&service.survey, &service.store, &snapshot).await;
+    let page = computed(move || report_page(&service.survey, &snapshot.tallies, repeated)).await?;
     Ok(([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response())
 }
 

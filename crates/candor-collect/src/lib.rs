@@ -5,15 +5,16 @@
 //! writes into it, many requests in one commit; [`http`] what browsers see. The binary only wires.
 
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod random;
 pub mod day;
 pub mod log;
 pub mod words;
+pub mod wording;
 pub mod survey;
 pub mod simulate;
 pub mod tokens;
+pub mod ids;
 pub mod admission;
 pub mod tallies;
 pub mod batches;
@@ -21,6 +22,7 @@ pub mod waiting;
 pub mod tables;
 pub mod store;
 pub mod writer;
+pub mod repeated;
 pub mod pages;
 pub mod problem;
 pub mod requests;

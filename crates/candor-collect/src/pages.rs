@@ -5,8 +5,12 @@
 
 use std::sync::LazyLock;
 
+use axum::http::StatusCode;
 use candor::explain::explain;
+use candor::guarantee::{CertifiedAttribute, certified};
 use candor::texts::{Language, OwnTexts, languages, sheet_texts, texts};
+use candor::words::capital;
+use candor_base::channel::Channel;
 use serde_json::{Value, json};
 
 use crate::random::{hash, integrity};
@@ -121,6 +125,28 @@ fn sheet(survey: &Survey, language: &str, words: &Words) -> Option<Value> {
     Some(json!({"summary": summary, "parts": explain(&survey.plan, &language).page.parts}))
 }
 
+/// The picture of the promise, about the question that is protected least: of a hundred people how many send their own answer, where that is
+/// one number for every question; else in how many cases a guess from what is sent is right, at worst.
+fn picture(survey: &Survey) -> Option<Value> {
+    let attributes = certified(&survey.plan);
+    let of_hundred = |p: f64| (100.0 * p - 1e-9).ceil().min(100.0);
+    let worst = |share: fn(&CertifiedAttribute) -> f64| attributes.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
+    let single = survey.plan.blocks().iter().all(|block| !block.has_tag() && answers_with_one(&block.channels()[0].1));
+    if single && attributes.iter().all(|attribute| attribute.keep_probability.is_some_and(|kept| kept < 0.99)) {
+        let least = worst(|attribute| attribute.keep_probability.unwrap_or(1.0))?;
+        let kept = of_hundred(least.keep_probability.unwrap_or(1.0));
+        return Some(json!({"kind": "picture_kept", "name": least.name, "n": kept}));
+    }
+    let least = worst(|attribute| attribute.worst_posterior)?;
+    let luck = (100.0 / least.categories as f64).round();
+    Some(json!({"kind": "picture_guess", "name": least.name, "n": of_hundred(least.worst_posterior), "luck": luck}))
+}
+
+/// Whether every attribute is answered with one category.
+fn answers_with_one(channel: &Channel) -> bool {
+    matches!(channel, Channel::Pattern(pattern) if pattern.axes().iter().all(|axis| axis.answer == 1))
+}
+
 /// What the survey page says, in all its languages. `key` is the public key of tokens, if there are any.
 pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
     let wording = &survey.wording;
@@ -143,6 +169,8 @@ pub fn survey_json(survey: &Survey, key: Option<&str>) -> Value {
         "order": order,
         "invitations": wording.invitations,
         "shared_devices": wording.shared_devices,
+        "ranges": wording.ranges,
+        "picture": picture(survey),
         "page_sha256": PAGES.hash,
         "tokens": key.map(|key| json!({"key": key, "until": wording.tokens_until})),
     })
@@ -175,16 +203,24 @@ pub fn offline_page(survey: &Survey, key: Option<&str>, address: &str) -> String
     saved(script, tokens, style, &data)
 }
 
-/// A page for people that says what is wrong.
-pub fn problem_page(title: &str, detail: &str) -> String {
+/// A page for people that says what is wrong, first in a few words.
+pub fn problem_page(status: StatusCode, detail: &str) -> String {
+    let title = match status {
+        StatusCode::NOT_FOUND => "This page does not exist",
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "This is not open to you",
+        StatusCode::METHOD_NOT_ALLOWED => "This address is not for browsers",
+        status if status.is_server_error() => "Something went wrong here",
+        _ => "This did not work",
+    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<link rel=\"stylesheet\" \
-         href=\"/style.css\" integrity=\"{2}\">\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p>{1}</p>\n<p><a \
-         href=\"/\">To the survey</a></p>\n</main>\n</body>\n</html>\n",
+         href=\"/style.css\" integrity=\"{2}\">\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p>{1}.</p>\n<p><a \
+         href=\"/\">To the survey</a></p>\n<p class=\"small\">{3}</p>\n</main>\n</body>\n</html>\n",
         escaped(title),
-        escaped(detail),
-        integrity(PAGES.style)
+        escaped(&capital(detail)),
+        integrity(PAGES.style),
+        status
     )
 }
 
@@ -213,9 +249,9 @@ mod tests {
 
     #[test]
     fn the_guide_states_the_hashes_of_what_runs() {
-        let guide = include_str!("../../../docs/guide/collect.md");
+        let guide = include_str!("../../../docs/how-to/operate-a-collector.md");
         for hash in [&PAGES.hash, &PAGES.saved_hash] {
-            assert!(guide.contains(hash.as_str()), "docs/guide/collect.md does not state {hash}");
+            assert!(guide.contains(hash.as_str()), "docs/how-to/operate-a-collector.md does not state {hash}");
         }
     }
 

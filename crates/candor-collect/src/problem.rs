@@ -45,6 +45,11 @@ impl Problem {
         let (status, kind, detail) = match outcome {
             Outcome::Stored | Outcome::Again => return None,
             Outcome::Closed => (StatusCode::FORBIDDEN, "closed", "the survey is closed"),
+            Outcome::UnknownId => (
+                StatusCode::FORBIDDEN,
+                "unknown-id",
+                "this survey did not hand out that id; ask for one at /id and send again",
+            ),
             Outcome::Full => (StatusCode::FORBIDDEN, "full", "the survey has as many answers as it needs"),
             Outcome::GroupFull => {
                 (StatusCode::FORBIDDEN, "group-full", "the survey has as many answers of this group as it needs")

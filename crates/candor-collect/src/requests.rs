@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::admission::{Response, Submission};
+use crate::ids::IdKey;
 use crate::problem::Problem;
 use crate::random::hash;
 use crate::survey::Survey;
@@ -56,13 +57,14 @@ pub fn submission(
     survey: &Survey,
     reader: &ResponseReader,
     key: Option<&TokenKey>,
+    ids: &IdKey,
     bytes: &[u8],
 ) -> Result<Submission, Problem> {
     let Sent { id, invitation, token, response } =
         serde_json::from_slice(bytes).map_err(|error| not_json("id and response", &error))?;
     let digits = if key.is_some() { TOKEN_DIGITS } else { ID_DIGITS };
     if id.len() != digits || !id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-        return Err(bad(format!("the id is {digits} lower-case hexadecimal digits, drawn by chance")));
+        return Err(bad(format!("the id is {digits} lower-case hexadecimal digits, as /id hands them out")));
     }
     let refused = |kind, detail: &str| Err(Problem::new(StatusCode::FORBIDDEN, kind, detail));
     match (key, &token) {
@@ -87,7 +89,8 @@ pub fn submission(
     let response = Some(Response { line: response_line(&survey.plan, &codes, 0), codes });
     // With a token, an invitation that is sent all the same is not even looked at.
     let invitation = invitation.filter(|_| key.is_none()).map(|code| hash(&code));
-    Ok(Submission { id: hash(&id), invitation, response, groups })
+    let handed_out = key.is_some() || ids.is_own(&id);
+    Ok(Submission { id: hash(&id), handed_out, invitation, response, groups })
 }
 
 /// Whether the channels that a response names are those of its token.
@@ -107,6 +110,12 @@ pub fn token_request(bytes: &[u8]) -> Result<(Submission, String), Problem> {
         serde_json::from_slice(bytes).map_err(|error| not_json("invitation and blinded", &error))?;
     // The same again is answered again: a reply may have been lost.
     let id = hash(&format!("{invitation} {blinded}"));
-    let submission = Submission { id, invitation: Some(hash(&invitation)), response: None, groups: BTreeMap::new() };
+    let submission = Submission {
+        id,
+        handed_out: true,
+        invitation: Some(hash(&invitation)),
+        response: None,
+        groups: BTreeMap::new(),
+    };
     Ok((submission, blinded))
 }

@@ -12,7 +12,7 @@ use candor::shuffled::{ShuffleOptions, shuffled};
 use candor::size::size;
 use candor::test::test;
 use candor::texts::{Language, OwnTexts};
-use candor::words::capital;
+use candor::words::{capital, count};
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
@@ -27,14 +27,15 @@ use crate::writer::Snapshot;
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The state of a survey as the dashboard shows it to who has the token.
+/// The state of a survey as the dashboard shows it to who has the token; `repeated` is how often one response came, if too often.
 ///
 /// # Errors
 /// If the counts do not fit the plan.
-pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Value, StudyError> {
+pub fn results(survey: &Survey, snapshot: &Snapshot, repeated: Option<u64>, said: &Said) -> Result<Value, StudyError> {
     let plan = &survey.plan;
     let Snapshot { tallies, days, closed, .. } = snapshot;
-    let mut shown = found(survey, tallies)?;
+    let mut shown = found(survey, tallies, repeated)?;
+    shown["waiting"] = json!(snapshot.waiting);
     shown["days"] = json!(days);
     shown["closed"] = json!(closed);
     let mut privacy = vec![local(plan)];
@@ -47,7 +48,8 @@ pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Valu
     let smallest = tallies.groups(plan).into_iter().filter(|&group| group > 0).min();
     privacy.extend(smallest.map(|smallest| {
         format!(
-            "Once the survey is closed and all responses are published together, shuffled: {}",
+            "{} Once the survey is closed and all responses are published together, shuffled: {}",
+            hidden_among(smallest, tallies.responses()),
             said.of(plan, smallest, survey.wording.colluding.unwrap_or(0))
         )
     }));
@@ -58,6 +60,20 @@ pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Valu
     Ok(shown)
 }
 
+/// Among how many of the responses a person hides, whose round number the sentence that follows names.
+fn hidden_among(smallest: u64, responses: u64) -> String {
+    let (some, all) = (count(smallest), count(responses));
+    match smallest < responses {
+        true => format!(
+            "A person hides only among people with the same answers to the questions that are sent as they are. The smallest \
+             such group has {some} of the {all} responses counted so far; its number is rounded down below."
+        ),
+        false => {
+            format!("A person hides among the {all} responses counted so far; their number is rounded down below.")
+        }
+    }
+}
+
 /// What everybody may see: the closed batches.
 ///
 /// # Errors
@@ -65,7 +81,7 @@ pub fn results(survey: &Survey, snapshot: &Snapshot, said: &Said) -> Result<Valu
 pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Result<Value, StudyError> {
     let Published { tallies, batches, smallest } = published;
     let least = survey.wording.public_results.unwrap_or(0);
-    let mut shown = found(survey, tallies)?;
+    let mut shown = found(survey, tallies, None)?;
     shown["batches"] = json!(batches);
     let mut privacy = vec![format!(
         "Results are published in batches, at most one a day: a batch is closed when a day (UTC) or the survey has ended and there are at \
@@ -88,7 +104,7 @@ pub fn public_results(survey: &Survey, published: &Published, said: &Said) -> Re
 }
 
 /// Estimates and what goes with them.
-fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
+fn found(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<Value, StudyError> {
     let plan = &survey.plan;
     let mut shown = json!({
         "title": survey.wording.first.title,
@@ -98,6 +114,7 @@ fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
         "questions": survey.wording.first.questions,
     });
     if let Some(counts) = tallies.counts(plan).filter(|_| tallies.responses() > 0) {
+        let counts = counts.with_repeated(repeated);
         let options = EstimateOptions { confidence: CONFIDENCE, ..EstimateOptions::default() };
         let estimates = estimate(plan, &counts, &options)?;
         shown["summary"] = json!(capital(&estimates.summary()));
@@ -112,9 +129,10 @@ fn found(survey: &Survey, tallies: &Tallies) -> Result<Value, StudyError> {
 ///
 /// # Errors
 /// If there are none, or the plan has too many attributes for the tables that were counted.
-pub fn report_page(survey: &Survey, tallies: &Tallies) -> Result<String, StudyError> {
+pub fn report_page(survey: &Survey, tallies: &Tallies, repeated: Option<u64>) -> Result<String, StudyError> {
     let plan = &survey.plan;
     let counts = tallies.counts(plan).ok_or(StudyError::Counts("the counts are not those of this plan"))?;
+    let counts = counts.with_repeated(repeated);
     let words = &survey.wording.first;
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
     let language = Language::new(None, Some(&own), plan.schema())?;
@@ -210,11 +228,48 @@ mod tests {
         let warned = |lines: &[String]| {
             let mut tallies = Tallies::new(plan);
             tallies.read(plan, lines).unwrap();
-            found(&survey, &tallies).unwrap()["cautions"].to_string().contains("may be invented")
+            found(&survey, &tallies, None).unwrap()["cautions"].to_string().contains("may be invented")
         };
         assert!(!warned(&lines));
         let chosen: Vec<String> = lines.iter().filter(|line| line.contains("\"candor_tag\":0")).cloned().collect();
         assert!(chosen.len() > 1_000 && warned(&chosen));
+    }
+
+    /// 200 invented responses among 20,000 under a workload plan for six attributes, all about one table: their channel shows if the answers
+    /// differ, and the responses themselves do if they are the same. Honest responses show neither.
+    #[test]
+    fn two_hundred_invented_responses_among_twenty_thousand_show() {
+        use candor_analysis::watch::Watch;
+        use candor_base::randomize::Client;
+        use candor_base::randomness::Source;
+        use candor_base::schema::Schema;
+        use candor_tables::input::{Input, Inputs};
+        use candor_tables::tally::{Job, tally};
+        let schema = Schema::of_sizes(&[3, 3, 4, 4, 5, 2]).unwrap();
+        let request = serde_json::from_str(r#"{"method": "workload", "epsilon": 1, "tables": "pairs"}"#).unwrap();
+        let plan = candor_design::design(&schema, &request).unwrap().plan;
+        let lines = crate::simulate::responses(&plan, &Client::new(&plan), &mut Source::from_seed(9).stream(0), 30_000);
+        let (honest, more) = lines.split_at(20_000);
+        let lists = TableList::of(vec![vec![3, 5], vec![0, 1]], plan.schema()).unwrap();
+        let found = |lines: Vec<String>| {
+            let job = Job { plan: &plan, tables: &lists, by: &[], weights: None };
+            let input = Input::from_bytes("responses", lines.join("\n"), None).unwrap();
+            let tallied = tally(&job, Inputs::from(input).unmarked(true), Watch::nobody()).unwrap();
+            let groups = tallied.groups.into_values().next().unwrap();
+            (candor_analysis::estimate::channel_law(&plan, &groups).unwrap(), tallied.read.repeated)
+        };
+        let (law, repeated) = found(honest.to_vec());
+        assert!(law > 1e-3 && repeated.is_none(), "{law} {repeated:?}");
+        // This channel asks about the table of attributes 4 and 6: the plan draws it for 3.2 of 100 people.
+        let chosen: Vec<String> =
+            more.iter().filter(|line| line.contains("\"candor_tag\":13,")).take(200).cloned().collect();
+        assert_eq!(chosen.len(), 200);
+        let (law, repeated) = found([honest, &chosen].concat());
+        println!("200 with one channel: p = {law:.1e}");
+        assert!(law < 1e-6 && repeated.is_none(), "{law} {repeated:?}");
+        let same = vec![chosen[0].clone(); 200];
+        let (_, repeated) = found([honest, &same].concat());
+        assert!(repeated.is_some_and(|times| times >= 200), "{repeated:?}");
     }
 
     #[test]

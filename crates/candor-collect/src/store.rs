@@ -278,6 +278,17 @@ impl Store {
         Ok(rows.iter().map(|row: &AnyRow| (row.get(0), row.get(1))).collect())
     }
 
+    /// The settled responses that came most often, and how often.
+    ///
+    /// # Errors
+    /// If the database is not to be had.
+    pub async fn most_repeated(&self, length: i64) -> Result<Vec<(String, u64)>, StoreError> {
+        let query = "SELECT response, CAST(COUNT(*) AS BIGINT) FROM responses GROUP BY response HAVING COUNT(*) > 1 \
+                     ORDER BY 2 DESC, 1 LIMIT $1";
+        let rows = sqlx::query(query).bind(length).fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(|row: &AnyRow| (row.get(0), row.get::<i64, _>(1) as u64)).collect())
+    }
+
     /// The counts that were kept, and their numbers, if there are any.
     ///
     /// # Errors

@@ -1,69 +1,14 @@
 //! A survey: a plan, and the words around it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub use candor::texts::Question;
-use candor::texts::{Texts, names, texts};
+use candor::texts::{Texts, texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
-use serde::{Deserialize, Serialize};
 
+pub use crate::wording::Wording;
 pub use crate::words::{SurveyError, Words};
-use crate::words::{batch, is_day, margin, per_second};
-
-/// What survey.toml says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Wording {
-    /// The languages of the page, by their codes; the words outside `translations` are in the first.
-    pub languages: Vec<String>,
-    /// The words in the first language.
-    #[serde(flatten)]
-    pub first: Words,
-    /// The order of the questions; that of the plan's schema if it is empty.
-    #[serde(default)]
-    pub order: Vec<String>,
-    /// The last day on which answers are accepted, such as `2026-12-31` (UTC).
-    #[serde(default)]
-    pub closes: Option<String>,
-    /// How many responses are accepted at most.
-    #[serde(default)]
-    pub quota: Option<u64>,
-    /// Where the survey is found, such as `https://survey.example`: for links and for pages that are saved.
-    #[serde(default)]
-    pub address: Option<String>,
-    /// Whether only those answer who have an invitation.
-    #[serde(default)]
-    pub invitations: bool,
-    /// The last day on which the invited are given tokens that nobody can link to their invitations (UTC); answers are accepted after it.
-    #[serde(default)]
-    pub tokens_until: Option<String>,
-    /// Whether several people share a device: then nothing is kept in the browser.
-    #[serde(default)]
-    pub shared_devices: bool,
-    /// The margin of error that the number of respondents is measured by.
-    #[serde(default = "margin")]
-    pub margin: f64,
-    /// How many responses are accepted in a second, at most.
-    #[serde(default = "per_second")]
-    pub per_second: u32,
-    /// How many responses are stored together in random order, at least; until then they wait.
-    #[serde(default = "batch")]
-    pub batch: usize,
-    /// How many responses make a batch, at least, if results are public: only batches that are closed at the end of a day are.
-    #[serde(default)]
-    pub public_results: Option<u64>,
-    /// How many responses of a public batch may come from one adversary, or be known to one: colluding respondents.
-    #[serde(default)]
-    pub colluding: Option<u64>,
-    /// How many responses are accepted at most, by category of public attributes.
-    #[serde(default)]
-    pub quotas: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The words in the other languages, by their codes.
-    #[serde(default)]
-    pub translations: BTreeMap<String, Words>,
-}
 
 /// A survey, ready to be asked: what can be read is whole.
 #[derive(Clone, Debug)]
@@ -84,15 +29,6 @@ const INVITATIONS_TRUST: &str = "with plain invitations the server sees which re
 
 /// A plan whose draws take longer than this many steps for a respondent is told about.
 const SLOW_CATEGORIES: usize = 10_000;
-
-/// The maximum of `batch`: what waits is written again with every response.
-const MOST_WAITING: usize = 1_000;
-
-/// A smaller batch would hide nobody.
-const LEAST_BATCH: u64 = 20;
-
-/// So many groups of public attributes are told apart, at most.
-const MOST_GROUPS: usize = 10_000;
 
 impl Survey {
     /// Reads a survey's folder.
@@ -200,171 +136,6 @@ impl Survey {
     }
 }
 
-impl Wording {
-    /// Names and categories as they are, to be edited.
-    fn of(plan: &Plan) -> Wording {
-        let question = |attribute: &Attribute| {
-            let asked = Question { text: format!("{}?", attribute.name()), ..Question::default() };
-            (attribute.name().to_owned(), asked)
-        };
-        let first = Words {
-            title: "A survey".to_owned(),
-            introduction: "Please say here who asks, what for, and how long it takes.".to_owned(),
-            contact: Some("Please say here whom to ask.".to_owned()),
-            questions: plan.schema().attributes().iter().map(question).collect(),
-            ..Words::default()
-        };
-        Wording {
-            languages: vec!["en".to_owned()],
-            first,
-            order: plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect(),
-            closes: None,
-            quota: None,
-            address: None,
-            invitations: false,
-            tokens_until: None,
-            shared_devices: false,
-            margin: margin(),
-            per_second: per_second(),
-            batch: batch(),
-            public_results: None,
-            colluding: None,
-            quotas: BTreeMap::new(),
-            translations: BTreeMap::new(),
-        }
-    }
-
-    fn words(&self, language: &str) -> Option<&Words> {
-        match self.languages.first().is_some_and(|first| first == language) {
-            true => Some(&self.first),
-            false => self.translations.get(language),
-        }
-    }
-
-    /// Whether the words fit the plan; what is wrong, if not.
-    fn check(&self, plan: &Plan) -> Result<(), String> {
-        if self.languages.is_empty() {
-            return Err("languages: name at least one, such as \"en\"".to_owned());
-        }
-        for language in &self.languages {
-            let words = self.words(language).ok_or_else(|| format!("[translations.{language}] is missing"))?;
-            words.check(plan, language, &self.first).map_err(|wrong| format!("language {language}: {wrong}"))?;
-        }
-        if let Some(other) = self.translations.keys().find(|code| !self.languages.contains(code)) {
-            return Err(format!("[translations.{other}]: \"{other}\" is not among the languages"));
-        }
-        let asked: BTreeSet<&str> = plan.schema().attributes().iter().map(Attribute::name).collect();
-        let listed: BTreeSet<&str> = self.order.iter().map(String::as_str).collect();
-        if !self.order.is_empty() && (listed != asked || listed.len() != self.order.len()) {
-            return Err("order: name every attribute of the plan once".to_owned());
-        }
-        if self.closes.as_ref().is_some_and(|day| !is_day(day)) {
-            return Err("closes: a day such as \"2026-12-31\"".to_owned());
-        }
-        if !(self.margin > 0.0 && self.margin < 1.0) {
-            return Err("margin: a share above 0 and below 1, such as 0.03".to_owned());
-        }
-        let is_address = |address: &String| address.starts_with("https://") || address.starts_with("http://");
-        if self.address.as_ref().is_some_and(|address| !is_address(address)) {
-            return Err("address: where the survey is found, such as \"https://survey.example\"".to_owned());
-        }
-        if !(1..=MOST_WAITING).contains(&self.batch) {
-            return Err(format!("batch: how many responses are settled together, from 1 to {MOST_WAITING}"));
-        }
-        self.check_tokens()?;
-        self.check_groups(plan)
-    }
-
-    /// Whether the two periods of a survey with tokens can be.
-    fn check_tokens(&self) -> Result<(), String> {
-        let Some(until) = &self.tokens_until else { return Ok(()) };
-        if !is_day(until) {
-            return Err("tokens_until: a day such as \"2026-11-30\"".to_owned());
-        }
-        if !self.invitations {
-            return Err("tokens_until: tokens are for the invited; say invitations = true".to_owned());
-        }
-        if self.shared_devices {
-            return Err(
-                "tokens_until: a token waits in the respondent's browser, so shared_devices cannot be true".to_owned()
-            );
-        }
-        match self.closes.as_ref().is_some_and(|closes| closes <= until) {
-            true => Err("closes: must be after tokens_until, because answers are accepted after it".to_owned()),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether quotas and batches fit the plan.
-    fn check_groups(&self, plan: &Plan) -> Result<(), String> {
-        for (name, quotas) in &self.quotas {
-            let attribute = plan.schema().attributes().iter().find(|attribute| attribute.name() == name);
-            let attribute = attribute.ok_or_else(|| format!("[quotas.\"{name}\"]: the plan has no such attribute"))?;
-            if !attribute.is_public() {
-                return Err(format!("[quotas.\"{name}\"]: not a public attribute, so nobody knows its groups"));
-            }
-            if let Some(label) = quotas.keys().find(|label| !attribute.categories().contains(label)) {
-                return Err(format!("[quotas.\"{name}\"]: the plan has no category \"{label}\""));
-            }
-        }
-        let public = plan.schema().attributes().iter().filter(|attribute| attribute.is_public());
-        let groups = public.map(|attribute| attribute.categories().len()).try_fold(1usize, usize::checked_mul);
-        match self.public_results {
-            Some(_) if !self.invitations && self.colluding.is_none() => Err(
-                "public_results: anybody can send most of a batch of an open survey; specify colluding, the number of responses of \
-                 a batch that one adversary may have sent, or invitations = true"
-                    .to_owned(),
-            ),
-            Some(least) if self.colluding.is_some_and(|colluding| colluding >= least) => {
-                Err("colluding: less than public_results, because a batch hides nobody from all of its members".to_owned())
-            }
-            Some(least) if least < LEAST_BATCH => {
-                Err(format!("public_results: the least number of responses in a batch, {LEAST_BATCH} or more"))
-            }
-            Some(_) if groups.is_none_or(|groups| groups > MOST_GROUPS) => Err(format!(
-                "public_results: the public attributes make more than {MOST_GROUPS} groups, too many to hide in"
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Words {
-    fn check(&self, plan: &Plan, language: &str, first: &Words) -> Result<(), String> {
-        let empty = |text: &str| text.trim().is_empty();
-        if empty(&self.title) || empty(&self.introduction) {
-            return Err("title or introduction is empty".to_owned());
-        }
-        if (first.consent.is_some(), first.contact.is_some()) != (self.consent.is_some(), self.contact.is_some()) {
-            return Err("consent or contact is there in one language and not in another".to_owned());
-        }
-        for attribute in plan.schema().attributes() {
-            let name = attribute.name();
-            let question = self.questions.get(name).filter(|question| !empty(&question.text));
-            let question = question.ok_or_else(|| format!("[questions.\"{name}\"] has no text"))?;
-            if let Some(label) = question.answers.keys().find(|label| !attribute.categories().contains(label)) {
-                return Err(format!("[questions.\"{name}\"]: the plan has no category \"{label}\""));
-            }
-            let told = first.questions.get(name).map(|question| &question.answers);
-            if let Some(label) = told.and_then(|told| told.keys().find(|label| !question.answers.contains_key(*label)))
-            {
-                return Err(format!("[questions.\"{name}\"]: the answer \"{label}\" is not translated"));
-            }
-        }
-        if let Some(name) = self.questions.keys().find(|name| plan.schema().position(name).is_err()) {
-            return Err(format!("[questions.\"{name}\"]: the plan has no such attribute"));
-        }
-        if let Some(name) = self.texts.keys().find(|name| !names().any(|known| known == name.as_str())) {
-            return Err(format!("[texts]: the page has no text \"{name}\""));
-        }
-        let own = texts(language);
-        match names().find(|name| own.is_none_or(|own| !own.contains_key(*name)) && !self.texts.contains_key(*name)) {
-            Some(name) => Err(format!("[texts]: candor does not come with this language, and \"{name}\" is missing")),
-            None => Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,6 +143,14 @@ mod tests {
     fn plan_text() -> String {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../candor-base/tests/plans/good/public.json");
         std::fs::read_to_string(path).unwrap()
+    }
+
+    /// A plan with an age that is typed: below 30, from 30, from 50 on.
+    fn demo_plan() -> String {
+        use candor_base::schema::Schema;
+        let schema = Schema::from_toml(include_str!("../assets/demo-schema.toml")).unwrap();
+        let request = serde_json::from_str(r#"{"method": "independent", "epsilon": 3}"#).unwrap();
+        candor_design::design(&schema, &request).unwrap().plan.to_json()
     }
 
     fn with(change: impl Fn(&mut Wording)) -> String {
@@ -425,6 +204,23 @@ mod tests {
         assert!(with(|w| w.batch = 0).contains("batch"));
         assert!(with(|w| w.address = Some("survey.example".into())).contains("address"));
         assert!(with(|w| w.languages.clear()).contains("at least one"));
+        assert!(with(|w| w.ranges = [("age".into(), [0.0, 9.0])].into()).contains("no such attribute"));
+        assert!(with(|w| w.ranges = [("answer".into(), [0.0, 9.0])].into()).contains("no number is typed"));
+        let age = |range: [f64; 2]| {
+            let demo = Survey::new(
+                Path::new("."),
+                demo_plan(),
+                Wording {
+                    ranges: [("Age".to_owned(), range)].into(),
+                    ..Wording::of(&Plan::from_json(&demo_plan()).unwrap())
+                },
+            );
+            demo.err().map_or(String::new(), |error| error.to_string())
+        };
+        assert_eq!(age([0.0, 120.0]), "");
+        for wrong in [[30.0, 120.0], [0.0, 50.0], [f64::NAN, 120.0]] {
+            assert!(age(wrong).contains("one below 30 and one above 50"), "{wrong:?}");
+        }
     }
 
     #[test]

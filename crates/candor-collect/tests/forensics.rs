@@ -13,6 +13,7 @@ use std::time::Duration;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::schema::Schema;
+use candor_collect::collector::id_key;
 use candor_collect::random::{hash, secret};
 use candor_collect::simulate::{body_of, post};
 use candor_collect::survey::Survey;
@@ -121,9 +122,10 @@ impl Scene {
 
     /// One after the other, each acknowledged before the next is sent: the most that an order of arrival can tell.
     async fn answer(&self) {
+        let ids = id_key(&self.survey).unwrap();
         for (number, response) in self.responses.iter().enumerate() {
             let mut stream = TcpStream::connect(self.address).await.unwrap();
-            let body = body_of(&secret()[..32], Some(&self.codes[number]), response);
+            let body = body_of(&ids.draw(), Some(&self.codes[number]), response);
             assert_eq!(post(&mut stream, &body).await.unwrap().0, 201);
         }
     }

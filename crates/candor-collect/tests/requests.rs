@@ -6,6 +6,7 @@ use std::path::Path;
 use candor_base::plan::Plan;
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
+use candor_collect::ids::IdKey;
 use candor_collect::problem::Problem;
 use candor_collect::requests::{submission, token_request};
 use candor_collect::simulate::{body_of, responses};
@@ -47,11 +48,12 @@ impl Target {
 
     fn check(&self, body: &[u8]) {
         let Target { survey, reader, key } = self;
-        match submission(survey, reader, key.as_ref(), body) {
+        match submission(survey, reader, key.as_ref(), &IdKey::new(""), body) {
             Ok(accepted) => {
                 let line = accepted.response.unwrap().line;
                 let id = "0".repeat(32);
-                let again = submission(survey, reader, None, body_of(&id, None, &line).as_bytes()).unwrap();
+                let again =
+                    submission(survey, reader, None, &IdKey::new(""), body_of(&id, None, &line).as_bytes()).unwrap();
                 assert_eq!(again.response.unwrap().line, line, "what is stored reads back the same");
                 assert_eq!(accepted.id.len(), 64, "ids are kept as hashes");
             }
@@ -115,7 +117,7 @@ fn the_channel_follows_from_the_token() {
         let value = key.value(&token).unwrap();
         for line in &lines {
             let body = format!("{{\"id\":\"{token}\",\"token\":\"{value}\",\"response\":{line}}}");
-            let found = submission(&survey, &reader, Some(&key), body.as_bytes());
+            let found = submission(&survey, &reader, Some(&key), &IdKey::new(""), body.as_bytes());
             *kinds
                 .entry(found.map_or_else(|problem| problem.kind.to_owned(), |_| "accepted".to_owned()))
                 .or_default() += 1;
@@ -124,4 +126,53 @@ fn the_channel_follows_from_the_token() {
     // Two blocks with two channels each: each response is accepted with one token of four, on average.
     assert_eq!(kinds.keys().collect::<Vec<_>>(), ["accepted", "tag"]);
     assert!((400..1_800).contains(&kinds["accepted"]), "{kinds:?}");
+}
+
+/// Free bits of a request, as a changed page could use them: order of fields, escapes, spaces, order and case of hexadecimal digits. Nothing
+/// of them reaches the database: all that is accepted is stored as the same line, under the same hash.
+#[test]
+fn a_request_has_no_free_bits_that_are_stored() {
+    let target = Target::new("sets", false);
+    let plan = &target.survey.plan;
+    let ids = IdKey::new("");
+    let id = ids.draw();
+    let line = responses(plan, &Client::new(plan), &mut Source::from_seed(5).stream(0), 1).remove(0);
+    let fields: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&line).unwrap();
+    let text = |order: &[usize], escape: bool, space: &str, turned: bool| {
+        let field = |&at: &usize| {
+            let (name, value) = fields.iter().nth(at).unwrap();
+            let mut value = value.clone();
+            if let Some(list) = value.as_array_mut().filter(|_| turned) {
+                list.reverse();
+            }
+            let mut value = value.to_string();
+            if escape {
+                value = value.replace('a', "\\u0061").replace('e', "\\u0065");
+            }
+            format!("{space}\"{name}\":{space}{value}")
+        };
+        format!("{{{}}}", order.iter().map(field).collect::<Vec<_>>().join(","))
+    };
+    let forward: Vec<usize> = (0..fields.len()).collect();
+    let backward: Vec<usize> = forward.iter().rev().copied().collect();
+    let (mut stored, mut refused) = (std::collections::BTreeSet::new(), 0);
+    for order in [&forward, &backward] {
+        for (escape, space, turned) in
+            [(false, "", false), (true, "", false), (false, "  ", false), (false, "\t", true), (true, " ", true)]
+        {
+            let body = body_of(&id, None, &text(order, escape, space, turned));
+            match submission(&target.survey, &target.reader, None, &ids, body.as_bytes()) {
+                Ok(accepted) => drop(stored.insert((accepted.id, accepted.response.unwrap().line))),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert_eq!(stored.len(), 1, "one line, however it was written ({refused} of 10 were refused): {stored:?}");
+    let upper = body_of(&id.to_uppercase(), None, &line);
+    let twice = format!("{{\"id\":\"{id}\",\"id\":\"{id}\",\"response\":{line}}}");
+    let more = format!("{{\"id\":\"{id}\",\"note\":\"x\",\"response\":{line}}}");
+    for body in [upper, twice, more] {
+        let said = submission(&target.survey, &target.reader, None, &ids, body.as_bytes());
+        assert!(said.is_err() || id.to_uppercase() == id, "{body}");
+    }
 }

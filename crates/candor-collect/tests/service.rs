@@ -11,6 +11,7 @@ use candor_base::plan::Plan;
 use candor_base::randomize::Client;
 use candor_base::randomness::Source;
 use candor_collect::collector::{CollectError, Serving, collect, export, invite, open_store};
+use candor_collect::ids::IdKey;
 use candor_collect::random::{hex, secret, unhex};
 use candor_collect::simulate::{body_of, post, post_to, responses};
 use candor_collect::survey::{Survey, Wording};
@@ -54,6 +55,7 @@ impl Place {
         let (mut survey, _) = Survey::create(&place.survey(), &given).unwrap();
         change(&mut survey.wording);
         std::fs::write(place.survey().join("survey.toml"), toml::to_string(&survey.wording).unwrap()).unwrap();
+        std::fs::write(place.survey().join("id-key"), ID_SECRET).unwrap();
         place
     }
 
@@ -124,8 +126,11 @@ fn lines(count: usize) -> Vec<String> {
     responses(&plan, &Client::new(&plan), &mut Source::from_seed(11).stream(0), count)
 }
 
+/// What the ids of all surveys here are made with.
+const ID_SECRET: &str = "a secret for ids that is long enough for a test";
+
 fn id(number: usize) -> String {
-    format!("{number:032x}")
+    IdKey::new(ID_SECRET).of(number as u64)
 }
 
 /// The databases to test with: each a fresh one.
@@ -228,6 +233,28 @@ async fn a_lost_key_file_is_told() {
     std::fs::write(&key, kept).unwrap();
     let running = place.start().await.unwrap();
     assert_eq!(running.results().await["responses"], 1);
+    running.stop().await;
+}
+
+/// Whoever sends cannot choose the id: there is no field in which a changed page could hide an answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_are_those_that_the_survey_handed_out() {
+    let place = Place::new(None, |_| {});
+    let running = place.start().await.unwrap();
+    let good = lines(1).remove(0);
+    let given: serde_json::Value = serde_json::from_str(&running.get("/id", "").await.1).unwrap();
+    let given = given["id"].as_str().unwrap().to_owned();
+    for smuggled in ["0".repeat(32), secret()[..32].to_owned(), format!("{}{}", "74727574", &given[8..])] {
+        let (status, body) = running.send(&smuggled, None, &good).await;
+        assert!(status == 403 && body.contains("unknown-id"), "{body}");
+    }
+    assert_eq!(running.send(&given, None, &good).await.0, 201);
+    running.stop().await;
+    // What was stored is answered even if the key is another one; nothing else is.
+    std::fs::write(place.survey().join("id-key"), "another secret that is long enough for a key").unwrap();
+    let running = place.start().await.unwrap();
+    assert_eq!(running.send(&given, None, &good).await.0, 200);
+    assert_eq!(running.send(&id(3), None, &good).await.0, 403);
     running.stop().await;
 }
 

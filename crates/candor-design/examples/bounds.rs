@@ -1,4 +1,5 @@
-//! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4: the table of docs/mathematics/workload.md.
+//! Squared error of `workload` for all pairs, with the lower bounds of theorems 3 and 4, and theorem 4 over what other programs found
+//! (`tests/golden/three_records.json`): the table of docs/mathematics/workload.md.
 //!
 //! `cargo run --release -p candor-design --example bounds [SECONDS [FIRST]]`: the time for each bound, and the first row.
 
@@ -12,7 +13,7 @@ use candor_design::joint::optimal::search::Effort;
 use candor_design::joint::workload::lottery;
 
 /// Sizes of attributes, and epsilons.
-const ROWS: [(&[usize], &[f64]); 16] = [
+const ROWS: [(&[usize], &[f64]); 19] = [
     (&[2, 2], &[1.0, 2.0]),
     (&[2, 3], &[1.0, 2.0]),
     (&[3, 3], &[1.0, 2.0]),
@@ -24,18 +25,31 @@ const ROWS: [(&[usize], &[f64]); 16] = [
     (&[2; 8], &[2.0, 2.5, 3.0, 4.0, 5.0]),
     (&[2; 10], &[3.0, 4.0]),
     (&[3, 3, 3], &[2.0]),
+    (&[3, 3, 3, 3], &[1.5, 3.0]),
+    (&[2, 2, 3, 3], &[1.0, 3.0]),
     (&[4, 4, 4, 4], &[2.5]),
     (&[2, 3, 4, 5], &[2.0, 3.0]),
     (&[3, 4, 5, 6], &[2.5, 3.0]),
     (&[8, 5, 3, 2, 2], &[3.0]),
     (&[12, 12, 5, 5, 2, 2], &[4.0]),
+    (&[12, 12, 12, 12, 5, 5, 2, 2], &[4.0]),
 ];
+
+/// What other programs found for these sizes at this epsilon, if they did.
+fn golden(sizes: &[usize], epsilon: f64) -> Option<f64> {
+    let cases: serde_json::Value = serde_json::from_str(include_str!("../tests/golden/three_records.json")).ok()?;
+    let is_it =
+        |case: &&serde_json::Value| case["epsilon"] == epsilon && case["categories"] == serde_json::json!(sizes);
+    cases.as_array()?.iter().find(is_it)?["three_records"].as_f64()
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<f64> = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
     let first = arguments.get(1).map_or(0, |first| *first as usize);
-    println!("| attributes | epsilon | plan | theorem 3 | theorem 4 | plan/theorem 3 | plan/theorem 4 | seconds |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| attributes | epsilon | plan | theorem 3 | theorem 4 | plan/theorem 3 | plan/theorem 4 | theorem 4/golden | seconds |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     for (sizes, epsilons) in ROWS.into_iter().skip(first) {
         let schema = Schema::of_sizes(sizes)?;
         let (tables, weights) = TableList::parse_weighted("pairs", &schema)?;
@@ -49,8 +63,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let seconds = began.elapsed().as_secs_f64();
             let (was, is) = (plan / three, plan / four);
             let names: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            let golden = golden(sizes, epsilon).map_or("-".to_owned(), |golden| format!("{:.6}", four / golden));
             println!(
-                "| {} | {epsilon} | {plan:.6} | {three:.6} | {four:.6} | {was:.4} | {is:.4} | {seconds:.2} |",
+                "| {} | {epsilon} | {plan:.6} | {three:.6} | {four:.6} | {was:.4} | {is:.4} | {golden} | {seconds:.2} |",
                 names.join(", ")
             );
         }

@@ -37,7 +37,7 @@ pub(crate) fn ratio(given: Option<&[f64]>, attributes: usize) -> Result<Vec<f64>
     match given {
         None => Ok(vec![1.0; attributes]),
         Some(ratio) if ratio.len() == attributes => Ok(ratio.to_vec()),
-        Some(ratio) => Err(DesignError::Count { what: "ratio", found: ratio.len(), expected: attributes }),
+        Some(ratio) => Err(DesignError::Count { what: "budget_split", found: ratio.len(), expected: attributes }),
     }
 }
 

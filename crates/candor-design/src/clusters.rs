@@ -56,7 +56,11 @@ pub struct ClustersRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
     /// How the total is shared out; equally by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "ratio", deserialize = "budget_split"),
+        alias = "ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub ratio: Option<Vec<f64>>,
     /// One epsilon for each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +69,12 @@ pub struct ClustersRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
     /// How the attributes of a cluster are randomized.
-    #[serde(default, skip_serializing_if = "is_joint")]
+    #[serde(
+        rename(serialize = "inside", deserialize = "cluster_method"),
+        alias = "inside",
+        default,
+        skip_serializing_if = "is_joint"
+    )]
     pub inside: Together,
     /// The epsilon that those who took part in finding the clusters have spent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use serde::Serialize;
 const CONFIDENCE: f64 = 0.95;
 
 /// What to expect of one table, if the truth is uniform, and if it is another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Default, Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Expectation {
     /// The attributes' names.
@@ -20,7 +20,10 @@ pub struct Expectation {
     pub identifiable: bool,
     /// The root mean square standard error over the cells; `None` if it cannot be estimated.
     pub standard_error: Option<f64>,
-    /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
+    /// At most the root mean square standard error of a share within the groups of all attributes but the last ("the last given the
+    /// others"), in a group of average size; `None` for one attribute, or if it cannot be estimated.
+    pub conditional_error: Option<f64>,
+    /// The same as `standard_error` if the truth is as anticipated; `None` if nothing is, or it is not worked out.
     pub anticipated_error: Option<f64>,
     /// The largest standard error of any cell, whatever the truth; `None` if it is not worked out.
     pub worst_error: Option<f64>,
@@ -28,6 +31,16 @@ pub struct Expectation {
     pub absolute_error: Option<f64>,
     /// The same, relative to the shares.
     pub relative_error: Option<f64>,
+}
+
+/// How many groups the attributes of a table but the last one make.
+///
+/// A share within a group is a cell over the group's share `g`. With `p = 1 / categories`, its variance is
+/// `(Var x - 2 p Cov(x, g) + p^2 Var g) / g^2`, which is `(Var x - p^2 Var g) / g^2` where all cells of a group are alike, and so at
+/// most `Var x / g^2`. The mean of `1 / g` over people is the number of groups, whatever their sizes.
+pub fn groups(plan: &Plan, table: &[usize]) -> f64 {
+    let others = &table[..table.len().saturating_sub(1)];
+    others.iter().map(|&attribute| plan.schema().size(attribute) as f64).product()
 }
 
 /// What to expect of each table from so many respondents, if the truth is uniform. On all cores.
@@ -43,6 +56,7 @@ pub fn expectations(plan: &Plan, tables: &[Vec<usize>], respondents: f64) -> Vec
             cells: table.iter().map(|&a| plan.schema().size(a)).product(),
             identifiable: standard_error.is_some(),
             standard_error,
+            conditional_error: standard_error.filter(|_| table.len() > 1).map(|error| error * groups(plan, table)),
             anticipated_error: None,
             worst_error: None,
             absolute_error: answers.map(|(absolute, _)| absolute),

@@ -21,7 +21,11 @@ pub struct IndependentRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
     /// How the total is shared out; equally by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "ratio", deserialize = "budget_split"),
+        alias = "ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub ratio: Option<Vec<f64>>,
     /// One epsilon for each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +34,12 @@ pub struct IndependentRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
     /// Whether responses come with tags that shift the labels, so that they show who does not follow the rules.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        rename(serialize = "mirrored", deserialize = "compliance_check"),
+        alias = "mirrored",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub mirrored: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Warner keeps the truth with probability `p`; UP (uniform perturbation) keeps it with probability
 //! `q` and else draws uniformly; FRAPP makes the truth `lambda` times as likely as any other
-//! category. The families are one (Huang and Du 2008, Theorem 2, with the ranges of docs/errata.md):
+//! category. The families are one (Huang and Du 2008, Theorem 2, with the ranges of docs/project/errata.md):
 //! `q = (n p - 1)/(n - 1)`, `lambda = p (n - 1)/(1 - p)`. With `p < 1/n` the truth is made *less*
 //! likely than the others, which is a channel too.
 

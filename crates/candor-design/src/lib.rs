@@ -1,15 +1,17 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod bound;
 pub mod budget;
 pub mod designed;
 pub mod method;
-pub mod predict;
 pub mod expectation;
+pub mod predict;
 pub mod pairs;
 pub mod cross;
+pub mod written;
+pub mod combine;
+pub mod eigenvalues;
 pub mod k_ary;
 pub mod mirrored;
 pub mod independent;
@@ -85,7 +87,7 @@ pub enum DesignError {
     /// A method would give less than was asked for.
     #[error(
         "the heuristic would give {} of {attributes} attributes a weaker protection than asked for: {}. Use \
-         `method optimal`, which meets every attribute epsilon at the least record epsilon, another `order`, or say `allow_weaker`",
+         `method optimal`, which meets every attribute epsilon at the least record epsilon, another `order`, or say `allow_larger_epsilon`",
         raised.len(),
         raised.join(", ")
     )]
@@ -173,6 +175,9 @@ pub enum DesignError {
         /// The attribute.
         attribute: String,
     },
+    /// Plans, or attributes, that make no plan together.
+    #[error("{0}")]
+    Combine(String),
     /// Attributes that cannot be taken together.
     #[error("`cross`: {0}")]
     Cross(String),

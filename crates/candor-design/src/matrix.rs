@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::designed::Designed;
 use crate::method::Design;
-use crate::{DesignError, private};
+use crate::{DesignError, only, private};
 
 /// Which way the matrix was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,13 +31,24 @@ pub struct MatrixRequest {
     /// Its cells as they are written, row by row, with or without labels.
     pub matrix: Vec<Vec<String>>,
     /// Which way round it is written; found out where its sums tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "inputs", deserialize = "matrix_inputs"),
+        alias = "inputs",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub inputs: Option<Inputs>,
+    /// The share of each category of the one attribute: what the matrix gives for it is then certified, as of a point of the front.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prior: Option<Vec<f64>>,
 }
 
 impl Design for MatrixRequest {
     fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
-        Ok(matrix(schema, &self.matrix, self.inputs)?.into())
+        let plan = matrix(schema, &self.matrix, self.inputs)?;
+        match &self.prior {
+            None => Ok(plan.into()),
+            Some(prior) => Ok(plan.with_prior(only(schema, "a prior")?.0, prior.clone())?.into()),
+        }
     }
 }
 
@@ -165,12 +176,12 @@ fn direction(rows: &[Vec<f64>], stated: Option<Inputs>) -> Result<Inputs, Design
         (None, true, true) if symmetric => Ok(Inputs::Columns),
         (None, true, true) => wrong(
             "its rows and its columns both sum to 1, so it could be written either way round, and the two are different \
-             mechanisms: say `inputs columns` or `inputs rows`"
+             mechanisms: say `matrix_inputs columns` or `matrix_inputs rows`"
                 .to_owned(),
         ),
         (None | Some(Inputs::Columns), false, true) => wrong(
             "its rows sum to 1, not its columns: it is written with inputs as rows. Here columns are inputs; say \
-             `inputs rows` to have it transposed"
+             `matrix_inputs rows` to have it transposed"
                 .to_owned(),
         ),
         (Some(Inputs::Rows), _, false) => wrong(format!("its rows do not sum to 1: {}", worst(rows, "row"))),
@@ -245,7 +256,10 @@ mod tests {
     fn the_other_way_round_is_noticed_and_can_be_said() {
         let transposed = "0.7,0.2,0.1\n0.2,0.6,0.2\n0.1,0.3,0.6";
         let error = matrix(&schema(), &cells(transposed), None).unwrap_err().to_string();
-        assert!(error.contains("its rows sum to 1, not its columns") && error.contains("`inputs rows`"), "{error}");
+        assert!(
+            error.contains("its rows sum to 1, not its columns") && error.contains("`matrix_inputs rows`"),
+            "{error}"
+        );
         let plan = matrix(&schema(), &cells(transposed), Some(Inputs::Rows)).unwrap();
         assert_eq!(plan, matrix(&schema(), &cells(GOLDEN_A), None).unwrap());
         let error = matrix(&schema(), &cells(GOLDEN_A), Some(Inputs::Rows)).unwrap_err().to_string();

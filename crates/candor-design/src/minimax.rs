@@ -77,7 +77,11 @@ pub fn guessing(categories: usize, size: usize, parity: f64) -> f64 {
 #[serde(deny_unknown_fields)]
 pub struct MinimaxRequest {
     /// The largest ratio of likelihoods of an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "parity", deserialize = "likelihood_ratio"),
+        alias = "parity",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub parity: Option<Vec<f64>>,
     /// Its logarithm.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,9 +97,9 @@ impl Design for MinimaxRequest {
         match (&self.parity, &self.attribute_epsilon) {
             (Some(parities), None) => Ok(minimax_by_parity(schema, parities)?.into()),
             (None, Some(epsilons)) => Ok(minimax(schema, epsilons)?.into()),
-            (None, None) => Err(DesignError::Needs("this method needs `parity` or `attribute_epsilon`")),
+            (None, None) => Err(DesignError::Needs("this method needs `likelihood_ratio` or `attribute_epsilon`")),
             (Some(_), Some(_)) => {
-                Err(DesignError::Needs("`parity` and `attribute_epsilon` say the same; give one of them"))
+                Err(DesignError::Needs("`likelihood_ratio` and `attribute_epsilon` say the same; give one of them"))
             }
         }
     }
@@ -141,10 +145,10 @@ pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, Desi
         };
         match parity.is_finite() && parity >= 1.0 {
             true => Ok(parity.ln()),
-            false => Err(DesignError::Parameter { name: "parity", value: parity, range: range() }),
+            false => Err(DesignError::Parameter { name: "likelihood_ratio", value: parity, range: range() }),
         }
     };
-    let parities = repeated("parity", parities, private(schema)?.len())?;
+    let parities = repeated("likelihood_ratio", parities, private(schema)?.len())?;
     minimax(schema, &parities.iter().map(epsilon).collect::<Result<Vec<f64>, _>>()?)
 }
 
@@ -224,7 +228,9 @@ mod tests {
         for parity in [0.5, 0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(message(minimax_by_parity(&schema, &[parity]).unwrap_err()).contains("1 or more"), "{parity}");
         }
-        assert!(message(minimax_by_parity(&schema, &[2.0, 3.0]).unwrap_err()).contains("`parity` has 2 values"));
+        assert!(
+            message(minimax_by_parity(&schema, &[2.0, 3.0]).unwrap_err()).contains("`likelihood_ratio` has 2 values")
+        );
         assert!(matches!(minimax(&schema, &[-1.0]), Err(DesignError::Epsilon(_))));
         assert_eq!(added_variance(5, 2, 1.0), f64::INFINITY);
         assert_eq!(added_variance(5, 5, 2.0), f64::INFINITY);

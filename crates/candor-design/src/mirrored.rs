@@ -61,7 +61,7 @@ pub fn joint(attributes: &[&[String]], epsilon: f64) -> Result<Vec<(u64, Channel
     }
     if sizes.iter().fold(1usize, |cells, &size| cells.saturating_mul(size)) > MOST_CELLS {
         return Err(DesignError::Needs(
-            "`mirrored` with `method joint` writes out all combinations of categories, of which there may be 256; use fewer attributes, or \
+            "`compliance_check` with `method joint` writes out all combinations of categories, of which there may be 256; use fewer attributes, or \
              `method independent`, which takes any",
         ));
     }

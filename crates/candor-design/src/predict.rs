@@ -7,6 +7,7 @@ use candor_analysis::table_list::TableList;
 use candor_base::channel::Channel;
 use candor_base::plan::{Block, Plan};
 
+use crate::expectation::groups;
 use crate::method::Skipped;
 
 /// The root mean square standard error over all cells of all tables, if the truth is uniform.
@@ -29,19 +30,28 @@ pub fn predicted_error(
 pub(crate) struct Squares {
     /// Over all cells.
     pub sum: f64,
+    /// The same of shares within groups.
+    conditional: f64,
     cells: usize,
 }
 
 impl Squares {
     fn add(&mut self, plan: &Plan, table: &[usize], respondents: f64, target: Target) -> Result<(), EstimateError> {
         let predicted = TableEstimator::new(plan, table)?.predict(respondents, target)?;
-        self.sum += predicted.standard_errors.iter().map(|error| error * error).sum::<f64>();
+        let squares = predicted.standard_errors.iter().map(|error| error * error).sum::<f64>();
+        self.sum += squares;
+        self.conditional += squares * groups(plan, table).powi(2);
         self.cells += predicted.possible_cells();
         Ok(())
     }
 
     pub fn root_mean(&self) -> f64 {
         (self.sum / self.cells.max(1) as f64).sqrt()
+    }
+
+    /// At most that of shares within the groups of all attributes of a table but its last.
+    pub fn root_mean_conditional(&self) -> f64 {
+        (self.conditional / self.cells.max(1) as f64).sqrt()
     }
 }
 

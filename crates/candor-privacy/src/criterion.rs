@@ -82,6 +82,9 @@ impl PartialEq for Criterion {
     }
 }
 
+/// The criterion that may be required at several points: together they are a pair of functions.
+const AT_SEVERAL_POINTS: &str = "information-bounds";
+
 /// A threshold on one criterion. It is read from texts such as `ldp=1` or `rho=0.1:0.5`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requirement {
@@ -135,7 +138,7 @@ pub enum RequirementError {
         expected: &'static str,
     },
     /// Two thresholds on one criterion.
-    #[error("{0} is required twice; give one threshold per criterion")]
+    #[error("{0} is required twice; give one threshold per criterion (information-bounds: one per event)")]
     Twice(&'static str),
     /// A threshold that no plan over these attributes could meet.
     #[error("{0}")]
@@ -220,7 +223,9 @@ impl<'a> Question<'a> {
     /// Returns [`RequirementError::Twice`] if the criterion has a threshold already, and [`RequirementError::Plan`] if no
     /// plan over these attributes could meet it.
     pub fn requiring(mut self, requirement: Requirement) -> Result<Question<'a>, RequirementError> {
-        if self.required(requirement.criterion).is_some() {
+        let several = requirement.name() == AT_SEVERAL_POINTS;
+        let same = |other: &&Requirement| !several || other.numbers.first() == requirement.numbers.first();
+        if self.all_required(requirement.criterion).any(|other| same(&other)) {
             return Err(RequirementError::Twice(requirement.name()));
         }
         (requirement.criterion.fits)(self.plan, &requirement.numbers)?;
@@ -234,7 +239,13 @@ impl<'a> Question<'a> {
     }
 
     fn requirement(&self, criterion: &Criterion) -> Option<&Requirement> {
-        self.requirements.iter().find(|requirement| requirement.name() == criterion.name)
+        self.all_required(criterion).next()
+    }
+
+    /// All thresholds on a criterion.
+    pub(crate) fn all_required(&self, criterion: &Criterion) -> impl Iterator<Item = &Requirement> {
+        let name = criterion.name;
+        self.requirements.iter().filter(move |requirement| requirement.name() == name)
     }
 
     /// How the prior is spoken of.

@@ -19,6 +19,8 @@ pub struct Guess {
     pub probability: f64,
     /// How likely somebody can come to think one category: the largest posterior of any.
     pub worst_posterior: f64,
+    /// How often something is sent that allows the worst posterior; `None` where it is not worked out.
+    pub worst_chance: Option<f64>,
     /// Whether both are exact; else they are upper bounds.
     pub exact: bool,
 }
@@ -39,6 +41,7 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
             let guess = Guess {
                 probability: view.guess(&uniform).min(1.0),
                 worst_posterior: view.worst_posterior(&uniform),
+                worst_chance: None,
                 exact: !matches!(view, View::Bounded { .. }),
             };
             found.iter_mut().filter(|(other, _)| *other == attribute).for_each(|(_, known)| *known = guess);
@@ -51,27 +54,66 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
 /// The way drawn is known: the best guess is right as often as on average over the ways, and the most telling way is the worst.
 fn of_block(plan: &Plan, block: &Block, place: usize) -> Guess {
     let categories = plan.schema().size(block.attributes()[place]);
-    block.shares().fold(Guess { probability: 0.0, worst_posterior: 0.0, exact: true }, |sum, (share, channel)| {
+    let start = Guess { probability: 0.0, worst_posterior: 0.0, worst_chance: Some(0.0), exact: true };
+    block.shares().fold(start, |sum, (share, channel)| {
         let here = of_channel(channel, place, categories);
+        let chance = |guess: &Guess, weight: f64| weight * guess.worst_chance.unwrap_or(1.0);
+        let worst_chance = match here.worst_posterior - sum.worst_posterior {
+            more if more > SAME => chance(&here, share),
+            more if more < -SAME => chance(&sum, 1.0),
+            _ => chance(&sum, 1.0) + chance(&here, share),
+        };
         Guess {
             probability: sum.probability + share * here.probability,
             worst_posterior: sum.worst_posterior.max(here.worst_posterior),
+            worst_chance: Some(worst_chance.min(1.0)),
             exact: true,
         }
     })
 }
 
+/// Posteriors that differ by less are the same.
+const SAME: f64 = 1e-9;
+
+/// How often somebody gets a reply that makes some guess about some attribute at least so likely: each attribute by itself, every
+/// category equally likely beforehand; at most, where one channel tells about several attributes by a matrix. `None` where attributes are tied.
+pub fn chance_of(plan: &Plan, posterior: f64) -> Option<f64> {
+    if plan.schema().components().iter().any(|component| component.is_tied()) {
+        return None;
+    }
+    let reaches = |block: &Block, channel: &Channel| {
+        let about = |(place, &attribute): (usize, &usize)| match channel {
+            Channel::Matrix(matrix) => {
+                let telling = posteriors(matrix, place).into_iter().filter(|told| told.posterior >= posterior - SAME);
+                telling.map(|told| told.chance).sum::<f64>()
+            }
+            _ => {
+                let here = of_channel(channel, place, plan.schema().size(attribute)).worst_posterior;
+                f64::from(u8::from(here >= posterior - SAME))
+            }
+        };
+        block.attributes().iter().enumerate().map(about).sum::<f64>().min(1.0)
+    };
+    let misses = |block: &Block| {
+        1.0 - block.shares().map(|(share, channel)| share * reaches(block, channel)).sum::<f64>().min(1.0)
+    };
+    Some(1.0 - plan.blocks().iter().map(misses).product::<f64>())
+}
+
 /// How well the attribute at a place of its block, of so many categories, can be guessed from an answer of one channel.
 pub fn of_channel(channel: &Channel, place: usize, categories: usize) -> Guess {
-    let same = |p: f64| Guess { probability: p, worst_posterior: p, exact: true };
+    let same = |p: f64| Guess { probability: p, worst_posterior: p, worst_chance: Some(1.0), exact: true };
     match channel {
         Channel::Pattern(pattern) => same(of_pattern(pattern, place)),
         Channel::Strip(strip) => same(of_strip(strip, place, categories)),
         Channel::Matrix(matrix) => {
             let posteriors = posteriors(matrix, place);
+            let worst = posteriors.iter().map(|told| told.posterior).fold(0.0, f64::max);
+            let is_worst = |told: &&Told| told.posterior >= worst - SAME;
             Guess {
                 probability: posteriors.iter().map(|told| told.chance * told.posterior).sum::<f64>().min(1.0),
-                worst_posterior: posteriors.iter().map(|told| told.posterior).fold(0.0, f64::max),
+                worst_posterior: worst,
+                worst_chance: Some(posteriors.iter().filter(is_worst).map(|told| told.chance).sum::<f64>().min(1.0)),
                 exact: true,
             }
         }
@@ -131,4 +173,33 @@ pub fn posteriors(matrix: &Matrix, place: usize) -> Vec<Told> {
         Told { chance: sum / size as f64, category, posterior }
     };
     (0..matrix.labels().len()).map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_base::channel::Axis;
+    use candor_base::schema::Schema;
+
+    /// Two categories, kept with probability `odds / (1 + odds)`.
+    fn binary(odds: f64) -> Channel {
+        Pattern::k_ary(vec![Axis::single(2)], odds.ln()).unwrap().into()
+    }
+
+    #[test]
+    fn worst_replies_are_counted() {
+        // Three of four people draw odds of 3, one odds of 9: guesses right 75 and 90 of 100 times.
+        let lottery = |attribute| Block::lottery(vec![attribute], vec![(3, binary(3.0)), (1, binary(9.0))]);
+        let one = Plan::new(Schema::of_sizes(&[2]).unwrap(), vec![lottery(0)]).unwrap();
+        let near = |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-6, "{found:?}");
+        near(chance_of(&one, 0.899), 0.25);
+        near(chance_of(&one, 0.749), 1.0);
+        near(chance_of(&one, 0.95), 0.0);
+        let guess = guesses(&one)[0];
+        near(guess.worst_chance, 0.25);
+        near(Some(guess.probability), 0.75 * 0.75 + 0.25 * 0.9);
+        // Of two such questions, either may be the one that tells most.
+        let two = Plan::new(Schema::of_sizes(&[2, 2]).unwrap(), vec![lottery(0), lottery(1)]).unwrap();
+        near(chance_of(&two, 0.899), 1.0 - 0.75 * 0.75);
+    }
 }

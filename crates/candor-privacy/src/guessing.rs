@@ -20,7 +20,7 @@ pub(crate) static GUESSING: Criterion = Criterion {
 };
 
 /// With every category equally likely beforehand: for each attribute, the probability of guessing it right from its
-/// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all other attributes; and
+/// own answer (`1/l` for l-diversity, `p/q` for subset selection), and from the whole response knowing all attributes not tied to it; and
 /// of guessing the whole record. The value is the largest about one attribute.
 fn guessing(question: &Question<'_>) -> Finding {
     let plan = question.plan;

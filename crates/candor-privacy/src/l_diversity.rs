@@ -47,7 +47,7 @@ fn l_diversity(question: &Question<'_>) -> Finding {
         1 => "Some response speaks for one category of an attribute more than for any other.".to_owned(),
         l => format!(
             "After every response, at least {l} categories of each attribute are equally plausible and none is more so, even \
-             for somebody who knows all other answers."
+             for somebody who knows all other attributes that are not tied to it."
         ),
     };
     let detail = |(about, l): (String, usize)| Detail { about, value: Some(l as f64) };

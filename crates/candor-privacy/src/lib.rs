@@ -9,7 +9,6 @@
 //! To add a criterion, write a file with one `static` [`Criterion`] and name it in [`CRITERIA`]. Audits in text and
 //! JSON, requirements, their errors and the help of the command all read that list.
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 mod figures;
 mod view;
@@ -36,6 +35,7 @@ pub use breaking_prior::BreakingPrior;
 pub use criterion::{Criterion, Detail, Finding, Question, Requirement, RequirementError, Rounding};
 pub use figures::{at_least, at_most, times};
 pub use information_bounds::belief_bounds;
+pub use rho::largest_parity;
 
 /// The criteria, in the order in which they are shown.
 pub static CRITERIA: &[&Criterion] = &[
@@ -57,9 +57,13 @@ pub fn criterion(name: &str) -> Option<&'static Criterion> {
     CRITERIA.iter().copied().find(|criterion| criterion.name == name)
 }
 
-/// The findings of every criterion, in the order of [`CRITERIA`].
+/// The findings of every criterion, in the order of [`CRITERIA`]; information bounds that are required at several points are a finding each.
 pub fn audit(question: &Question<'_>) -> Vec<Finding> {
-    CRITERIA.iter().map(|criterion| (criterion.find)(question)).collect()
+    let findings = |criterion: &&'static Criterion| match **criterion == information_bounds::INFORMATION_BOUNDS {
+        true => information_bounds::at_every_point(question),
+        false => vec![(criterion.find)(question)],
+    };
+    CRITERIA.iter().flat_map(findings).collect()
 }
 
 impl FromStr for Requirement {

@@ -51,8 +51,9 @@ fn rho(question: &Question<'_>) -> Finding {
     )
 }
 
-/// `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly.
-fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
+/// The largest parity of plans that keep rho1-to-rho2 privacy: `rho2 (1 - rho1) / (rho1 (1 - rho2))`, exactly; `None` unless both are
+/// above 0 and below 1.
+pub fn largest_parity(rho1: f64, rho2: f64) -> Option<Rational> {
     let (low, high) = (exact(rho1)?, exact(rho2)?);
     let one = Rational::one();
     (low < one && high < one && rho1 > 0.0).then(|| &high * (&one - &low) / (&low * (&one - &high)))

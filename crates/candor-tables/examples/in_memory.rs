@@ -15,6 +15,7 @@ use candor_tables::input::Input;
 use candor_tables::randomize::{Job, randomize};
 use candor_tables::tally::{self, tally};
 
+/// Randomizes and estimates a table in memory.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::from_toml("[[attribute]]\nname = \"smokes\"\ncategories = [\"no\", \"yes\"]\n")?;
     let channel = Pattern::k_ary(vec![Axis::single(2)], 2.0)?;

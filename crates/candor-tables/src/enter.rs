@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use candor_base::plan::{Content, Plan};
 
+use crate::existing::check_new;
 use crate::input::{Batch, Inputs};
 use crate::output::{Existing, Target};
 use crate::responses::{self, Decoder, Encoded, FINGERPRINT_KEY, Format, Layout, ResponseWriter, taken_apart};
@@ -43,8 +44,14 @@ fn tag_of(written: &str) -> String {
 /// Writes answers under a plan as responses, with its fingerprint; complete or not at all. Gives their number.
 ///
 /// # Errors
-/// If a column is missing, a value cannot be an answer or a card, or something cannot be read or written.
-pub fn enter_to(entry: &Entry<'_>, inputs: Inputs, output: &Target, format: Format) -> Result<u64, TableError> {
+/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be an
+/// answer or a card, or something cannot be read or written.
+pub fn enter_to(
+    entry: &Entry<'_>,
+    inputs: Inputs,
+    (output, format, existing): (&Target, Format, Existing),
+) -> Result<u64, TableError> {
+    check_new(output, existing)?;
     kept::check_names(entry.plan, entry.keep)?;
     let (decoder, names) = (Decoder::new(entry.plan, None), entry.columns());
     let metadata = [(FINGERPRINT_KEY, entry.plan.fingerprint().to_string())];
@@ -74,7 +81,7 @@ pub fn enter_to(entry: &Entry<'_>, inputs: Inputs, output: &Target, format: Form
     let Some((_, writer)) = begun.filter(|_| records > 0) else { return Err(TableError::NoRecords { file: first }) };
     let fingerprint = entry.plan.fingerprint().to_string();
     let sidecar = Sidecar { fingerprint, records, simulation: None };
-    writer.finish(output, Some(&sidecar), Existing::Replace)?;
+    writer.finish(output, Some(&sidecar), existing)?;
     Ok(records)
 }
 

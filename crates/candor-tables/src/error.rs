@@ -127,7 +127,7 @@ pub enum TableError {
         row: u64,
     },
     /// A record or a header beyond the limits.
-    #[error("{file}, {}: {limit}; see docs/limits.md", if *row == 0 { "header".to_owned() } else { format!("row {row}") })]
+    #[error("{file}, {}: {limit}; see docs/reference/limits.md", if *row == 0 { "header".to_owned() } else { format!("row {row}") })]
     TooLong {
         /// The file's name.
         file: String,
@@ -181,8 +181,8 @@ pub enum TableError {
     },
     /// Nothing tells under which plan responses were made.
     #[error(
-        "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If you know that \
-         it was made under this plan, say `unmarked`"
+        "{0} does not tell the plan it was made under, and under another plan every result would be wrong. If it holds true \
+         records, randomize it first; if you know that it was made under this plan, say `unmarked`"
     )]
     Unmarked(String),
     /// The rows are responses already.

@@ -26,6 +26,18 @@ pub struct EstimateRow {
     pub estimate: f64,
     /// Standard error, lower and upper end of the interval; missing where they are no numbers.
     pub uncertainty: [f64; 3],
+    /// The share as it may be published; missing where it must not be.
+    pub shown: f64,
+    /// Whether it is precise enough to publish; empty for other quantities.
+    pub reliability: &'static str,
+}
+
+impl EstimateRow {
+    /// In the order of their columns.
+    fn numbers(&self) -> [f64; 5] {
+        let [standard_error, low, high] = self.uncertainty;
+        [self.estimate, standard_error, low, high, self.shown]
+    }
 }
 
 /// How rows say which cell they are about.
@@ -38,7 +50,10 @@ pub enum Layout<'a> {
 }
 
 /// The columns of numbers, and of what they are.
-const NUMBERS: [&str; 4] = ["estimate", "standard_error", "low", "high"];
+const NUMBERS: [&str; 5] = ["estimate", "standard_error", "low", "high", "shown_estimate"];
+
+/// The last column: whether a share may be published.
+const RELIABILITY: &str = "reliability";
 
 /// Columns of text before those of numbers; where there is none, an attribute is not in the table.
 type Texts<'r> = Vec<(String, Vec<Option<&'r str>>)>;
@@ -81,12 +96,13 @@ pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool)
     };
     let number = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
     let numbers = |row: &EstimateRow| {
-        [row.estimate].iter().chain(&row.uncertainty).map(|&n| number(n)).collect::<Vec<_>>().join(",")
+        let numbers = row.numbers().map(number);
+        format!("{},{}", numbers.join(","), row.reliability)
     };
     let mut text = String::new();
     match layout {
         Layout::Joined => {
-            text += "table,group,cell,estimate,standard_error,low,high\n";
+            text += "table,group,cell,estimate,standard_error,low,high,shown_estimate,reliability\n";
             for row in rows {
                 let cell = quoted(&categories(row).join("*"));
                 let _ = writeln!(text, "{},{},{cell},{}", quoted(&row.table), quoted(&joined_group(row)), numbers(row));
@@ -94,7 +110,8 @@ pub fn estimates_csv(rows: &[EstimateRow], layout: Layout<'_>, safe_cells: bool)
         }
         Layout::Columns(attributes) => {
             let texts = by_attribute(rows, attributes);
-            let names = texts.iter().map(|(name, _)| quoted(name)).chain(NUMBERS.map(|name| own(name, attributes)));
+            let last = NUMBERS.into_iter().chain([RELIABILITY]).map(|name| own(name, attributes));
+            let names = texts.iter().map(|(name, _)| quoted(name)).chain(last);
             text += &names.collect::<Vec<_>>().join(",");
             text.push('\n');
             for (at, row) in rows.iter().enumerate() {
@@ -135,10 +152,11 @@ pub fn write_estimates(target: &Target, rows: &[EstimateRow], layout: Layout<'_>
     };
     let attributes = if let Layout::Columns(attributes) = layout { attributes } else { &[] };
     for (at, name) in NUMBERS.into_iter().enumerate() {
-        let value = |row: &EstimateRow| if at == 0 { row.estimate } else { row.uncertainty[at - 1] };
-        let numbers = rows.iter().map(|row| Some(value(row)).filter(|value| value.is_finite()));
+        let numbers = rows.iter().map(|row| Some(row.numbers()[at]).filter(|value| value.is_finite()));
         columns.push((own(name, attributes), Arc::new(numbers.collect::<Float64Array>())));
     }
+    let grades = rows.iter().map(|row| Some(row.reliability).filter(|grade| !grade.is_empty()));
+    columns.push((own(RELIABILITY, attributes), Arc::new(grades.collect::<StringArray>())));
     let nullable = columns.into_iter().map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(nullable).map_err(|error| failed(error.to_string()))?;
     let mut writer =

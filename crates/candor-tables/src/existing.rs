@@ -1,4 +1,15 @@
-//! Responses and plans that are at an output's place already: what others depend on is replaced only on request.
+//! What is at an output's place already: the one rule for all commands, by what they write.
+//!
+//! | a command writes | what it replaces without `force` |
+//! |---|---|
+//! | responses (`check_release`) | nothing, but a simulation by a simulation |
+//! | entered responses ([`check_new`]) | nothing |
+//! | a schema ([`write_schema`]) | the same text |
+//! | a plan ([`write_plan`]) | the same plan |
+//! | what can be made again: tables, pages, plots, weighted and synthetic records ([`write_document`]) | anything but responses and plans, which it never replaces |
+//!
+//! Files that are empty, pipes and devices hold nothing. Responses that were moved away are still there if their sidecar
+//! file is.
 
 use std::fs::File;
 use std::path::Path;
@@ -54,6 +65,67 @@ pub(crate) fn check_release(
     Err(occupied.into())
 }
 
+/// Rejects a place where anything is, unless it is to be replaced.
+///
+/// # Errors
+/// Returns [`Occupied::Exists`] if something is there, with [`Existing::Keep`].
+pub fn check_new(output: &Target, existing: Existing) -> Result<(), TableError> {
+    let (Target::File(path), Existing::Keep) = (output, existing) else { return Ok(()) };
+    let held = held(path);
+    match is_taken(path) || held.is_some() {
+        true => {
+            let what = held.map_or("it would be lost".to_owned(), |held| format!("it holds {held}"));
+            Err(Occupied::Exists { file: output.name(), what }.into())
+        }
+        false => Ok(()),
+    }
+}
+
+/// Writes a schema, complete or not at all: people edit schemas, so only the same text is replaced.
+///
+/// # Errors
+/// As [`check_new`], but for a file of the same text; [`TableError::Write`] if it cannot be written.
+pub fn write_schema(output: &Target, text: &str, existing: Existing) -> Result<(), TableError> {
+    let same = |path: &Path| File::open(path).and_then(limits::read_text).is_ok_and(|found| found == text);
+    if !matches!(output, Target::File(path) if same(path)) {
+        check_new(output, existing)?;
+    }
+    crate::output::write(output, text.as_bytes())
+}
+
+/// Rejects a place where responses or a plan are: a document never replaces them.
+///
+/// # Errors
+/// Returns [`Occupied::InUse`] if responses or a plan are there.
+pub fn check_document(output: &Target) -> Result<(), TableError> {
+    let Target::File(path) = output else { return Ok(()) };
+    match held(path) {
+        Some(what) => Err(Occupied::InUse { file: output.name(), what }.into()),
+        None => Ok(()),
+    }
+}
+
+/// Writes a small document, complete or not at all.
+///
+/// # Errors
+/// As [`check_document`]; [`TableError::Write`] if it cannot be written.
+pub fn write_document(output: &Target, content: &[u8]) -> Result<(), TableError> {
+    check_document(output)?;
+    crate::output::write(output, content)
+}
+
+/// What is at a place that cannot be made again: responses, or a plan.
+fn held(path: &Path) -> Option<String> {
+    let taken = is_taken(path);
+    let marked = if taken { marks(path) } else { orphan(path) };
+    if let Some(Provenance { fingerprint, .. }) = marked {
+        return Some(format!("responses made under the plan {fingerprint}"));
+    }
+    let identity = taken.then(|| File::open(path).and_then(limits::read_text).ok()).flatten();
+    let identity = identity.and_then(|text| serde_json::from_str::<Identity>(&text).ok());
+    identity.filter(|found| found.format == PLAN_FORMAT).map(|found| format!("the plan {}", found.fingerprint))
+}
+
 /// What travels with the responses in a file, if anything can be told.
 fn marks(path: &Path) -> Option<Provenance> {
     let table = Inputs::new([Location::File(path.to_owned())], None).ok()?.into_iter().next()?;
@@ -99,8 +171,10 @@ fn check_plan_place(output: &Target, plan: &Plan, existing: Existing) -> Result<
         return Ok(());
     }
     let file = output.name();
-    let text = File::open(path).and_then(limits::read_text);
-    let text = text.map_err(|error| TableError::Read { file: file.clone(), error })?;
+    let text = match File::open(path).and_then(limits::read_text) {
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => String::new(),
+        text => text.map_err(|error| TableError::Read { file: file.clone(), error })?,
+    };
     match serde_json::from_str::<Identity>(&text) {
         Ok(found) if found.fingerprint == plan.fingerprint().as_str() => Ok(()),
         Ok(Identity { fingerprint, format }) if format == PLAN_FORMAT => {

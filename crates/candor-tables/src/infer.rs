@@ -11,6 +11,7 @@ use crate::bins::{edges, suggested};
 use crate::error::shown;
 use crate::input::Input;
 use crate::missing::{Missing, USUAL};
+use crate::natural::ordered;
 use crate::types::{for_each_text, is_categorical};
 
 /// Numbers with more distinct values than this are measurements, not categories.
@@ -52,6 +53,15 @@ impl Default for Wishes {
     fn default() -> Wishes {
         let (bins, bins_elsewhere, public, drop) = (Vec::new(), None, Vec::new(), Vec::new());
         Wishes { bins, bins_elsewhere, public, drop, max_categories: 100, known: Vec::new() }
+    }
+}
+
+impl Wishes {
+    /// Whether something is said of this column.
+    fn names(&self, column: &str) -> bool {
+        let of_bins = self.bins.iter().map(|(name, _)| name);
+        let mut named = of_bins.chain(&self.public).chain(&self.drop).chain(self.known.iter().map(|known| &known.name));
+        named.any(|name| name == column)
     }
 }
 
@@ -102,7 +112,7 @@ fn published(name: &str, bins: &Bins) -> Option<String> {
 /// among texts that are not all codes of two capitals like itself; others are categories. The notes say what was made of them.
 ///
 /// The categories of the schema are those that occur: publishing it tells that somebody gave each of
-/// them (docs/threat-model.md).
+/// them (docs/explanation/threat-model.md).
 ///
 /// # Errors
 /// If the table cannot be read, or columns cannot be described; names all of them, each with what
@@ -112,34 +122,16 @@ pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
     for name in wishes.bins.iter().map(|(name, _)| name).chain(&wishes.public).chain(&wishes.drop) {
         input.position(name)?;
     }
-    let names: Vec<String> = input.header().iter().filter(|name| !wishes.drop.contains(name)).cloned().collect();
-    let mut columns: Vec<Column> = names
-        .iter()
-        .map(|name| {
-            let binned = wishes.bins.iter().any(|(binned, _)| binned == name);
-            let binned = binned || wishes.bins_elsewhere.is_some();
-            Column { numeric: true, numbers: binned.then(Vec::new), ..Column::default() }
-        })
-        .collect();
-    let mut records = 0;
+    let unnamed = input.header().iter().position(|name| is_unnamed(name));
+    let unnamed = unnamed.filter(|&at| at == 0 && input.header().len() > 1 && !wishes.names(&input.header()[at]));
+    let kept = |(at, name): &(usize, &String)| unnamed != Some(*at) && !wishes.drop.contains(name);
+    let names: Vec<String> = input.header().iter().enumerate().filter(kept).map(|(_, name)| name.clone()).collect();
     let words = input.missing().clone();
-    for batch in input.batches(&names)? {
-        let batch = batch?;
-        records += batch.columns.num_rows() as u64;
-        for (at, column) in columns.iter_mut().enumerate() {
-            let array = batch.columns.column(at);
-            column.boolean |= array.data_type() == &DataType::Boolean;
-            let see = |_: usize, value: Option<&str>| column.see(value.unwrap_or(""), &words, wishes.max_categories);
-            is_categorical(array.data_type()).then(|| for_each_text(array, see)).flatten().ok_or_else(|| {
-                let (file, found) = (file.clone(), array.data_type().to_string());
-                TableError::Type { file, column: names[at].clone(), found }
-            })?;
-        }
-    }
-    if records == 0 {
-        return Err(TableError::NoRecords { file });
-    }
+    let (mut columns, records) = read(input, &names, wishes)?;
     let (mut attributes, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    notes.extend(
+        unnamed.map(|_| "the first column has no name, as where row numbers are written; it is left out".to_owned()),
+    );
     for (name, column) in names.iter().zip(&mut columns) {
         let known = wishes.known.iter().find(|known| known.name == *name);
         let remarks = column.settle_words(&words, known, wishes.max_categories);
@@ -165,6 +157,36 @@ pub fn infer(input: Input, wishes: &Wishes) -> Result<Inferred, TableError> {
     }));
     notes.extend(named_again(&words));
     Ok(Inferred { schema, records, notes })
+}
+
+/// Reads the columns of these names, and counts the records.
+fn read(input: Input, names: &[String], wishes: &Wishes) -> Result<(Vec<Column>, u64), TableError> {
+    let (file, words) = (input.name().to_owned(), input.missing().clone());
+    let column = |name: &String| {
+        let binned = wishes.bins_elsewhere.is_some() || wishes.bins.iter().any(|(binned, _)| binned == name);
+        Column { numeric: true, numbers: binned.then(Vec::new), ..Column::default() }
+    };
+    let mut columns: Vec<Column> = names.iter().map(column).collect();
+    let mut records = 0;
+    for batch in input.batches(names)? {
+        let batch = batch?;
+        records += batch.columns.num_rows() as u64;
+        for (at, column) in columns.iter_mut().enumerate() {
+            let array = batch.columns.column(at);
+            column.boolean |= array.data_type() == &DataType::Boolean;
+            let see = |_: usize, value: Option<&str>| column.see(value.unwrap_or(""), &words, wishes.max_categories);
+            is_categorical(array.data_type()).then(|| for_each_text(array, see)).flatten().ok_or_else(|| {
+                let (file, found) = (file.clone(), array.data_type().to_string());
+                TableError::Type { file, column: names[at].clone(), found }
+            })?;
+        }
+    }
+    if records == 0 { Err(TableError::NoRecords { file }) } else { Ok((columns, records)) }
+}
+
+/// Whether a column has no name: pandas and R write row numbers so.
+fn is_unnamed(name: &str) -> bool {
+    name.trim().is_empty() || name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// What who reads the same table must say again: words that are not the usual ones.
@@ -362,10 +384,13 @@ impl Column {
             let number = |text: &String| text.trim().parse::<f64>().unwrap_or(f64::NAN);
             categories.sort_by(|a, b| number(a).total_cmp(&number(b)));
         }
+        let natural = if self.numeric { None } else { ordered(&categories) };
+        let is_natural = natural.is_some();
+        categories = natural.unwrap_or(categories);
         categories.extend(extra);
         let attribute = if public { Attribute::new_public(name, categories) } else { Attribute::new(name, categories) };
         let attribute = attribute.map_err(|error| error.to_string())?;
-        let ordered = self.numeric && !self.boolean && distinct > 2;
+        let ordered = is_natural || self.numeric && !self.boolean && distinct > 2;
         Ok(if ordered { attribute.ordinal() } else { attribute })
     }
 }

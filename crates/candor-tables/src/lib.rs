@@ -5,7 +5,6 @@
 //! complete, so that a failure leaves nothing half-written.
 
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod visible;
 pub mod marks;
@@ -23,6 +22,7 @@ pub mod codes;
 mod asked;
 pub mod check;
 mod bins;
+mod natural;
 pub mod infer;
 mod sidecar;
 pub mod spreadsheet;
@@ -46,5 +46,5 @@ pub mod enter;
 
 pub use error::TableError;
 
-/// How many records are worked on together; see docs/sampling.md.
+/// How many records are worked on together; see docs/reference/sampling-algorithm.md.
 pub const BATCH: usize = 65_536;

@@ -1,4 +1,4 @@
-//! What a file may ask of memory. Limits apply while a file is read, not afterwards: docs/limits.md lists them.
+//! What a file may ask of memory. Limits apply while a file is read, not afterwards: docs/reference/limits.md lists them.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;

@@ -8,6 +8,7 @@ use candor_analysis::adjust::DistinctRecords;
 use candor_base::plan::Fingerprint;
 use candor_base::schema::Schema;
 
+use crate::existing::check_document;
 use crate::marks::{ADJUSTED_KEY, COUNT, SYNTHETIC_KEY, WEIGHT};
 use crate::output::{Existing, Target};
 use crate::responses::{Encoded, Format, Layout, ResponseWriter};
@@ -19,7 +20,7 @@ type Part = (Vec<Vec<u16>>, Vec<ArrayRef>);
 /// Writes distinct answer records with a column per attribute, [`COUNT`] and [`WEIGHT`], complete or not at all.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// [`TableError::Occupied`] if responses or a plan are there; if the file cannot be written.
 pub fn write_weighted(
     target: &Target,
     format: Format,
@@ -49,7 +50,7 @@ pub fn weighted_batches(
 /// Writes synthetic records, one column of codes per attribute, complete or not at all.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// [`TableError::Occupied`] if responses or a plan are there; if the file cannot be written.
 pub fn write_synthetic(
     target: &Target,
     format: Format,
@@ -128,6 +129,7 @@ fn write(
     (key, fingerprint): (&str, &Fingerprint),
     parts: impl Iterator<Item = Part>,
 ) -> Result<(), TableError> {
+    check_document(target)?;
     let mut writer = ResponseWriter::new(target, &layout, &[(key, fingerprint.to_string())], false)?;
     for (columns, numbers) in parts {
         let rows = columns.first().map_or(0, Vec::len);

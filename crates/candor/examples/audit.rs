@@ -2,6 +2,7 @@
 
 use candor::prelude::*;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::of_sizes(&[3])?;
     // Columns are truths, rows are answers; entries as they are printed.

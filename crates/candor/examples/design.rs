@@ -2,6 +2,7 @@
 
 use candor::prelude::*;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::of_sizes(&[9, 16, 7])?;
     let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;

@@ -2,6 +2,7 @@
 
 use candor::prelude::*;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = Schema::of_sizes(&[2, 3])?;
     let request = r#"{"method": "independent", "epsilon": 4}"#.parse()?;

@@ -2,6 +2,7 @@
 
 use candor::prelude::*;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let prior = Prior::new(&[0.4, 0.3, 0.2, 0.1])?;
     let options =

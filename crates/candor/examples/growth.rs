@@ -135,6 +135,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the plan of a request, and the seconds that its design took.
 pub fn planned(sizes: &[usize], request: &Value) -> Result<(Plan, f64), Failure> {
     let (schema, request): (Schema, Request) = (Schema::of_sizes(sizes)?, serde_json::from_value(request.clone())?);
     let (designed, seconds) = timed(|| design(&schema, &request));

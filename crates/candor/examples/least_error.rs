@@ -39,6 +39,7 @@ pub fn picture(categories: &[usize], epsilons: &[f64]) -> Result<Plot, Box<dyn s
     })
 }
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", picture(&ADULT, &EPSILONS)?.svg());
     Ok(())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use candor::arrow_array::{ArrayRef, RecordBatch, StringArray};
 use candor::prelude::*;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let smokes: ArrayRef = Arc::new(StringArray::from_iter_values((0..1000).map(|i| ["no", "yes"][i % 2])));
     let people = RecordBatch::try_from_iter([("smokes", smokes)])?;

@@ -36,6 +36,7 @@ pub fn plan() -> Result<Plan, Box<dyn std::error::Error>> {
     Ok(Plan::new(schema, blocks)?)
 }
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", plan()?.to_json());
     Ok(())

@@ -17,6 +17,7 @@ kind = "ordinal"
 categories = ["none", "some", "much"]
 "#;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Before anybody is asked: which method, at which price?
     let schema = Schema::from_toml(SCHEMA)?;

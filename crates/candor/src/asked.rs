@@ -36,12 +36,13 @@ impl Asked {
         let wrong = |error| StudyError::Tables { parameter: "tables", error };
         let (tables, given) = TableList::parse_among(text, schema).map_err(wrong)?;
         let Some(name) = compare else { return Ok(Asked { tables, given, without_missing, compare: None }) };
-        let compare = schema.position(name).map_err(|error| StudyError::Refused(format!("`compare`: {error}")))?;
+        let compare =
+            schema.position(name).map_err(|error| StudyError::Refused(format!("`compare_groups`: {error}")))?;
         let mut lists = tables.lists().to_vec();
         for (list, given) in lists.iter_mut().zip(&given) {
             if list.contains(&compare) {
                 return Err(StudyError::Refused(format!(
-                    "`compare`: \"{name}\" is an attribute of a table; compare the shares of others among its groups"
+                    "`compare_groups`: \"{name}\" is an attribute of a table; compare the shares of others among its groups"
                 )));
             }
             list.insert(*given, compare);

@@ -5,11 +5,12 @@ use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Kind};
 use candor_privacy::{Question, audit, times};
 
-use crate::guarantee::{CertifiedAttribute, certified, for_prior};
+use crate::guarantee::{CertifiedAttribute, certified, for_prior, has_ties};
 use crate::marked::isolated;
 use crate::page::Part;
 use crate::shuffled::{ShuffleOptions, shuffled, up};
 use crate::texts::Language;
+use crate::verdict::of_hundred;
 use crate::words::probability;
 
 /// With more categories than this, the others of an attribute are only counted.
@@ -49,7 +50,9 @@ pub(crate) fn what_is_guaranteed(plan: &Plan, respondents: u64, language: &Langu
         "attribute",
         "categories",
         "truth_kept",
-        "guess_right",
+        "worst_guess",
+        "average_guess",
+        "lucky_guess",
         "marginal_epsilon",
         "conditional_epsilon",
         "times_as_likely",
@@ -85,7 +88,9 @@ fn row(
         about.name.clone(),
         about.categories.to_string(),
         language.decimal(&probability(about.keep_probability)),
-        language.decimal(&probability(Some(about.guess_probability))),
+        of_hundred(about.worst_posterior),
+        of_hundred(about.guess_probability),
+        of_hundred(1.0 / about.categories as f64),
         marginal.map_or("-".to_owned(), |marginal| epsilon(marginal, language)),
         epsilon(conditional, language),
         times(conditional).map_or_else(|| language.report("no_bound", &[]), |times| language.decimal(&times)),
@@ -95,10 +100,12 @@ fn row(
 /// What respondents are told.
 fn told(plan: &Plan, language: &Language) -> Vec<String> {
     let worst = plan.guarantee().conditional();
+    let others = language.report(if has_ties(plan) { "others_tied" } else { "others" }, &[]);
+    let others = ("others", others.as_str());
     let mut sentences = vec![match times(worst) {
-        _ if worst == Epsilon::ZERO => language.report("told_nothing", &[]),
-        Some(times) => language.report("told", &[("times", &language.decimal(&times))]),
-        None => language.report("told_unbounded", &[]),
+        _ if worst == Epsilon::ZERO => language.report("told_nothing", &[others]),
+        Some(times) => language.report("told", &[others, ("times", &language.decimal(&times))]),
+        None => language.report("told_unbounded", &[others]),
     }];
     let findings = audit(&Question::new(plan));
     let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);

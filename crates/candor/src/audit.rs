@@ -2,7 +2,7 @@
 
 use candor_base::plan::Plan;
 use candor_design::blackwell::{self, BlockComparison};
-use candor_privacy::{BreakingPrior, Finding, Question, Requirement, at_most, criterion as named, times};
+use candor_privacy::{BreakingPrior, Finding, Question, Requirement, at_least, at_most, criterion as named, times};
 use serde::{Serialize, Serializer};
 
 use crate::composition::{Composition, compose};
@@ -10,6 +10,7 @@ use crate::error::StudyError;
 use crate::guarantee::{CertifiedAttribute, certified};
 use crate::made_by::made_by;
 use crate::shuffled::{ShuffleOptions, Shuffling, shuffled};
+use crate::verdict::{Verdict, protection, worst_reply};
 
 /// What is believed beforehand, and what is required.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +27,9 @@ pub struct AuditOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Audit {
+    /// Whether the requirements hold, or how strong the protection is.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// The plan's fingerprint.
     pub fingerprint: String,
     /// The version of the plan's format.
@@ -39,6 +43,8 @@ pub struct Audit {
     /// The request that made the plan, where it tells ([`made_by`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<serde_json::Value>,
+    /// How much the worst reply, the average one and luck tell about the attribute that is protected least.
+    pub worst_reply: Option<String>,
     /// What every criterion says.
     pub criteria: Vec<Criterion>,
     /// What a reader of shuffled responses learns, if that was asked.
@@ -118,15 +124,22 @@ pub fn audit(plan: &Plan, options: &AuditOptions) -> Result<Audit, StudyError> {
         question = question.requiring(requirement.clone()).map_err(wrong)?;
     }
     let findings = candor_privacy::audit(&question);
+    let criteria: Vec<Criterion> = findings.iter().map(criterion).collect();
+    let shuffled = options.shuffle.as_ref().map(|options| shuffled(plan, options)).transpose()?;
+    let required = criteria.iter().filter_map(Criterion::requirement);
+    let required: Vec<String> = required.chain(shuffled.as_ref().and_then(after_shuffling)).collect();
+    let broken = broken(&criteria, shuffled.as_ref());
     Ok(Audit {
+        verdict: protection(plan.guarantee().epsilon(), &required, &broken),
+        worst_reply: worst_reply(plan),
         fingerprint: plan.fingerprint().as_str().to_owned(),
         version: plan.version(),
         prior_fingerprinted: plan.for_prior().map(|_| plan.fingerprints_prior()),
         epsilon: plan.guarantee().epsilon().value(),
         attributes: certified(plan),
         made_by: made_by(plan),
-        criteria: findings.iter().map(criterion).collect(),
-        shuffled: options.shuffle.as_ref().map(|options| shuffled(plan, options)).transpose()?,
+        criteria,
+        shuffled,
         findings,
     })
 }
@@ -153,17 +166,30 @@ fn criterion(finding: &Finding) -> Criterion {
 impl Audit {
     /// The requirements that do not hold, each with what is there instead.
     pub fn broken(&self) -> Vec<String> {
-        let criteria = self.criteria.iter().filter(|criterion| criterion.holds == Some(false)).map(Criterion::broken);
-        let shuffled = self.shuffled.iter().filter(|shuffled| shuffled.holds == Some(false));
-        let shuffled = shuffled.map(|found| {
-            let (limit, value) = (found.required.unwrap_or_default(), shown("shuffled", found.value));
-            format!("shuffled={limit} (it is {value})")
-        });
-        criteria.chain(shuffled).collect()
+        broken(&self.criteria, self.shuffled.as_ref())
     }
 }
 
+fn broken(criteria: &[Criterion], shuffling: Option<&Shuffling>) -> Vec<String> {
+    let criteria = criteria.iter().filter(|criterion| criterion.holds == Some(false)).map(Criterion::broken);
+    let shuffled = shuffling.filter(|shuffled| shuffled.holds == Some(false)).map(|found| {
+        let (limit, value) = (found.required.unwrap_or_default(), shown("shuffled", found.value));
+        format!("shuffled={limit} (it is {value})")
+    });
+    criteria.chain(shuffled).collect()
+}
+
+/// What was required after shuffling.
+fn after_shuffling(found: &Shuffling) -> Option<String> {
+    found.required.map(|limit| format!("shuffled={limit} (it is {})", shown("shuffled", found.value)))
+}
+
 impl Criterion {
+    /// What was required, with what is there, if something was.
+    fn requirement(&self) -> Option<String> {
+        self.required.as_ref().map(|_| self.broken())
+    }
+
     fn broken(&self) -> String {
         let required = self.required.as_ref().map_or(String::new(), Requirement::to_string);
         format!("{}={required} (it is {})", self.name, shown(self.name, self.value))
@@ -176,6 +202,14 @@ pub fn shown(name: &str, value: Option<f64>) -> String {
         (Some(criterion), value) => criterion.shown(value),
         (None, Some(value)) => at_most(value),
         (None, None) => "unbounded".to_owned(),
+    }
+}
+
+/// A detail of a criterion as people read it. The lowest belief is a bound from below, the others are on the criterion's side.
+pub fn shown_detail(criterion: &Criterion, detail: &Detail) -> String {
+    match detail.value {
+        Some(value) if criterion.name == "information-bounds" && detail.about == "lowest" => at_least(value),
+        value => shown(criterion.name, value),
     }
 }
 

@@ -43,13 +43,14 @@ pub(crate) fn of_responses(provenance: &Provenance, estimates: &Estimates, langu
     let unmarked =
         provenance.unmarked.iter().map(|file| language.report("unmarked", &[("file", &isolated(&file_name(file)))]));
     let simulation = provenance.simulation.map(|seed| language.report("simulation", &[("seed", &seed.to_string())]));
-    let implausible = provenance.implausible || estimates.tables.iter().any(|table| table.implausible);
+    let implausible = !provenance.implausible.is_empty() || estimates.tables.iter().any(|table| table.implausible);
     let condition = estimates.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
     let condition = (condition > ILL_CONDITIONED).then(|| language.decimal(&format!("{condition:.1e}")));
     unmarked
         .chain(simulation)
         .chain(implausible.then(|| language.report("implausible", &[])))
         .chain(estimates.unlikely_channels.is_some().then(|| language.report("unlikely_channels", &[])))
+        .chain(estimates.repeated_response.map(|n| language.report("repeated_response", &[("n", &language.whole(n))])))
         .chain(
             estimates
                 .people_per_response

@@ -55,7 +55,8 @@ impl Choice for Method {
 
 impl Choice for Target {
     const PARAMETER: &'static str = "target";
-    const ALL: &'static [(&'static str, Target)] = &[("population", Target::Population), ("table", Target::Table)];
+    const ALL: &'static [(&'static str, Target)] =
+        &[("population", Target::Population), ("records", Target::Table), ("table", Target::Table)];
 }
 
 impl Choice for Interval {

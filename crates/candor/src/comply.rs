@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
+use crate::verdict::{self, Verdict};
 
 /// The shares of attentive people for which the sensitivity is told.
 const ATTENTIVE: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
@@ -41,6 +42,9 @@ impl Default for ComplyOptions<'_> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Compliance {
+    /// Whether people followed their device; `None` if nothing could be tested.
+    #[serde(flatten)]
+    pub verdict: Option<Verdict>,
     /// The number of responses.
     pub respondents: u64,
     /// The level of the tests.
@@ -182,7 +186,7 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
             .iter()
             .any(|&a| answers(plan, a).is_some_and(|labels| labels.contains(&says.to_owned())))
     {
-        return Err(StudyError::Refused(format!("`says`: no question can be answered with \"{says}\"")));
+        return Err(StudyError::Refused(format!("`self_protective`: no question can be answered with \"{says}\"")));
     }
     let attentive = options.anchor.zip(attended).map(|((name, _), found)| Attentive {
         anchor: name.to_owned(),
@@ -190,6 +194,7 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
         standard_error: found.attention.standard_error,
     });
     Ok(Compliance {
+        verdict: judged(&questions, options),
         respondents: counts.responses(),
         alpha: options.alpha,
         ignoring_share: options.ignoring,
@@ -197,6 +202,15 @@ pub fn comply(plan: &Plan, counts: &Counts, options: &ComplyOptions<'_>) -> Resu
         attentive,
         questions,
     })
+}
+
+/// The verdict of all tests together: their smallest p-value, times their number, and the power of the weakest.
+fn judged(questions: &[QuestionCompliance], options: &ComplyOptions<'_>) -> Option<Verdict> {
+    let tests: Vec<&Followed> = questions.iter().filter_map(|question| question.test.as_ref()).collect();
+    let least = tests.iter().map(|test| test.p_value).reduce(f64::min)?;
+    let power = tests.iter().map(|test| test.power).reduce(f64::min);
+    let p_value = (least * tests.len() as f64).min(1.0);
+    Some(verdict::compliance(p_value, options.alpha, power.map(|power| (options.ignoring, power))))
 }
 
 /// The tables that [`comply`] needs: every question by itself, and with the anchor, if there is one.
@@ -215,7 +229,7 @@ pub fn tables(plan: &Plan, options: &ComplyOptions<'_>) -> Result<TableList, Stu
 
 fn check(options: &ComplyOptions<'_>) -> Result<(), StudyError> {
     check_confidence(options.confidence)?;
-    for (name, value) in [("ignoring", options.ignoring), ("alpha", options.alpha)] {
+    for (name, value) in [("noncompliance", options.ignoring), ("alpha", options.alpha)] {
         if !(value > 0.0 && value < 1.0) {
             return Err(StudyError::Parameter { name, value, range: "it is a share above 0 and below 1" });
         }

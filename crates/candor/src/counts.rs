@@ -30,9 +30,14 @@ pub struct Counts {
     design: Option<Circumstances>,
 }
 
-/// What is said of responses that can hardly have come from their plan ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)).
-const IMPLAUSIBLE: &str = "warning: Implausible under this plan: wrong file, or edited (chance below one in a million); or people did not \
-                           follow the rules: see `comply`";
+/// What is said of a table that can hardly have come from the plan ([`FALSE_ALARM`](candor_analysis::fit::FALSE_ALARM)). Not an
+/// error: people who do not follow the rules make such responses, too.
+fn implausible(table: &str) -> String {
+    format!(
+        "warning: implausible: {table}: Implausible under this plan: wrong file, or edited (chance below one in a million); or people \
+         did not follow the rules: see `comply`"
+    )
+}
 
 /// What is known of where responses come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,15 +47,17 @@ pub struct Provenance {
     pub simulation: Option<u64>,
     /// The names of tables that do not tell the plan they were made under, and that the user vouches for.
     pub unmarked: Vec<String>,
-    /// Whether the responses can hardly have come from the plan.
-    pub implausible: bool,
+    /// The names of tables that can hardly have come from the plan.
+    pub implausible: Vec<String>,
+    /// How often one response was given, if it was more often than any population would.
+    pub repeated: Option<u64>,
 }
 
 impl Provenance {
     /// What was read of responses.
     pub fn of(read: &Read) -> Provenance {
-        let Read { simulation, ref unmarked, implausible, .. } = *read;
-        Provenance { simulation, unmarked: unmarked.clone(), implausible }
+        let Read { simulation, unmarked, implausible, repeated, .. } = read.clone();
+        Provenance { simulation, unmarked, implausible, repeated }
     }
 
     /// What should be known, as notes; `name` is what tables are called.
@@ -59,9 +66,9 @@ impl Provenance {
             .unmarked
             .iter()
             .map(|table| format!("note: {} does not tell the plan it was made under; you vouch for it", name(table)));
-        let implausible = self.implausible.then(|| IMPLAUSIBLE.to_owned());
+        let implausible = self.implausible.iter().map(|table| implausible(&name(table)));
         let simulation = self.simulation.map(|seed| format!("note: these responses are a simulation (seed {seed})"));
-        implausible.into_iter().chain(unmarked).chain(simulation).collect()
+        implausible.chain(unmarked).chain(simulation).collect()
     }
 }
 
@@ -298,6 +305,13 @@ impl Counts {
         Counts::new(plan, by, groups.into_iter().map(group).collect(), responses as u64)
     }
 
+    /// The same counts, of responses one of which was given so often, if that is more often than any population would.
+    #[must_use]
+    pub fn with_repeated(mut self, repeated: Option<u64>) -> Counts {
+        self.provenance.repeated = repeated;
+        self
+    }
+
     /// The same counts, of responses that come from there.
     pub(crate) fn with_provenance(self, provenance: Provenance) -> Counts {
         Counts { provenance, ..self }
@@ -331,10 +345,14 @@ impl Counts {
         self.responses += other.responses;
         other.rows.into_iter().for_each(|(key, rows)| *self.rows.entry(key).or_insert(0) += rows);
         self.provenance.simulation = self.provenance.simulation.or(other.provenance.simulation);
-        self.provenance.unmarked.extend(other.provenance.unmarked);
-        self.provenance.unmarked.sort();
-        self.provenance.unmarked.dedup();
-        self.provenance.implausible |= other.provenance.implausible;
+        let add = |here: &mut Vec<String>, there: Vec<String>| {
+            here.extend(there);
+            here.sort();
+            here.dedup();
+        };
+        add(&mut self.provenance.unmarked, other.provenance.unmarked);
+        add(&mut self.provenance.implausible, other.provenance.implausible);
+        self.provenance.repeated = self.provenance.repeated.max(other.provenance.repeated);
         Ok(())
     }
 
@@ -356,6 +374,15 @@ impl Counts {
     fn weighted(&self) -> Option<bool> {
         let mut groups = self.groups.values().flatten().flat_map(|tally| tally.groups().values());
         groups.next().map(|group| !group.square_counts.is_empty())
+    }
+
+    /// The effective number of responses: so many without weights would be as precise, `(sum w)^2 / sum w^2`; `None` without weights.
+    pub fn effective(&self) -> Option<f64> {
+        self.weighted().filter(|&weighted| weighted)?;
+        let tallies = self.groups.values().filter_map(|tallies| tallies.first());
+        let groups = tallies.flat_map(|tally| tally.groups().values());
+        let (total, squares) = groups.fold((0.0, 0.0), |(w, s), group| (w + group.total, s + group.squares));
+        (squares > 0.0).then(|| total * total / squares)
     }
 
     /// How many responses were counted.

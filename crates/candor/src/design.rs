@@ -2,6 +2,7 @@
 
 use candor_analysis::table_list::TableList;
 use candor_analysis::watch::{Clock, Stopped, Watch};
+use candor_base::channel::MAX_CELLS;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_design::bound::Standing;
@@ -18,6 +19,8 @@ use crate::guarantee::{CertifiedAttribute, ForPrior, certified, for_prior};
 use crate::invented::{people_in_words, people_per_response};
 use crate::made_by::made_by;
 use crate::shares::Shares;
+use crate::verdict::{LARGE_ERROR, Verdict, precision, worst_reply};
+use crate::words::{count, plural};
 
 /// Beyond this record epsilon no plan is made, unless more is allowed: it would protect nobody.
 pub const MAX_EPSILON: f64 = 50.0;
@@ -57,12 +60,17 @@ impl Default for DesignOptions {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Design {
+    /// Whether it will do for the tables, by the margins of error to expect.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// The method it was made by.
     pub method: String,
     /// The epsilon of the record.
     pub epsilon: RecordEpsilon,
     /// What is certified of each attribute.
     pub attributes: Vec<CertifiedAttribute>,
+    /// How much the worst reply, the average one and luck tell about the attribute that is protected least.
+    pub worst_reply: Option<String>,
     /// What to expect of each of the tables.
     pub expected: Vec<Expectation>,
     /// How good it is for the tables, where some are named or it was made for some.
@@ -141,9 +149,11 @@ pub fn design_while(
         designed.judge_within(&tables, &weights, &Clock::starts(limit, watch));
     }
     if options.shares.is_some() && designed.plan.schema() != schema {
-        return Err(StudyError::Needs("`shares` are of attributes as the schema has them; leave `cross` out"));
+        return Err(StudyError::Needs("`expected_shares` are of attributes as the schema has them; leave `cross` out"));
     }
     let expected = expected(&designed.plan, &tables, options)?;
+    designed.notes.extend(large_errors(&expected));
+    designed.notes.extend(beyond_sets(&designed.plan, &tables, request));
     let people = people_per_response(&designed.plan, tables.lists());
     designed.notes.extend(
         people.map(|people| format!("{}: anybody may send one where the survey is open", people_in_words(people))),
@@ -165,10 +175,13 @@ fn expected(plan: &Plan, tables: &TableList, options: &DesignOptions) -> Result<
 
 fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -> Design {
     let plan = &designed.plan;
+    let verdict = precision(&expected, respondents);
     Design {
+        verdict,
         method: plan.origin().method.clone(),
         epsilon: RecordEpsilon { certified: plan.guarantee().epsilon().value(), lower_bound: designed.lower_bound },
         attributes: certified(plan),
+        worst_reply: worst_reply(plan),
         expected,
         workload: designed.judgement(),
         pairs: Pairs::of(plan, respondents),
@@ -186,6 +199,35 @@ fn described(designed: Designed, expected: Vec<Expectation>, respondents: f64) -
         could_be_for_tables: designed.recommend_workload,
         plan: designed.plan,
     }
+}
+
+/// A warning about tables whose shares have large errors.
+fn large_errors(expected: &[Expectation]) -> Option<String> {
+    let error = |table: &Expectation| table.standard_error.filter(|error| *error > LARGE_ERROR);
+    let large: Vec<(f64, &Expectation)> = expected.iter().filter_map(|table| Some((error(table)?, table))).collect();
+    let (worst, table) = large.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let more = if large.len() > 1 { format!(" ({} in all)", plural(large.len(), "table")) } else { String::new() };
+    let name = table.attributes.join(",");
+    Some(match *worst {
+        worst if worst > 1.0 => format!("warning: useless for {name}{more}: the standard error of a share is above 1"),
+        worst => format!("warning: the standard error of a share of {name} is {worst:.2}, above {LARGE_ERROR}{more}"),
+    })
+}
+
+/// What the method workload cannot do for tables of more cells than a set can be drawn from.
+fn beyond_sets(plan: &Plan, tables: &TableList, request: &Request) -> Option<String> {
+    let cells = |table: &Vec<usize>| table.iter().map(|&a| plan.schema().size(a)).fold(1, usize::saturating_mul);
+    let large: Vec<&Vec<usize>> = tables.lists().iter().filter(|table| cells(table) > MAX_CELLS).collect();
+    let first = large.first().filter(|_| request.method() == Method::Workload)?;
+    let names: Vec<&str> = first.iter().map(|&a| plan.schema().name(a)).collect();
+    let more = if large.len() > 1 { format!(" and {} more", large.len() - 1) } else { String::new() };
+    Some(format!(
+        "warning: {}{more} has {} cells; above {} cells the method workload cannot draw sets of cells, and errors are many times as \
+         large; merge categories",
+        names.join(","),
+        count(cells(first) as u64),
+        count(MAX_CELLS as u64)
+    ))
 }
 
 /// Whether the method makes plans for tables.
@@ -224,12 +266,10 @@ fn refuse_what_protects_nobody(plan: &Plan, request: &Request, options: &DesignO
     }
     match certified {
         // What l-diversity certifies is l, not an epsilon.
-        None if request.method() == Method::LDiversity => Ok(()),
-        None if !options.allow_unbounded => Err(StudyError::Unbounded),
-        Some(epsilon) if epsilon > options.max_epsilon => {
-            Err(StudyError::ProtectsNobody { epsilon, limit: options.max_epsilon })
-        }
-        _ => Ok(()),
+        None if request.method() == Method::LDiversity || options.allow_unbounded => Ok(()),
+        None => Err(StudyError::Unbounded),
+        Some(epsilon) if epsilon <= options.max_epsilon => Ok(()),
+        Some(epsilon) => Err(StudyError::ProtectsNobody { epsilon, limit: options.max_epsilon }),
     }
 }
 

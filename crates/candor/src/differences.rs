@@ -59,7 +59,7 @@ impl DifferencesAsked {
         }
         let position = |name: &String| schema.position(&candor_analysis::names::unquoted(name));
         let compare = words.compare.as_ref().map(position).transpose();
-        let compare = compare.map_err(|error| StudyError::Refused(format!("`compare`: {error}")))?;
+        let compare = compare.map_err(|error| StudyError::Refused(format!("`compare_groups`: {error}")))?;
         let means = wanted.means();
         if let Some(compare) = compare {
             if means.iter().any(|(given, ..)| !given.is_empty()) {
@@ -68,7 +68,9 @@ impl DifferencesAsked {
                 ));
             }
             if means.iter().any(|&(_, attribute, _)| attribute == compare) {
-                return Err(StudyError::Needs("`compare` takes another attribute than the one whose mean is tested"));
+                return Err(StudyError::Needs(
+                    "`compare_groups` takes another attribute than the one whose mean is tested",
+                ));
             }
         }
         Ok(DifferencesAsked { asked, wanted, compare })
@@ -162,7 +164,9 @@ pub fn differences(
 ) -> Result<Differences, StudyError> {
     check_confidence(confidence)?;
     let how = Options { confidence, ..Options::default() };
-    let Some(compare) = asked.compare else { return Err(StudyError::Needs("a test of one wave needs `compare`")) };
+    let Some(compare) = asked.compare else {
+        return Err(StudyError::Needs("a test of one wave needs `compare_groups`"));
+    };
     let mut found = Vec::new();
     for (key, tallies) in counts.groups() {
         let group = counts.group(plan.schema(), key);
@@ -225,7 +229,7 @@ pub fn differences_of_waves(now: Wave<'_>, before: Wave<'_>, confidence: f64) ->
     let mut found: Vec<Difference> = later.comparisons.iter().flat_map(|one| of_shares(one, degrees)).collect();
     let same = |(now, then): (&NumberRow, &NumberRow)| now.attribute == then.attribute && now.group == then.group;
     if later.numbers.len() != earlier.numbers.len() || !later.numbers.iter().zip(&earlier.numbers).all(same) {
-        return Err(StudyError::Refused("`against`: the other responses have other groups than these".to_owned()));
+        return Err(StudyError::Refused("`baseline`: the other responses have other groups than these".to_owned()));
     }
     found.extend(later.numbers.iter().zip(&earlier.numbers).map(|(now, then)| of_waves(now, then, degrees)));
     let Estimates { respondents, design, .. } = later;

@@ -174,7 +174,7 @@ fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[Str
     let quoted = |name: &str| format!("\"{name}\"");
     if let Some(name) = named.iter().find(|name| !used.contains(name)) {
         let problem = if schema.position(name).is_ok() { "is an attribute of the plan" } else { "is not in the model" };
-        return Err(StudyError::Refused(format!("`numbers`: {} {problem}", quoted(name))));
+        return Err(StudyError::Refused(format!("`numeric_columns`: {} {problem}", quoted(name))));
     }
     let Some(name) = used.iter().find(|name| !shares.knows_number(name) && !named.contains(name)) else {
         return Ok(());
@@ -183,8 +183,8 @@ fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[Str
     let like = like.map_or(String::new(), |like| format!(" (did you mean {}?)", quoted(like)));
     let known: Vec<String> = schema.attributes().iter().map(|attribute| quoted(attribute.name())).collect();
     Err(StudyError::Refused(format!(
-        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say so: `numbers` \"{name}\", \
-         or give its values in `shares`",
+        "`model`: {} is no attribute of the plan{like}, which has {}; if it is a numeric column that will be kept, say so: `numeric_columns` \"{name}\", \
+         or give its values in `expected_shares`",
         quoted(name),
         known.join(", ")
     )))
@@ -202,7 +202,7 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
         .collect();
     if !uniform.is_empty() {
         notes.push(format!(
-            "note: nothing about {} is in `shares`: all categories are taken for equally frequent",
+            "note: nothing about {} is in `expected_shares`: all categories are taken for equally frequent",
             listed(&uniform)
         ));
     }
@@ -211,7 +211,7 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let normal: Vec<&str> = predictors.filter(|name| !shares.knows_number(name)).map(String::as_str).collect();
     if !normal.is_empty() {
         notes.push(format!(
-            "note: nothing about {} is in `shares`: taken for normal, so that an effect is that of one standard deviation",
+            "note: nothing about {} is in `expected_shares`: taken for normal, so that an effect is that of one standard deviation",
             listed(&normal)
         ));
     }

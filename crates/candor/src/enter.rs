@@ -4,7 +4,7 @@ use candor_base::plan::{Content, Plan};
 use candor_tables::TableError;
 use candor_tables::enter::{Entry, enter_to};
 use candor_tables::input::Inputs;
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use serde::Serialize;
 
@@ -27,14 +27,15 @@ pub fn lotteries(plan: &Plan) -> usize {
 /// other verb reads. `cards` names the columns of the cards, if they are not called as in responses; `keep` columns to pass on.
 ///
 /// # Errors
-/// If a column is missing, a value cannot be an answer or a card, or something cannot be read or written.
+/// [`TableError::Occupied`] if something is there, with [`Existing::Keep`]; if a column is missing, a value cannot be an
+/// answer or a card, or something cannot be read or written.
 pub fn enter(
     plan: &Plan,
     inputs: Inputs,
     cards: &[String],
     keep: &[String],
-    (target, format): (&Target, Format),
+    to: (&Target, Format, Existing),
 ) -> Result<Entered, TableError> {
-    let records = enter_to(&Entry { plan, cards, keep }, inputs, target, format)?;
+    let records = enter_to(&Entry { plan, cards, keep }, inputs, to)?;
     Ok(Entered { records, fingerprint: plan.fingerprint().as_str().to_owned() })
 }

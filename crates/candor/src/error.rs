@@ -4,6 +4,7 @@ use candor_analysis::adjust::AdjustError;
 use candor_analysis::condition::ConditionError;
 use candor_analysis::dependence::ProtocolError;
 use candor_analysis::estimate::EstimateError;
+use candor_analysis::mechanism::DrawsError;
 use candor_analysis::regress::RegressError;
 use candor_analysis::table_list::TableListError;
 use candor_analysis::watch::Cancelled;
@@ -31,7 +32,7 @@ pub enum StudyError {
     #[error("`by`: {0}")]
     NoAttribute(SchemaError),
     /// An attribute that both makes groups and is in a table, of counts that were made elsewhere.
-    #[error("`by`, `where` or `calibrate`: \"{0}\" is in a table, too; leave it out of one")]
+    #[error("`by`, `where` or `benchmarks`: \"{0}\" is in a table, too; leave it out of one")]
     InTable(String),
     /// Counts that do not belong together.
     #[error("the counts are not those of this plan and these groups: {0}")]
@@ -149,6 +150,9 @@ pub enum StudyError {
     /// A model cannot be fitted.
     #[error(transparent)]
     Regress(#[from] RegressError),
+    /// Answers of a mechanism cannot be collected.
+    #[error(transparent)]
+    Draws(#[from] DrawsError),
     /// Answers cannot be given weights.
     #[error(transparent)]
     Adjust(#[from] AdjustError),

@@ -5,6 +5,7 @@ use candor_analysis::estimate::{
     Analysis, EstimateError, Interval, Method, NoAnswer, Options, TableEstimator, Target, Uncertainty, analyse_all,
     channel_law,
 };
+use candor_analysis::reliability::{Reliability, published};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::TableTally;
 use candor_base::plan::Plan;
@@ -18,6 +19,8 @@ use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::invented::{people_in_words, people_per_response};
 use crate::numbers::{self, NumberRow, NumbersAsked};
+use crate::verdict::{self, Verdict};
+use crate::words::count;
 
 /// How tables are to be estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +89,9 @@ const FALSE_ALARM: f64 = 1e-6;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Estimates {
+    /// Whether the shares can be published; `None` if they have no intervals.
+    #[serde(flatten)]
+    pub verdict: Option<Verdict>,
     /// The number of responses.
     pub respondents: u64,
     /// Which estimate: `unbiased`, `plug-in`, `iterative`, `projected`, `constrained` or `clipped`.
@@ -110,10 +116,17 @@ pub struct Estimates {
     /// Whether people followed their cards: for each question that was asked for by itself and has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compliance: Vec<QuestionTest>,
+    /// The files that can hardly have come from the plan: wrong, or edited; or people did not follow the rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub implausible: Vec<String>,
     /// The p-value of a test that channels come as often as the plan draws them, where it is below one in a million: some responses may
     /// be invented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlikely_channels: Option<f64>,
+    /// How often one response was given, if it was more often than any population would (chance below one in a million): some responses
+    /// may be invented.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeated_response: Option<u64>,
     /// How many people one invented response can count for in one of these tables, from ten on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people_per_response: Option<f64>,
@@ -175,6 +188,10 @@ pub struct Cell {
     pub low: Option<f64>,
     /// The interval's upper end.
     pub high: Option<f64>,
+    /// The share as it may be published, within its interval; `None` where only an upper limit, or nothing, may be.
+    pub shown_estimate: Option<f64>,
+    /// Whether the share is precise enough to publish: `shown`, `rough`, `under` or `hidden`; `None` without an interval.
+    pub reliability: Option<&'static str>,
 }
 
 /// Estimates every table of every group.
@@ -235,12 +252,9 @@ pub fn estimate_asked(
         }
         numbers.extend(numbers::of_group(plan, wanted, rest, &group, &how));
     }
-    let compliance = counts.groups().get(&Vec::new()).into_iter().flatten().filter_map(|tally| {
-        let attribute = plan.schema().name(*tally.layout().attributes.first()?).to_owned();
-        Some(QuestionTest { attribute, test: followed(plan, tally)? })
-    });
     let (method, target, interval) = (method.called(), target.called(), interval.called());
     Ok(Estimates {
+        verdict: publishable(&tables),
         respondents: counts.responses(),
         method,
         target,
@@ -250,10 +264,38 @@ pub fn estimate_asked(
         tables,
         comparisons,
         numbers,
-        compliance: compliance.collect(),
+        compliance: compliance(plan, counts),
+        implausible: counts.provenance().implausible.clone(),
         unlikely_channels: unlikely_channels(plan, counts),
+        repeated_response: counts.provenance().repeated,
         people_per_response: people_per_response(plan, &expected),
     })
+}
+
+/// Whether people followed their cards, by the question of each table that starts with it.
+fn compliance(plan: &Plan, counts: &Counts) -> Vec<QuestionTest> {
+    let tallies = counts.groups().get(&Vec::new()).into_iter().flatten();
+    let test = tallies.filter_map(|tally| {
+        let attribute = plan.schema().name(*tally.layout().attributes.first()?).to_owned();
+        Some(QuestionTest { attribute, test: followed(plan, tally)? })
+    });
+    test.collect()
+}
+
+/// Whether the shares of tables can be published; `None` if nothing has an interval.
+fn publishable(tables: &[Table]) -> Option<Verdict> {
+    let silent: Vec<String> =
+        tables.iter().filter(|table| table.reason.is_some()).map(|table| table.attributes.join(",")).collect();
+    let graded = || tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.reliability.is_some());
+    if silent.is_empty() && graded().next().is_none() {
+        return None;
+    }
+    let hidden = graded().filter(|cell| cell.reliability == Some(Reliability::Hidden.name())).count();
+    let shown = graded().filter(|cell| cell.shown_estimate.is_some());
+    let margin = |cell: &Cell| Some(50.0 * (cell.high? - cell.low?));
+    let largest = shown.filter_map(margin).fold(0.0, f64::max);
+    let implausible = tables.iter().any(|table| table.implausible);
+    Some(verdict::publishable(graded().count(), hidden, largest, &silent, implausible))
 }
 
 /// The p-value of the test of the channels' law in all groups, where chance hardly explains it.
@@ -282,12 +324,15 @@ fn table_among(plan: &Plan, analysis: &Analysis, shares: &SharesAmong) -> Table 
 
 impl Cell {
     fn new(categories: Vec<String>, cell: &candor_analysis::estimate::Cell) -> Cell {
+        let graded = cell.uncertainty.map(|u| published(cell.estimate, u.low, u.high));
         Cell {
             categories,
             estimate: cell.estimate,
             standard_error: cell.uncertainty.map(|u| u.standard_error),
             low: cell.uncertainty.map(|u| u.low),
             high: cell.uncertainty.map(|u| u.high),
+            shown_estimate: graded.and_then(|graded| graded.estimate),
+            reliability: graded.map(|graded| graded.reliability.name()),
         }
     }
 
@@ -347,7 +392,7 @@ impl Estimates {
     /// If the tables are others.
     pub fn against(&mut self, before: &Estimates) -> Result<(), StudyError> {
         let others =
-            || StudyError::Refused("`against`: the other responses have other tables or groups than these".to_owned());
+            || StudyError::Refused("`baseline`: the other responses have other tables or groups than these".to_owned());
         if self.tables.len() != before.tables.len() {
             return Err(others());
         }
@@ -404,6 +449,13 @@ impl Estimates {
                     .to_owned(),
             );
         }
+        cautions.extend(self.repeated_response.map(|times| {
+            format!(
+                "warning: {} responses are identical, more than any population would give (chance below one in a million): some \
+                 responses may be invented",
+                count(times)
+            )
+        }));
         cautions.extend(self.people_per_response.map(|people| format!("note: {}", people_in_words(people))));
         let condition = self.tables.iter().filter_map(|table| table.condition).fold(0.0, f64::max);
         if condition > ILL_CONDITIONED {

@@ -192,13 +192,15 @@ fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language
     let worse = attributes.iter().any(|a| a.worst_posterior > a.guess_probability + 1e-9);
     let share = |p: f64, up: bool| rate("share", p, up, language);
     let row = |a: &CertifiedAttribute| {
-        let mut row = vec![language.asked(&a.name).to_owned(), share(1.0 / a.categories as f64, false)];
-        row.push(share(a.guess_probability, false));
+        let mut row = vec![language.asked(&a.name).to_owned()];
         row.extend(worse.then(|| share(a.worst_posterior, true)));
+        row.extend([share(a.guess_probability, false), share(1.0 / a.categories as f64, false)]);
         row
     };
-    let mut header = vec!["question", "by_luck", "from_sent"];
+    // What tells most comes first.
+    let mut header = vec!["question"];
     header.extend(worse.then_some("surest"));
+    header.extend(["from_sent", "by_luck"]);
     let table = Part::Table {
         caption: language.say("guessing", &[]),
         header: header.iter().map(|name| language.say(name, &[])).collect(),
@@ -207,14 +209,14 @@ fn found_out(plan: &Plan, attributes: &[CertifiedAttribute], language: &Language
     if attributes.len() <= LISTED {
         return vec![table];
     }
-    let guesses = attributes.iter().map(|a| a.guess_probability);
+    let guesses = attributes.iter().map(|a| a.worst_posterior);
     let (least, most) = (guesses.clone().fold(1.0, f64::min), guesses.fold(0.0, f64::max));
-    let range = language.say("range", &[("least", &share(least, false)), ("most", &share(most, false))]);
+    let range = language.say("range", &[("least", &share(least, true)), ("most", &share(most, true))]);
     let opening = Part::Paragraph(format!("{} {range}", language.say("guessing", &[])));
     vec![opening, Part::Folded { summary: language.say("question", &[]), parts: vec![table] }]
 }
 
-/// The strongest thing that can be said to hold, for somebody who knows all other answers.
+/// The strongest thing that can be said to hold, for somebody who knows all answers not tied to it.
 fn limits(plan: &Plan, settled: Exclusion, language: &Language) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     if worst == Epsilon::ZERO {

@@ -1,5 +1,6 @@
 //! What was found: tables, differences of groups, means and quantiles, as parts of a report.
 
+use candor_analysis::reliability::Reliability;
 use candor_base::plan::Plan;
 
 use crate::caution::reason;
@@ -15,6 +16,9 @@ use crate::texts::Language;
 use crate::title::{in_group, labels, named, title};
 use crate::words::{capital, p_is};
 
+/// The method of plans for dice, coins, cards and wheels.
+const DEVICE: &str = "device";
+
 /// With more cells than this, a table is not shown.
 const MOST_CELLS: usize = 2_000;
 
@@ -22,29 +26,77 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
     let percent = language.decimal(&(100.0 * estimates.confidence).to_string());
     let misses = format!("{}", (1.0 / (1.0 - estimates.confidence)).round());
     let text = language.report("found_text", &[("percent", &percent), ("misses", &misses)]);
-    let mut parts = vec![Part::Heading(language.report("found", &[])), Part::Paragraph(text)];
+    let how = Part::Folded { summary: language.report("how_to_read", &[]), parts: vec![Part::Paragraph(text)] };
+    let mut parts = vec![Part::Heading(language.report("found", &[])), how];
     let design = counts.circumstances(language).map(|design| Part::Paragraph(format!("{}.", capital(&design))));
     parts.extend(design);
+    let end = end_of_scale(estimates);
     for table in &estimates.tables {
-        parts.push(Part::Subheading(title(table, language)));
+        parts.push(Part::Subheading(heading(table, language)));
         parts.extend(match &table.why {
             Some(why) => vec![Part::Paragraph(format!("{}.", capital(&reason(why, language))))],
             None if table.cells.len() > MOST_CELLS => {
                 let cells = language.whole(table.cells.len() as u64);
                 vec![Part::Paragraph(language.report("too_many_cells", &[("n", &cells)]))]
             }
-            None => cells(plan, counts, table, estimates.confidence, language),
+            None => cells(plan, counts, table, (estimates.confidence, end), language),
         });
     }
     parts.extend(estimates.comparisons.iter().flat_map(|one| what_differs(one, language)));
     parts.extend(numbers_found(&estimates.numbers, language));
-    parts.extend(what_was_followed(&estimates.compliance, language));
+    // Instructions are for people who hold a device.
+    if plan.origin().method == DEVICE {
+        parts.extend(what_was_followed(&estimates.compliance, language));
+    }
     parts
+}
+
+/// Where the scale of all tables of one attribute ends, in percent: at the next multiple of 20.
+fn end_of_scale(estimates: &Estimates) -> f64 {
+    let one_way = estimates.tables.iter().filter(|table| table.attributes.len() == 1);
+    let shown = one_way.flat_map(|table| &table.cells).filter(|cell| cell.shown_estimate.is_some());
+    let most = shown.filter_map(|cell| cell.high).fold(0.0, f64::max).min(1.0);
+    (5.0 * most - 1e-9).ceil() * 20.0
+}
+
+/// What stands above a table: the question as it is asked, or the names.
+fn heading(table: &Table, language: &Language) -> String {
+    match (&table.attributes[..], &table.given[..], &table.group[..]) {
+        ([name], [], []) => isolated(language.asked(name)),
+        _ => title(table, language),
+    }
+}
+
+/// The largest number of findings in the headline.
+const FINDINGS: usize = 5;
+
+/// The findings in short: the largest share of each one-way table, if it is precise.
+pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
+    let everybody = |table: &&Table| table.attributes.len() == 1 && table.group.is_empty() && table.given.is_empty();
+    let finding = |table: &Table| {
+        let precise = table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name()));
+        let largest = precise.max_by(|a, b| a.estimate.total_cmp(&b.estimate))?;
+        let (share, margin) = (largest.shown_estimate?, 50.0 * (largest.high?.min(1.0) - largest.low?.max(0.0)));
+        let asked = language.asked(&table.attributes[0]).trim_end();
+        // A question ends with its own sign.
+        let colon = if asked.ends_with(['?', ':', '.']) { "" } else { ":" };
+        let name = format!("{}{colon}", isolated(asked));
+        let category = labels(&table.attributes, &largest.categories, language).next()?;
+        let percent = language.number((100.0 * share).round(), 0);
+        let margin = language.number(margin.ceil(), 0);
+        let words = [("name", &name), ("category", &isolated(&category)), ("percent", &percent), ("margin", &margin)];
+        Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
+    };
+    let findings: Vec<String> = estimates.tables.iter().filter(everybody).filter_map(finding).take(FINDINGS).collect();
+    match findings.is_empty() {
+        true => Vec::new(),
+        false => vec![Part::Heading(language.report("headline", &[])), Part::List(findings)],
+    }
 }
 
 /// The cells of a table: of one attribute drawn on a scale, of two as rows and columns with the list folded below, of more, of a group or
 /// among those who as a list.
-fn cells(plan: &Plan, counts: &Counts, table: &Table, confidence: f64, language: &Language) -> Vec<Part> {
+fn cells(plan: &Plan, counts: &Counts, table: &Table, (confidence, end): (f64, f64), language: &Language) -> Vec<Part> {
     let everybody = table.given.is_empty() && table.group.is_empty();
     let pair = match &table.attributes[..] {
         [a, b] if everybody => plan.schema().position(a).ok().zip(plan.schema().position(b).ok()),
@@ -54,13 +106,14 @@ fn cells(plan: &Plan, counts: &Counts, table: &Table, confidence: f64, language:
     let row = |cell: &Cell| {
         let (standard_error, low, high) = (cell.standard_error?, cell.low?, cell.high?);
         let categories = labels(&table.attributes, &cell.categories, language).collect();
-        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high })
+        Some(EstimateRow { categories, estimate: cell.estimate, standard_error, low, high, share: true })
     };
     let list = Part::Estimates(EstimateTable {
         caption: language.report("shares_of", &[("title", &title(table, language))]),
         names: table.attributes.clone(),
         rows: table.cells.iter().filter_map(row).collect(),
         drawn: crossed.is_none(),
+        end: (table.attributes.len() == 1).then_some(end),
     });
     match crossed {
         Some(crossed) => {
@@ -87,6 +140,7 @@ pub(crate) fn what_differs(one: &Comparison, language: &Language) -> Vec<Part> {
             standard_error: difference.standard_error,
             low: difference.low,
             high: difference.high,
+            share: false,
         })
     };
     let row = |cell: &ComparedCell| {
@@ -112,6 +166,7 @@ pub(crate) fn what_differs(one: &Comparison, language: &Language) -> Vec<Part> {
         names: one.attributes.clone(),
         rows: one.cells.iter().filter_map(drawn).collect(),
         drawn: true,
+        end: None,
     };
     let both = Part::Table {
         caption: language.report("differs_caption", &[("title", &title)]),

@@ -8,6 +8,7 @@ use candor_design::front::exact::{self, ExactPoint};
 use candor_design::front::hypervolume::hypervolume;
 use candor_design::front::measure::Measures;
 use candor_design::front::outputs::with_outputs;
+use candor_design::front::polish::Polished;
 use candor_design::front::prior::Prior;
 use candor_design::front::search::{Search, Searched, search};
 use candor_design::front::warner::{self, STEPS, WarnerPoint};
@@ -130,6 +131,9 @@ pub struct FrontPoint {
     pub worst_posterior: f64,
     /// How many answers it has.
     pub outputs: usize,
+    /// `columns[truth][answer]` of its matrix. Not in JSON: see [`Fronts::matrices`].
+    #[serde(skip)]
+    pub columns: Vec<Vec<f64>>,
 }
 
 /// A scheme of Warner, UP or FRAPP.
@@ -276,27 +280,31 @@ impl Found {
             lower_bound: Some(self.scaled(point.lower_bound)),
             worst_posterior: point.measures.worst_posterior,
             outputs: point.channel.outputs(),
+            columns: point.channel.columns(self.goal.prior()),
         }
     }
 
-    fn evolved_point(&self, measures: &Measures) -> FrontPoint {
+    fn evolved_point(&self, found: &Polished) -> FrontPoint {
         FrontPoint {
-            privacy: measures.privacy,
-            utility: self.utility(measures),
+            privacy: found.measures.privacy,
+            utility: self.utility(&found.measures),
             lower_bound: None,
-            worst_posterior: measures.worst_posterior,
-            outputs: self.goal.prior().len(),
+            worst_posterior: found.measures.worst_posterior,
+            outputs: found.channel.outputs(),
+            columns: found.channel.columns(self.goal.prior()),
         }
     }
 
     fn fronts(&self) -> Fronts {
-        let evolved = |points: &mut dyn Iterator<Item = &Measures>| points.map(|m| self.evolved_point(m)).collect();
+        let evolved =
+            |points: &mut dyn Iterator<Item = &Polished>| points.map(|found| self.evolved_point(found)).collect();
         let exact =
             self.exact.as_ref().map(|points| points.iter().flatten().map(|point| self.exact_point(point)).collect());
         let at = self.searched.as_ref().map(|searched| evolved(&mut searched.at.iter().flatten()));
         let exact_volume =
             self.exact.as_ref().map(|exact| self.volume(exact.iter().flatten().map(|point| point.measures)));
-        let searched_volume = self.searched.as_ref().map(|searched| self.volume(searched.kept.iter().copied()));
+        let searched_volume =
+            self.searched.as_ref().map(|searched| self.volume(searched.kept.iter().map(|found| found.measures)));
         let classical = |point: &WarnerPoint| ClassicalPoint {
             privacy: point.measures.privacy,
             utility: self.utility(&point.measures),
@@ -321,7 +329,7 @@ impl Found {
 
     fn row(&self, i: usize) -> FrontRow {
         let privacy = self.privacies[i];
-        let evolved = self.searched.as_ref().and_then(|searched| searched.at[i]);
+        let evolved = self.searched.as_ref().and_then(|searched| searched.at[i].as_ref()).map(|found| found.measures);
         let exact = self.exact.as_ref().and_then(|exact| exact[i].as_ref());
         let worst = exact.map(|point| point.measures.worst_posterior).or(evolved.map(|m| m.worst_posterior));
         let serving = self.warner.iter().filter(|point| point.measures.privacy >= privacy - EQUAL);
@@ -337,6 +345,14 @@ impl Found {
     }
 }
 
+impl FrontPoint {
+    /// Its matrix as CSV without labels: columns are truths, rows are answers.
+    fn csv(&self) -> String {
+        let row = |z: usize| self.columns.iter().map(|column| column[z].to_string()).collect::<Vec<String>>().join(",");
+        (0..self.outputs).map(|z| row(z) + "\n").collect()
+    }
+}
+
 impl Fronts {
     /// Whether there are exact points.
     pub fn is_exact(&self) -> bool {
@@ -346,6 +362,26 @@ impl Fronts {
     /// The hypervolume of the rows, by one of their columns.
     pub fn row_hypervolume(&self, column: fn(&FrontRow) -> Option<f64>) -> f64 {
         hypervolume(self.rows.iter().filter_map(|row| Some((row.privacy, column(row)?))))
+    }
+
+    /// The matrices of all points, each as the name of a file and its CSV, which `design --method matrix` reads: `exact-001.csv` ..
+    /// of the exact points and `evolved-001.csv` .. of the search's whole front, both by increasing privacy; and `index.csv` with
+    /// privacy and utility of each.
+    pub fn matrices(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        let mut index = "file,privacy,utility,worst_posterior\n".to_owned();
+        let exact = self.points.as_ref().filter(|_| self.is_exact());
+        for (kind, points) in [("exact", exact), ("evolved", self.evolved.as_ref())] {
+            let mut points: Vec<&FrontPoint> = points.into_iter().flatten().collect();
+            points.sort_by(|a, b| a.privacy.total_cmp(&b.privacy));
+            for (number, point) in (1..).zip(points) {
+                let name = format!("{kind}-{number:03}.csv");
+                let _ = writeln!(index, "{name},{},{},{}", point.privacy, point.utility, point.worst_posterior);
+                files.push((name, point.csv()));
+            }
+        }
+        files.insert(0, ("index.csv".to_owned(), index));
+        files
     }
 
     /// The rows as CSV.

@@ -21,7 +21,7 @@ pub struct CertifiedAttribute {
     pub requested: Option<f64>,
     /// For a reader of its answer alone; `None` if unbounded, or if it has no answer of its own.
     pub marginal_epsilon: Option<f64>,
-    /// For a reader of the whole response who knows all other attributes; `None` if unbounded.
+    /// For a reader of the whole response who knows all attributes that are not tied to it; `None` if unbounded.
     pub conditional_epsilon: Option<f64>,
     /// How often its answer holds the truth, where that is one number.
     pub keep_probability: Option<f64>,
@@ -30,6 +30,8 @@ pub struct CertifiedAttribute {
     pub guess_probability: f64,
     /// How likely somebody can then come to think one category, at most.
     pub worst_posterior: f64,
+    /// How often something is sent that allows that; `None` where it is not worked out.
+    pub worst_chance: Option<f64>,
     /// Whether these two numbers are exact; else they are upper bounds.
     pub guess_exact: bool,
     /// The other attributes that it is tied to: by what is asked only of some, or by a shared source column.
@@ -64,6 +66,7 @@ pub fn certified(plan: &Plan) -> Vec<CertifiedAttribute> {
         keep_probability: a.keep_probability,
         guess_probability: guesses[i].probability,
         worst_posterior: guesses[i].worst_posterior,
+        worst_chance: guesses[i].worst_chance,
         guess_exact: guesses[i].exact,
         tied_to: tied_to(plan, &components, a.attribute),
     };
@@ -88,11 +91,13 @@ pub fn for_prior(plan: &Plan) -> Option<ForPrior> {
 }
 
 /// The header of [`attribute_rows`].
-pub const ATTRIBUTE_HEADER: [&str; 7] = [
+pub const ATTRIBUTE_HEADER: [&str; 9] = [
     "attribute",
     "categories",
     "truth kept",
-    "guess right",
+    "worst guess",
+    "average",
+    "by luck",
     "marginal epsilon",
     "conditional epsilon",
     "times as likely",
@@ -105,7 +110,9 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
             plan.schema().name(a.attribute).to_owned(),
             plan.schema().size(a.attribute).to_string(),
             probability(a.keep_probability),
+            rounded_up(guess.worst_posterior),
             rounded_up(guess.probability),
+            format!("{:.4}", 1.0 / plan.schema().size(a.attribute) as f64),
             a.marginal.map_or("-".to_owned(), |epsilon| epsilon.to_string()),
             a.conditional.to_string(),
             times(a.conditional).unwrap_or_else(|| "no bound".to_owned()),
@@ -114,14 +121,14 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
     plan.guarantee().attributes().iter().zip(guesses(plan)).map(row).collect()
 }
 
-/// What the column "guess right" means.
-pub const WHAT_A_GUESS_IS: &str = "Guess right: how often the best guess of somebody who knows nothing else is right, from everything that is sent, the tag of a \
-     lottery included. Without any answer it would be right once in as many times as there are categories.";
+/// What the columns about guesses mean.
+pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the best guess of somebody who knows nothing else is right, from everything that is sent, \
+     the tag of a lottery included: for the most telling reply, over all replies, and without any reply.";
 
 /// What the two epsilons of an attribute mean.
 pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon is for a reader of one answer alone. The conditional epsilon is for a reader of the whole \
-     response who already knows all other attributes: it is the one that protects the respondent. All are computed \
-     from the plan's integers and rounded up; an attribute answered in two plans adds up.";
+     response who already knows all other attributes that are not tied to it: it is the one that protects the \
+     respondent. All are computed from the plan's integers and rounded up; an attribute answered in two plans adds up.";
 
 /// What is said of a plan of version 1 that was made for a prior.
 pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the prior: somebody may have exchanged the prior, and \
@@ -152,11 +159,21 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
     Some((format!("For the stated prior of \"{name}\" only (certified)"), sentences))
 }
 
+/// The answers that a reader may know where some questions are tied.
+const UNTIED_ANSWERS: &str = "your answers to all questions that are not tied to it (two questions are tied if whether one is asked \
+     depends on the other, or if they are about the same thing)";
+
+/// Whether some attributes are tied to others, so that knowing all other answers can give one away.
+pub(crate) fn has_ties(plan: &Plan) -> bool {
+    plan.schema().components().iter().any(Component::is_tied)
+}
+
 /// What to tell respondents; `name` is how attributes are called.
 pub fn told(plan: &Plan, findings: &[Finding], name: impl Fn(&str) -> String) -> Vec<String> {
     let worst = plan.guarantee().conditional();
     let mut sentences = vec![format!(
-        "About any one question, even for somebody who knows all your other answers: {}",
+        "About any one question, even for somebody who knows {}: {}",
+        if has_ties(plan) { UNTIED_ANSWERS } else { "all your other answers" },
         lower_first(&respondent_sentence(worst))
     )];
     let diverse = findings.iter().find(|finding| finding.name() == "l-diversity").and_then(|finding| finding.value);

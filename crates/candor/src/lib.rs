@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod words;
 
@@ -28,6 +27,8 @@ mod partial;
 
 pub mod guarantee;
 
+pub mod verdict;
+
 pub mod made_by;
 
 pub mod schema;
@@ -37,7 +38,11 @@ pub mod prior;
 pub mod shares;
 
 pub mod invented;
+pub mod information;
+
 pub mod design;
+
+pub mod combine;
 
 pub mod compare;
 
@@ -65,9 +70,13 @@ pub mod numbers;
 
 pub mod estimate;
 
+pub mod rows;
+
 pub mod test;
 
 pub mod differences;
+
+pub mod scan;
 
 mod regress_notes;
 pub mod regress;
@@ -98,6 +107,8 @@ pub mod card;
 
 pub mod enter;
 
+pub mod matrix;
+
 pub mod front;
 
 pub mod refine;
@@ -117,6 +128,12 @@ mod assurance;
 mod wave;
 
 pub mod report;
+
+pub mod evidence;
+
+mod program;
+
+pub mod mechanism;
 
 pub use error::StudyError;
 
@@ -142,6 +159,7 @@ pub mod prelude {
     pub use crate::asked::Asked;
     pub use crate::audit::{Audit, AuditOptions, audit, audit_together, compare_plans};
     pub use crate::cluster::{Clusters, cluster};
+    pub use crate::combine::{Combination, CombineOptions, combine};
     pub use crate::compare::{CompareOptions, Comparison, compare, compare_at_variance};
     pub use crate::comply::{Compliance, ComplyOptions, comply};
     pub use crate::counts::{CountOptions, Counts};
@@ -153,8 +171,11 @@ pub mod prelude {
     pub use crate::effects::{EffectOptions, EffectPowers, effects};
     pub use crate::enter::{Entered, enter};
     pub use crate::estimate::{EstimateOptions, Estimates, estimate, estimate_asked};
+    pub use crate::evidence::{Evidence, evidence};
     pub use crate::explain::{Sheet, explain};
     pub use crate::front::{FrontMethod, FrontOptions, Fronts, front};
+    pub use crate::matrix::{MatrixOptions, TransitionMatrix, matrix};
+    pub use crate::mechanism::{MechanismAudit, MechanismOptions, audit_draws, audit_program};
     pub use crate::numbers::NumbersAsked;
     pub use crate::page::Page;
     pub use crate::plot::Plot;
@@ -164,6 +185,7 @@ pub mod prelude {
     pub use crate::refine::{RefineOptions, Refinement, refine};
     pub use crate::regress::{RegressOptions, Regression, regress};
     pub use crate::report::{Report, ReportOptions, report};
+    pub use crate::scan::{Adjust, Scan, scan};
     pub use crate::schema::{Checked, InferredSchema, check, infer};
     pub use crate::shares::Shares;
     pub use crate::size::{Sizes, size};

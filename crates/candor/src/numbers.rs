@@ -122,16 +122,16 @@ fn items<'t>(parameter: &'static str, text: &'t str) -> Result<Vec<&'t str>, Stu
 
 fn said(schema: &Schema, text: &str) -> Result<Vec<(usize, Values)>, StudyError> {
     let one = |item: &str| {
-        let form = || refused("values", "what categories stand for is said as \"name:9,40,75\"");
+        let form = || refused("scores", "what categories stand for is said as \"name:9,40,75\"");
         let (name, numbers) = item.rsplit_once(':').ok_or_else(form)?;
         let attribute = schema
             .position(&names::unquoted(name))
-            .map_err(|error| StudyError::Refused(format!("`values`: {error}")))?;
+            .map_err(|error| StudyError::Refused(format!("`scores`: {error}")))?;
         let numbers: Option<Vec<f64>> = numbers.split(',').map(|number| number.trim().parse().ok()).collect();
         let values = Values::said(&schema.attributes()[attribute], &numbers.ok_or_else(form)?);
-        Ok((attribute, values.map_err(|error| StudyError::Refused(format!("`values`: {error}")))?))
+        Ok((attribute, values.map_err(|error| StudyError::Refused(format!("`scores`: {error}")))?))
     };
-    items("values", text)?.into_iter().map(one).collect()
+    items("scores", text)?.into_iter().map(one).collect()
 }
 
 fn refused(parameter: &str, problem: &str) -> StudyError {

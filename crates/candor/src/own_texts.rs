@@ -36,6 +36,9 @@ pub struct Question {
     pub answers: BTreeMap<String, String>,
 }
 
+/// What a statement of methods says of a survey, as far as candor cannot know it.
+pub const FACTS: [&str; 6] = ["sponsor", "population", "sampling", "mode", "dates", "response_rate"];
+
 /// Texts of one's own: for a language that candor does not come with, or in place of its texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnTexts {
@@ -49,6 +52,10 @@ pub struct OwnTexts {
     pub card: Texts,
     /// Texts of the report.
     pub report: Texts,
+    /// Texts of the evidence.
+    pub evidence: Texts,
+    /// What is known of the survey, by the names of `FACTS`.
+    pub about: Texts,
     /// How attributes are asked for, by their names.
     pub questions: BTreeMap<String, Question>,
 }
@@ -74,10 +81,12 @@ impl OwnTexts {
                 "sheet" => own.sheet = texts("sheet", value)?,
                 "card" => own.card = texts("card", value)?,
                 "report" => own.report = texts("report", value)?,
+                "evidence" => own.evidence = texts("evidence", value)?,
+                "about" => own.about = facts(value)?,
                 "questions" => own.questions = questions(value)?,
                 _ => {
                     return Err(wrong(&format!(
-                        "\"{name}\" is nothing that a file of texts has: language, direction, [sheet], [card], [report], [questions.name]"
+                        "\"{name}\" is nothing that a file of texts has: language, direction, [sheet], [card], [report], [evidence], [about], [questions.name]"
                     )));
                 }
             }
@@ -127,6 +136,15 @@ fn texts(name: &str, value: &Value) -> Result<Texts, StudyError> {
         Ok((text.clone(), text_of(&format!("[{name}] {text}"), value, &format!("{text} = \"words\""))?))
     };
     section(name, value, &format!("[{name}]"))?.iter().map(one).collect()
+}
+
+/// What is known of the survey.
+fn facts(value: &Value) -> Result<Texts, StudyError> {
+    let facts = texts("about", value)?;
+    match facts.keys().find(|name| !FACTS.contains(&name.as_str())) {
+        Some(name) => Err(wrong(&format!("[about] has no \"{name}\", only {}", FACTS.join(", ")))),
+        None => Ok(facts),
+    }
 }
 
 fn questions(value: &Value) -> Result<BTreeMap<String, Question>, StudyError> {

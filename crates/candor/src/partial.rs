@@ -22,8 +22,10 @@ struct Written {
     responses: u64,
     simulation: Option<u64>,
     unmarked: Vec<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    implausible: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    implausible: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repeated: Option<u64>,
     by: Vec<String>,
     tables: Vec<Vec<String>>,
     groups: Vec<WrittenGroup>,
@@ -118,7 +120,8 @@ impl Counts {
             responses: self.responses(),
             simulation: self.provenance().simulation,
             unmarked: self.provenance().unmarked.clone(),
-            implausible: self.provenance().implausible,
+            implausible: self.provenance().implausible.clone(),
+            repeated: self.provenance().repeated,
             by: names(self.by()),
             tables: first.into_iter().flatten().map(|tally| names(&tally.layout().attributes)).collect(),
             groups: self.groups().iter().map(group).collect(),
@@ -150,8 +153,8 @@ impl Counts {
             let tallies = tables.lists().iter().zip(group.tables).map(read).collect::<Result<_, _>>()?;
             groups.insert(group.categories, tallies);
         }
-        let Written { simulation, unmarked, implausible, .. } = written;
-        let provenance = Provenance { simulation, unmarked, implausible };
+        let Written { simulation, unmarked, implausible, repeated, .. } = written;
+        let provenance = Provenance { simulation, unmarked, implausible, repeated };
         Ok(Counts::new(plan, &by, groups, written.responses)?.with_provenance(provenance))
     }
 }

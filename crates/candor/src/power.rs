@@ -120,20 +120,20 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     let (first, second) = match options.finding {
         Finding::Groups { first, second } => (first, second),
         Finding::Null { null, share: at } => {
-            share("null", null)?;
+            share("null_share", null)?;
             (null, at)
         }
         Finding::Ignoring { ignoring, share: at } => {
-            open("ignoring", ignoring)?;
+            open("noncompliance", ignoring)?;
             return share("share", at);
         }
     };
-    share("detect", first)?;
-    share("detect", second)?;
+    share("detect_difference", first)?;
+    share("detect_difference", second)?;
     match first == second {
-        true => {
-            Err(StudyError::Needs("`detect` takes two different shares: there is nothing to find between equal ones"))
-        }
+        true => Err(StudyError::Needs(
+            "`detect_difference` takes two different shares: there is nothing to find between equal ones",
+        )),
         false => Ok(()),
     }
 }

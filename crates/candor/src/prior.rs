@@ -66,7 +66,7 @@ pub fn column(input: Input, name: &str, bins: Option<Bins>) -> Result<Attribute,
 pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableError> {
     let mut counts = vec![0.0; attribute.categories().len()];
     let mut bad = None;
-    for (batch, number) in input.batches(&[attribute.name().to_owned()])?.zip(0..) {
+    for (batch, number) in input.batches_with_crosses(&[attribute.name().to_owned()], &[])?.zip(0..) {
         let report = |unfit: Unfit<'_>| bad = bad.take().or_else(|| Some(unfit.told()));
         for code in codes(&batch?, 0, attribute, &mut fixed(number), report)? {
             counts[usize::from(code)] += 1.0;

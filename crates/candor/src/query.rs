@@ -31,6 +31,8 @@ pub enum QueryMethod {
     Independent,
     /// From answers weighted to agree with the estimated tables of the blocks.
     Adjusted,
+    /// The answers taken for the truth.
+    Naive,
 }
 
 /// The methods that are to answer: one, or all of them side by side.
@@ -41,8 +43,13 @@ impl QueryMethods {
     /// The unbiased one, with its interval.
     pub const JOINT: QueryMethods = QueryMethods(&[QueryMethod::Joint]);
     /// All of them; of those, the ones that go with the other options.
-    pub const ALL: QueryMethods =
-        QueryMethods(&[QueryMethod::Joint, QueryMethod::Clusters, QueryMethod::Independent, QueryMethod::Adjusted]);
+    pub const ALL: QueryMethods = QueryMethods(&[
+        QueryMethod::Joint,
+        QueryMethod::Clusters,
+        QueryMethod::Independent,
+        QueryMethod::Adjusted,
+        QueryMethod::Naive,
+    ]);
 }
 
 impl Choice for QueryMethods {
@@ -52,6 +59,7 @@ impl Choice for QueryMethods {
         ("clusters", QueryMethods(&[QueryMethod::Clusters])),
         ("independent", QueryMethods(&[QueryMethod::Independent])),
         ("adjusted", QueryMethods(&[QueryMethod::Adjusted])),
+        ("naive", QueryMethods(&[QueryMethod::Naive])),
         ("all", QueryMethods::ALL),
     ];
 }
@@ -64,7 +72,13 @@ impl QueryMethod {
             QueryMethod::Clusters => "clusters",
             QueryMethod::Independent => "independent",
             QueryMethod::Adjusted => "adjusted",
+            QueryMethod::Naive => "naive",
         }
+    }
+
+    /// Whether it takes the answer records.
+    fn takes_records(self) -> bool {
+        matches!(self, QueryMethod::Adjusted | QueryMethod::Naive)
     }
 
     /// What it takes for independent; `None` if it does not multiply tables.
@@ -73,7 +87,7 @@ impl QueryMethod {
             QueryMethod::Joint => Some(Assume::Nothing),
             QueryMethod::Clusters => Some(Assume::BlocksIndependent),
             QueryMethod::Independent => Some(Assume::AttributesIndependent),
-            QueryMethod::Adjusted => None,
+            QueryMethod::Adjusted | QueryMethod::Naive => None,
         }
     }
 }
@@ -210,15 +224,15 @@ impl<'a> Question<'a> {
             let found = name.as_ref().map(|name| schema.position(&names::unquoted(name)));
             found.transpose().map_err(|error| refused(parameter, &error))
         };
-        let (mean, compare) = (position("mean", &options.mean)?, position("compare", &options.compare)?);
+        let (mean, compare) = (position("mean", &options.mean)?, position("compare_groups", &options.compare)?);
         let values = |attribute: usize| values(plan, attribute, options.values.as_deref()).map(|v| (attribute, v));
         if mean.is_none() && options.values.is_some() {
-            return Err(StudyError::Needs("`values` goes with `mean`"));
+            return Err(StudyError::Needs("`scores` goes with `mean`"));
         }
         let mean = mean.map(values).transpose()?;
         let methods = match options.only_joint() {
             true if !options.methods.0.contains(&QueryMethod::Joint) => {
-                return Err(StudyError::Needs("`given`, `mean` and `compare` go with `method joint` only"));
+                return Err(StudyError::Needs("`given`, `mean` and `compare_groups` go with `method joint` only"));
             }
             true => vec![QueryMethod::Joint],
             false => options.methods.0.to_vec(),
@@ -232,10 +246,10 @@ impl<'a> Question<'a> {
     /// # Errors
     /// If nothing but that was asked for.
     pub fn of_survey(mut self) -> Result<Question<'a>, StudyError> {
-        self.methods.retain(|method| *method != QueryMethod::Adjusted);
+        self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
             true => Err(StudyError::Needs(
-                "`method adjusted` weights the responses itself; it goes without groups, other weights and survey designs",
+                "`method adjusted` weights the responses itself, and `method naive` counts them; both go without groups, other weights and survey designs",
             )),
             false => Ok(self),
         }
@@ -272,7 +286,7 @@ impl<'a> Question<'a> {
 
     /// Whether the different answer records are needed, too, because they are to be weighted and the plan allows it.
     pub fn needs_records(&self) -> bool {
-        self.methods.contains(&QueryMethod::Adjusted) && check_plan(self.plan).is_ok()
+        self.methods.iter().any(|method| method.takes_records()) && check_plan(self.plan).is_ok()
     }
 
     /// What the methods assume, in words, where they differ.
@@ -287,7 +301,7 @@ impl<'a> Question<'a> {
         };
         Some(format!(
             "joint is unbiased; independent takes all attributes for independent, and {clusters}. adjusted keeps what randomization left \
-             of the dependences. What has no standard error is biased by as much as nobody can tell from the responses."
+             of the dependences; naive takes the answers for the truth. What has no standard error is biased by as much as nobody can tell from the responses."
         ))
     }
 
@@ -331,6 +345,15 @@ impl<'a> Question<'a> {
         Ok(Linear { value: inside.map(|i| found.weights[i]).sum(), standard_error: None })
     }
 
+    /// Of all answer records, those for which the condition holds.
+    fn naive(&self, records: Option<&DistinctRecords>) -> Result<Linear, String> {
+        check_plan(self.plan).map_err(|error| error.to_string())?;
+        let records = records.ok_or("the answer records were not kept")?;
+        let holds = |record: &[u16]| self.condition.holds(|attribute| record[attribute]);
+        let inside = (0..records.len()).filter(|&i| holds(records.record(i))).map(|i| records.counts()[i]);
+        Ok(Linear { value: inside.sum::<u64>() as f64 / records.total().max(1) as f64, standard_error: None })
+    }
+
     /// By one method; with the groups that are compared, if any.
     fn answer(
         &self,
@@ -356,6 +379,7 @@ impl<'a> Question<'a> {
                 (found.and_then(|number| number.ok_or_else(|| "it cannot be told".to_owned())), Vec::new())
             }
             Some(assume) => (self.product(counts, assume).map(of_linear), Vec::new()),
+            None if method == QueryMethod::Naive => (self.naive(records).map(of_linear), Vec::new()),
             None => (self.adjusted(records).map(of_linear), Vec::new()),
         };
         (answer(method, number), compared)
@@ -386,7 +410,7 @@ fn values(plan: &Plan, attribute: usize, said: Option<&str>) -> Result<Values, S
         None => Values::of(described),
         Some(text) => {
             let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
-            let form = || StudyError::Refused("`values`: what categories stand for is said as 9,40,75".to_owned());
+            let form = || StudyError::Refused("`scores`: what categories stand for is said as 9,40,75".to_owned());
             Values::said(described, &numbers.ok_or_else(form)?)
         }
     };

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
-    self, Average, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model, ModelOptions, ModelRows,
-    regress_replicated_with, regress_with,
+    self, Average, DegreesOfFreedom, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Missing, Model,
+    ModelOptions, ModelRows, regress_replicated_with, regress_with,
 };
 use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
@@ -40,13 +40,16 @@ pub struct RegressOptions {
     pub ignoring: Option<IgnoringOptions>,
     /// What becomes of people without an answer: left out, or a category.
     pub missing: Missing,
+    /// Degrees of freedom of tests with sampling clusters: those of each coefficient, or the design's.
+    pub df: DegreesOfFreedom,
 }
 
 impl Default for RegressOptions {
     fn default() -> RegressOptions {
         let (family, method, references, missing) = (None, None, Vec::new(), Missing::LeaveOut);
         let (standardize, confidence, show_naive, ignoring) = (false, 0.95, false, None);
-        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring, missing }
+        let df = DegreesOfFreedom::default();
+        RegressOptions { family, method, references, standardize, confidence, show_naive, ignoring, missing, df }
     }
 }
 
@@ -169,6 +172,10 @@ pub struct Regression {
     pub model: String,
     /// The response's name.
     pub response: String,
+    /// The categories whose log odds are modeled; of an ordinal response those that coefficients push towards; none of a number.
+    pub modeled: Vec<String>,
+    /// The category that they are compared with; none of ordinal responses and numbers.
+    pub reference: Option<String>,
     /// The kind of response: `binary`, `multinomial`, `ordinal` or `linear`.
     pub family: &'static str,
     /// How it was fitted: `ml`, `jeffreys` or `corrected`.
@@ -199,6 +206,10 @@ pub struct Regression {
     pub log_likelihood: Option<f64>,
     /// That of constants alone.
     pub null_log_likelihood: Option<f64>,
+    /// Akaike's criterion, to compare models of the same answers by maximum likelihood; null for weights, designs, and at the boundary.
+    pub aic: Option<f64>,
+    /// Tjur's R2 of the truth, for binary responses: it does not depend on the noise.
+    pub tjur_r2: Option<f64>,
     /// The standard deviation of what a linear model leaves.
     pub residual_deviation: Option<f64>,
     /// What had to be assumed of randomized predictors.
@@ -212,6 +223,10 @@ pub struct Regression {
     pub ignoring: Option<Ignoring>,
     /// The coefficients.
     pub coefficients: Vec<Coefficient>,
+    /// What the coefficients are called, each of them once: the term, after its category where there are several.
+    pub terms: Vec<String>,
+    /// The covariance of the coefficients, in their order; where a limit is missing, that of the penalized fit.
+    pub covariance: Vec<Vec<f64>>,
     /// The average predicted share of each category, or the average predicted number.
     pub shares: Vec<Share>,
     /// By how much shares change, on average, with each predictor, all else as it is.
@@ -350,7 +365,7 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     check_confidence(options.confidence)?;
     let (weighed, model) = (rows.weighed()?, &asked.model);
     let RegressOptions { method, show_naive: naive, confidence, .. } = *options;
-    let fitting = Fitting { method, naive, confidence, limits: true };
+    let fitting = Fitting { method, naive, confidence, limits: true, lonely: rows.survey.lonely(), df: options.df };
     let found = match rows.survey.replicates() {
         Some(how) => regress_replicated_with(model, &weighed, &fitting, how)?,
         None => regress_with(model, &weighed, &fitting)?,
@@ -361,10 +376,14 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
     let (respondents, coefficients) = (found.responses, coefficients(&found, odds));
     let tested = found.coefficients.iter().find(|one| one.p_value.is_some());
     let test = tested.map_or(regress::Test::Score, |one| one.test).called();
+    let (modeled, reference) = modeled(model);
+    let (terms, covariance) = (terms(&found), rows_of(&found));
     let standardized = found.standardized.into_iter();
     Ok(Regression {
         model: asked.text.clone(),
         response: asked.model.response().to_owned(),
+        modeled,
+        reference,
         family: asked.model.family().called(),
         method: found.method.called(),
         respondents,
@@ -379,12 +398,16 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
         boundary: found.boundary,
         log_likelihood: found.log_likelihood,
         null_log_likelihood: found.null_log_likelihood,
+        aic: found.aic,
+        tjur_r2: found.tjur,
         residual_deviation: found.residual_deviation,
         assumption: found.assumption.map(regress::Assumption::words),
         assumed: found.assumption,
         hausman: found.hausman.map(|(statistic, degrees, p_value)| Hausman { statistic, degrees, p_value }),
         ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
         coefficients,
+        terms,
+        covariance,
         shares: found.shares.into_iter().map(|average| share(average, reach)).collect(),
         effects: found.effects.into_iter().map(|average| effect(average, reach)).collect(),
         standardized: standardized
@@ -392,6 +415,34 @@ pub fn regress(asked: &Asked, rows: &Rows, options: &RegressOptions) -> Result<R
             .collect(),
         notes,
     })
+}
+
+/// The modeled categories, and the one that they are compared with.
+fn modeled(model: &Model) -> (Vec<String>, Option<String>) {
+    let all = model.categories();
+    match model.family() {
+        Family::Linear => (Vec::new(), None),
+        Family::Ordinal => (all.last().cloned().into_iter().collect(), None),
+        Family::Binary | Family::Multinomial => {
+            let reference = all.get(model.reference()).cloned();
+            (all.iter().filter(|one| Some(*one) != reference.as_ref()).cloned().collect(), reference)
+        }
+    }
+}
+
+/// What each coefficient is called, each of them once.
+fn terms(found: &regress::Regression) -> Vec<String> {
+    let first = found.coefficients.first().and_then(|one| one.category.as_ref());
+    let several = found.coefficients.iter().any(|one| one.category.as_ref() != first);
+    let name = |one: &regress::Coefficient| match one.category.as_ref().filter(|_| several) {
+        Some(category) => format!("{category}: {}", one.term),
+        None => one.term.clone(),
+    };
+    found.coefficients.iter().map(name).collect()
+}
+
+fn rows_of(found: &regress::Regression) -> Vec<Vec<f64>> {
+    found.covariance.row_iter().map(|row| row.iter().copied().collect()).collect()
 }
 
 fn coefficients(found: &regress::Regression, odds: bool) -> Vec<Coefficient> {

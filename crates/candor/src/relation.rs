@@ -40,6 +40,8 @@ pub(crate) fn what_depends_on_what(names: &[String], pairs: &[PairDependence], l
         Some(pair) if pair.p_value.is_some_and(|p| p >= SURPRISING) => {
             (format!("({})", language.number(pair.cramers_v, 2)), 0.0)
         }
+        // An association that rounds to nothing is no finding, whatever its p-value.
+        Some(pair) if pair.cramers_v < 0.005 => (language.number(pair.cramers_v, 2), 0.0),
         Some(pair) => (language.number(pair.cramers_v, 2) + stars(pair.p_value), pair.cramers_v),
         None => ("–".to_owned(), 0.0),
     };
@@ -100,6 +102,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             standard_error: one.standard_error?,
             low: one.low?,
             high: one.high?,
+            share: false,
         })
     };
     let dash = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or("–".to_owned(), text);
@@ -123,6 +126,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             names: vec![say("term")],
             rows: slopes.filter_map(drawn).collect(),
             drawn: true,
+            end: None,
         }),
         Part::Table {
             caption: say("in_numbers"),

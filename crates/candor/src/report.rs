@@ -6,6 +6,7 @@ use candor_analysis::dependence::{Measure, estimated};
 use candor_analysis::estimate::{Options, test_independence};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
+use candor_tables::estimates::{Layout, estimates_csv};
 use serde::Serialize;
 
 use crate::asked::Asked;
@@ -16,15 +17,18 @@ use crate::comparison::Comparison;
 use crate::counts::Counts;
 use crate::error::{StudyError, check_confidence};
 use crate::estimate::{EstimateOptions, Estimates, estimate_asked};
-use crate::found::what_was_found;
+use crate::found::{headline, what_was_found};
 use crate::guarantee::{CertifiedAttribute, certified};
-use crate::marked::unmarked;
+use crate::marked::{isolated, unmarked};
 use crate::numbers::NumbersAsked;
+use crate::own_texts::FACTS;
 use crate::page::{Page, Part};
 use crate::regress::Regression;
 pub use crate::relation::PairDependence;
 use crate::relation::{what_depends_on_what, what_predicts};
+use crate::rows::rows;
 use crate::texts::Language;
+use crate::verdict::{most_told, of_hundred, points};
 pub use crate::wave::Wave;
 use crate::wave::{changes, what_changed};
 
@@ -154,16 +158,20 @@ pub fn report(
     let mut warnings = warnings(plan, counts, &estimates, language);
     warnings.extend(options.waves.iter().flat_map(|wave| wave.warnings(language)));
     let dependences = dependences(plan, &counts.everybody()).ok_or_else(missing)?;
-    let mut parts = opening(plan, counts, &warnings, language);
-    parts.extend(what_was_asked(plan, language));
-    parts.extend(what_is_guaranteed(plan, counts.responses(), language));
+    let mut parts = warned(&warnings, language);
+    parts.extend(headline(&estimates, language));
+    parts.extend(key_facts(plan, counts, &estimates, language));
     parts.extend(what_was_found(plan, counts, &estimates, language));
+    parts.extend(download(plan, &estimates, language));
     parts.extend(what_changed(&estimates, &called, &options.waves, &changes, language));
     let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
     parts.extend(what_depends_on_what(&names, &dependences, language));
     parts.extend(options.regressions.iter().flat_map(|found| what_predicts(found, language)));
-    parts.extend(how_to_repeat(plan, counts, options));
+    parts.extend(about_the_survey(plan, counts, language));
+    parts.extend(what_was_asked(plan, language));
+    parts.extend(what_is_guaranteed(plan, counts.responses(), language));
     let title = options.title.clone().unwrap_or_else(|| language.report("title", &[]));
+    parts.extend(how_to_repeat(plan, counts, &title, options));
     Ok(Report {
         respondents: counts.responses(),
         epsilon: plan.guarantee().epsilon().value(),
@@ -205,25 +213,83 @@ fn dependences(plan: &Plan, counts: &Counts) -> Option<Vec<PairDependence>> {
     Some(found)
 }
 
-fn opening(plan: &Plan, counts: &Counts, warnings: &[String], language: &Language) -> Vec<Part> {
+fn warned(warnings: &[String], language: &Language) -> Vec<Part> {
+    match warnings.is_empty() {
+        true => Vec::new(),
+        false => vec![Part::Heading(language.report("read_first", &[])), Part::Warnings(warnings.to_vec())],
+    }
+}
+
+/// Respondents, the protection in words, and the typical margin of error.
+fn key_facts(plan: &Plan, counts: &Counts, estimates: &Estimates, language: &Language) -> Vec<Part> {
+    let say = |name: &str| language.report(name, &[]);
+    let responses = language.whole(counts.responses());
+    let people = match counts.effective() {
+        Some(effective) => {
+            let words = [("n", responses.as_str()), ("effective", &language.whole(effective.round() as u64))];
+            language.report("effective", &words)
+        }
+        None => responses,
+    };
+    let mut facts = vec![(say("respondents"), people)];
+    facts.extend(most_told(plan).map(|worst| {
+        let [most, mean] = [worst.worst_posterior, worst.guess_probability].map(of_hundred);
+        let luck = of_hundred(1.0 / worst.categories as f64);
+        let words = [("worst", most.as_str()), ("average", &mean), ("luck", &luck), ("name", &isolated(&worst.name))];
+        (say("protection"), language.report("protection_text", &words))
+    }));
+    let margins = estimates.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.shown_estimate.is_some());
+    let mut margins: Vec<f64> = margins.filter_map(|cell| Some(50.0 * (cell.high? - cell.low?))).collect();
+    margins.sort_by(f64::total_cmp);
+    facts.extend(margins.get(margins.len() / 2).map(|margin| {
+        let margin = language.decimal(&points(*margin));
+        (say("typical_margin"), language.report("points", &[("margin", &margin)]))
+    }));
+    vec![Part::Heading(say("key_facts")), Part::Terms(facts)]
+}
+
+/// All tables as a file, unbiased estimates included.
+fn download(plan: &Plan, estimates: &Estimates, language: &Language) -> Option<Part> {
+    let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
+    let content = estimates_csv(&rows(estimates), Layout::Columns(&attributes), true);
+    let label = language.report("download", &[]);
+    (content.len() <= MOST_CONTENT).then(|| Part::Download { label, name: "tables.csv".to_owned(), content })
+}
+
+/// Tables of more bytes are not put into a page.
+const MOST_CONTENT: usize = 2_000_000;
+
+/// What is known of how people were asked, in the order of a statement of methods.
+fn about_the_survey(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {
+    let field = |name: &&str| Some((language.report(&format!("survey_{name}"), &[]), language.fact(name)?.to_owned()));
+    let mut parts = vec![Part::Heading(language.report("about_survey", &[]))];
+    let known: Vec<(String, String)> = FACTS.iter().filter_map(field).collect();
+    parts.extend(opening(plan, counts, language));
+    parts.extend((!known.is_empty()).then_some(Part::Terms(known)));
+    parts
+}
+
+fn opening(plan: &Plan, counts: &Counts, language: &Language) -> Vec<Part> {
     let guarantee = plan.guarantee();
     let (responses, n) = (language.whole(counts.responses()), guarantee.attributes().len());
     let text = if n == 1 { "opening_one" } else { "opening" };
     let (n, epsilon) = (n.to_string(), epsilon(guarantee.epsilon(), language));
     let words = [("responses", responses.as_str()), ("n", &n), ("epsilon", &epsilon)];
-    let mut parts = vec![Part::Paragraph(language.report(text, &words))];
-    if !warnings.is_empty() {
-        parts.extend([Part::Heading(language.report("read_first", &[])), Part::Warnings(warnings.to_vec())]);
-    }
-    parts
+    vec![Part::Paragraph(language.report(text, &words))]
 }
 
-fn how_to_repeat(plan: &Plan, counts: &Counts, options: &ReportOptions) -> Vec<Part> {
+fn how_to_repeat(plan: &Plan, counts: &Counts, title: &str, options: &ReportOptions) -> Vec<Part> {
     let language = &options.language;
     let (n, fingerprint) = (language.whole(counts.responses()), plan.fingerprint().as_str().to_owned());
+    let title = isolated(title);
     let words = [("n", n.as_str()), ("version", env!("CARGO_PKG_VERSION")), ("fingerprint", &fingerprint)];
-    let mut parts =
-        vec![Part::Heading(language.report("repeat", &[])), Part::Paragraph(language.report("cite", &words))];
+    let named =
+        [("title", title.as_str()), words[0], words[1], ("fingerprint", &fingerprint[..19.min(fingerprint.len())])];
+    let mut parts = vec![
+        Part::Heading(language.report("repeat", &[])),
+        Part::Paragraph(language.report("citation", &named)),
+        Part::Paragraph(language.report("cite", &words)),
+    ];
     if !options.commands.is_empty() {
         parts.push(Part::Commands(options.commands.clone()));
     }

@@ -1,7 +1,7 @@
 //! Shares that a study anticipates: from a pilot, a register or a guess.
 //!
 //! Attributes that a file does not name are taken for uniform, numbers for standard normal, and both for independent of everything else
-//! (docs/formats.md, "Anticipated shares").
+//! (docs/reference/formats.md, "Anticipated shares").
 
 use std::collections::BTreeMap;
 
@@ -162,7 +162,7 @@ impl Part {
     fn beside(&self, other: &Part) -> Result<Part, StudyError> {
         if self.kinds.len().saturating_mul(other.kinds.len()) > MOST_KINDS {
             return Err(StudyError::Refused(format!(
-                "there are more than {MOST_KINDS} kinds of people to tell apart; leave variables out, or say in `shares` which occur together"
+                "there are more than {MOST_KINDS} kinds of people to tell apart; leave variables out, or say in `expected_shares` which occur together"
             )));
         }
         let both = |(codes, values, share): &Kind| -> Vec<Kind> {

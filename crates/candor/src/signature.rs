@@ -2,7 +2,7 @@
 //!
 //! What is signed are the fingerprint of a plan and the version of its format. They determine schema, channels and, from
 //! version 2 on, the prior; guarantees follow from these and are recomputed wherever a plan is read. The formats of keys and
-//! signatures are in docs/formats.md.
+//! signatures are in docs/reference/formats.md.
 
 use std::fmt;
 use std::fs::File;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use candor_analysis::calibrate::{CalibrateError, calibrate};
 use candor_analysis::condition::Condition;
+use candor_analysis::regress::DegreesOfFreedom;
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Drawn, Replicates, TableTally};
+use candor_analysis::tally::{About, Drawn, LonelyPsu, ReplicateMethod, Replication, TableTally};
 use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
@@ -39,15 +40,54 @@ pub struct SurveyOptions {
     /// What columns of replicate weights are called, such as `rep_*`.
     pub replicates: Option<String>,
     /// How replicate weights were made.
-    pub replicate_method: Option<Replicates>,
+    pub replicate_method: Option<ReplicateMethod>,
+    /// Of Fay's method the share of the weight that the other half sample keeps.
+    pub fay: Option<f64>,
+    /// The factor of all squared distances between replicates, where it is not that of the method.
+    pub replicate_scale: Option<f64>,
+    /// The factor of each: one for all, or one for each replicate; none if it is that of the method.
+    pub replicate_rscales: Vec<f64>,
+    /// What replicates are compared with; the full-sample estimate by default.
+    pub replicate_about: Option<About>,
+    /// What becomes of strata with one sampling unit; an error by default.
+    pub lonely_psu: Option<LonelyPsu>,
     /// Known margins of public attributes that the weights are to agree with.
     pub calibrate: Vec<MarginRow>,
 }
 
-impl Choice for Replicates {
+impl Choice for ReplicateMethod {
     const PARAMETER: &'static str = "replicate_method";
-    const ALL: &'static [(&'static str, Replicates)] =
-        &[("jackknife", Replicates::Jackknife), ("brr", Replicates::Balanced), ("bootstrap", Replicates::Bootstrap)];
+    const ALL: &'static [(&'static str, ReplicateMethod)] = &[
+        ("jk1", ReplicateMethod::Jk1),
+        ("jkn", ReplicateMethod::Jkn),
+        ("jk2", ReplicateMethod::Jk2),
+        ("brr", ReplicateMethod::Balanced),
+        ("fay", ReplicateMethod::Fay),
+        ("bootstrap", ReplicateMethod::Bootstrap),
+        ("sdr", ReplicateMethod::Successive),
+        ("jackknife", ReplicateMethod::Jackknife),
+    ];
+}
+
+impl Choice for About {
+    const PARAMETER: &'static str = "replicate_about";
+    const ALL: &'static [(&'static str, About)] = &[("estimate", About::Estimate), ("mean", About::Mean)];
+}
+
+impl Choice for LonelyPsu {
+    const PARAMETER: &'static str = "lonely_psu";
+    const ALL: &'static [(&'static str, LonelyPsu)] = &[
+        ("fail", LonelyPsu::Fail),
+        ("certainty", LonelyPsu::Certainty),
+        ("adjust", LonelyPsu::Adjust),
+        ("average", LonelyPsu::Average),
+    ];
+}
+
+impl Choice for DegreesOfFreedom {
+    const PARAMETER: &'static str = "df";
+    const ALL: &'static [(&'static str, DegreesOfFreedom)] =
+        &[("satterthwaite", DegreesOfFreedom::Satterthwaite), ("design", DegreesOfFreedom::Design)];
 }
 
 /// Options that go with a schema and with each other.
@@ -69,26 +109,24 @@ impl Survey {
     pub fn new(schema: &Schema, options: &SurveyOptions) -> Result<Survey, StudyError> {
         let by = public_attributes(schema, &options.by)?;
         let condition = options.condition.as_ref().map(|text| condition(schema, text)).transpose()?;
-        let replicates = match (&options.replicates, options.replicate_method) {
-            (Some(pattern), Some(method)) => Some((pattern.clone(), method)),
-            (None, None) => None,
-            _ => {
-                return Err(StudyError::Needs(
-                    "`replicates` and `replicate_method` go together: jackknife, brr or bootstrap",
-                ));
-            }
-        };
+        let replicates = replicates(options)?;
         let (strata, clusters, population) =
             (options.strata.clone(), options.sampling_clusters.clone(), options.fpc.clone());
         if replicates.is_some() && (strata.is_some() || clusters.is_some() || population.is_some()) {
             return Err(StudyError::Needs(
-                "`replicates` tell the errors by themselves; leave out `strata`, `sampling_clusters` and `fpc`",
+                "`replicate_weights` tell the errors by themselves; leave out `strata`, `psu` and `fpc`",
             ));
         }
         if replicates.is_some() && options.weights.is_none() {
-            return Err(StudyError::Needs("`replicates` go with `weights`, which the estimate itself is made with"));
+            return Err(StudyError::Needs(
+                "`replicate_weights` go with `weights`, which the estimate itself is made with",
+            ));
         }
-        let columns = SampleColumns { strata, clusters, population, replicates };
+        if options.lonely_psu.is_some() && strata.is_none() {
+            return Err(StudyError::Needs("`lonely_psu` goes with `strata`"));
+        }
+        let lonely = options.lonely_psu.unwrap_or_default();
+        let columns = SampleColumns { strata, clusters, population, replicates, lonely };
         let margins = margins(schema, &options.calibrate)?;
         Ok(Survey { by, condition, weights: options.weights.clone(), columns, margins })
     }
@@ -138,8 +176,8 @@ impl Survey {
     pub fn tables_elsewhere(&self, schema: &Schema, tables: &TableList) -> Result<TableList, StudyError> {
         if self.weights.is_some() || self.has_design() {
             return Err(StudyError::Needs(
-                "counts hold neither weights nor sampling units: `weights`, `strata`, `sampling_clusters`, `fpc` and `replicates` take the \
-                 responses themselves; `by`, `where` and `calibrate` take counts, too",
+                "counts hold neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and `replicate_weights` take the \
+                 responses themselves; `by`, `where` and `benchmarks` take counts, too",
             ));
         }
         let by = self.counted_by();
@@ -189,7 +227,7 @@ impl Survey {
 
     /// What a regression reads beside the answers.
     pub(crate) fn beside(&self) -> Beside<'_> {
-        let SampleColumns { strata, clusters, population, replicates } = &self.columns;
+        let SampleColumns { strata, clusters, population, replicates, .. } = &self.columns;
         Beside {
             weights: self.weights.as_deref(),
             clusters: clusters.as_deref(),
@@ -210,8 +248,13 @@ impl Survey {
     }
 
     /// How replicate weights were made, if there are any.
-    pub(crate) fn replicates(&self) -> Option<Replicates> {
-        self.columns.replicates.as_ref().map(|(_, method)| *method)
+    pub(crate) fn replicates(&self) -> Option<&Replication> {
+        self.columns.replicates.as_ref().map(|(_, how)| how)
+    }
+
+    /// What becomes of strata with one sampling unit.
+    pub(crate) fn lonely(&self) -> LonelyPsu {
+        self.columns.lonely
     }
 
     /// Public attributes with the shares of their categories.
@@ -228,9 +271,9 @@ impl Survey {
                     true => "some answered, but nobody of the population is said to have it",
                     false => "some of the population have it, but nobody with a weight answered",
                 };
-                format!("`calibrate`: \"{label}\" of \"{name}\": {which}; merge categories, or leave \"{name}\" out")
+                format!("`benchmarks`: \"{label}\" of \"{name}\": {which}; merge categories, or leave \"{name}\" out")
             }
-            error => format!("`calibrate`: {error}"),
+            error => format!("`benchmarks`: {error}"),
         })
     }
 
@@ -242,7 +285,7 @@ impl Survey {
                 strata: units.sample().strata().len(),
             },
             Drawn::Replicates(method, tallies) => {
-                Circumstance::Replicates { replicates: tallies.len(), method: method.called() }
+                Circumstance::Replicates { replicates: tallies.len(), method: method.method().called() }
             }
         });
         let condition = self.condition.as_ref().map(|(text, _)| Circumstance::Where(text.trim().to_owned()));
@@ -261,7 +304,7 @@ impl Survey {
     pub(crate) fn words_of_model(&self, schema: &Schema, replicates: usize) -> Option<String> {
         let SampleColumns { strata, clusters, population, .. } = &self.columns;
         let errors = match (self.replicates(), clusters, strata) {
-            (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.called())),
+            (Some(method), ..) => Some(format!("errors by {replicates} replicates ({})", method.method.called())),
             (_, Some(clusters), Some(strata)) => Some(format!("errors by clusters ({clusters}) in strata ({strata})")),
             (_, Some(clusters), None) => Some(format!("errors by clusters ({clusters})")),
             (_, None, Some(strata)) => Some(format!("errors by strata ({strata})")),
@@ -270,6 +313,26 @@ impl Survey {
         let population = population.as_ref().map(|name| format!("of a finite population ({name})"));
         let weights = Circumstances::new(self.weighing(schema)).map(|weights| weights.english().to_owned());
         joined([weights, errors, population])
+    }
+}
+
+/// What columns of replicate weights are called, and how they were made.
+fn replicates(options: &SurveyOptions) -> Result<Option<(String, Replication)>, StudyError> {
+    let SurveyOptions { fay, replicate_scale: scale, replicate_about: about, .. } = *options;
+    let rscales = options.replicate_rscales.clone();
+    match (&options.replicates, options.replicate_method) {
+        (Some(pattern), Some(method)) => {
+            let how = Replication { method, fay, scale, rscales, about: about.unwrap_or_default() };
+            how.check().map_err(|error| StudyError::Refused(error.to_string()))?;
+            Ok(Some((pattern.clone(), how)))
+        }
+        (None, None) if fay.is_none() && scale.is_none() && rscales.is_empty() && about.is_none() => Ok(None),
+        (None, None) => Err(StudyError::Needs(
+            "`fay`, `replicate_scale`, `replicate_rscales` and `replicate_about` go with `replicate_weights`",
+        )),
+        _ => Err(StudyError::Needs(
+            "`replicate_weights` and `replicate_method` go together: jk1, jkn, jk2, brr, fay, bootstrap or sdr",
+        )),
     }
 }
 
@@ -295,7 +358,7 @@ fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyEr
 
 /// The shares of all categories of each attribute that has a row, in the order of the first rows.
 fn margins(schema: &Schema, rows: &[MarginRow]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
-    let refused = |problem: String| StudyError::Refused(format!("`calibrate`: {problem}"));
+    let refused = |problem: String| StudyError::Refused(format!("`benchmarks`: {problem}"));
     let mut margins: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
     for MarginRow { attribute: name, category, share } in rows {
         let position = schema.position(name).map_err(|error| refused(error.to_string()))?;

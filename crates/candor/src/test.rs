@@ -79,6 +79,13 @@ pub struct Naive {
     pub cramers_v: Option<f64>,
 }
 
+impl Naive {
+    /// A test without a measure of strength.
+    pub(crate) fn of(test: ChiSquareTest) -> Naive {
+        Naive { statistic: test.statistic, degrees: test.degrees, p_value: test.p_value, cramers_v: None }
+    }
+}
+
 /// The two attributes of a list that names one pair.
 ///
 /// # Errors

@@ -21,6 +21,7 @@ struct Table {
     card: Texts,
     sheet: Texts,
     report: Texts,
+    evidence: Texts,
 }
 
 /// The languages that come with candor, by their codes; English is complete by definition.
@@ -60,6 +61,11 @@ pub fn report_texts(code: &str) -> Option<&'static Texts> {
     TABLES.get(code).map(|table| &table.report)
 }
 
+/// What stands in the evidence for approvals, by the code of a language; `None` if candor does not come with it.
+pub fn evidence_texts(code: &str) -> Option<&'static Texts> {
+    TABLES.get(code).map(|table| &table.evidence)
+}
+
 /// The names that every table of texts for the survey page has.
 pub fn names() -> impl Iterator<Item = &'static str> {
     TABLES["en"].survey.keys().map(String::as_str)
@@ -95,15 +101,17 @@ pub struct Language {
     sheet: Texts,
     card: Texts,
     report: Texts,
+    evidence: Texts,
+    about: Texts,
     questions: BTreeMap<String, Question>,
 }
 
 impl Default for Language {
     fn default() -> Language {
-        let Table { sheet, card, report, .. } = &TABLES["en"];
-        let [sheet, card, report] = [sheet, card, report].map(Texts::clone);
+        let Table { sheet, card, report, evidence, .. } = &TABLES["en"];
+        let [sheet, card, report, evidence] = [sheet, card, report, evidence].map(Texts::clone);
         let (code, direction) = ("en".to_owned(), Direction::LeftToRight);
-        Language { code, direction, sheet, card, report, questions: BTreeMap::new() }
+        Language { code, direction, sheet, card, report, evidence, about: Texts::new(), questions: BTreeMap::new() }
     }
 }
 
@@ -144,8 +152,10 @@ impl Language {
             sheet: whole("sheet", own.sheet, |table| &table.sheet)?,
             card: whole("card", own.card, |table| &table.card)?,
             report: whole("report", own.report, |table| &table.report)?,
+            evidence: whole("evidence", own.evidence, |table| &table.evidence)?,
             code: code.to_owned(),
             direction: own.direction.unwrap_or(usual),
+            about: own.about,
             questions: own.questions,
         })
     }
@@ -168,6 +178,24 @@ impl Language {
     /// A text of the report, with words put in.
     pub(crate) fn report(&self, name: &str, words: &[(&str, &str)]) -> String {
         filled(self.report.get(name).map_or("", String::as_str), words)
+    }
+
+    /// A text of the evidence, with words put in.
+    pub(crate) fn evidence(&self, name: &str, words: &[(&str, &str)]) -> String {
+        filled(self.evidence_text(name), words)
+    }
+
+    /// A text of the evidence with its places.
+    pub(crate) fn evidence_text(&self, name: &str) -> &str {
+        self.evidence.get(name).map_or("", String::as_str)
+    }
+
+    /// Whether it has the texts of the evidence.
+    ///
+    /// # Errors
+    /// If it has none: candor does not come with the language, and nobody gave them.
+    pub(crate) fn check_evidence(&self) -> Result<(), StudyError> {
+        self.has("evidence", &self.evidence).map(|_| ())
     }
 
     /// Whether it has the texts of a report.
@@ -196,6 +224,11 @@ impl Language {
     /// How an attribute is asked for: its question, or its name.
     pub fn asked<'a>(&'a self, attribute: &'a str) -> &'a str {
         self.questions.get(attribute).map_or(attribute, |question| question.text.as_str())
+    }
+
+    /// What is known of the survey: one of [`crate::own_texts::FACTS`].
+    pub(crate) fn fact(&self, name: &str) -> Option<&str> {
+        self.about.get(name).map(String::as_str)
     }
 
     /// What a category is called.
@@ -278,7 +311,7 @@ mod tests {
 
     #[test]
     fn all_languages_say_the_same_things() {
-        for section in [texts, card_texts, sheet_texts, report_texts] {
+        for section in [texts, card_texts, sheet_texts, report_texts, evidence_texts] {
             let english = section("en").unwrap();
             for code in languages() {
                 let table = section(code).unwrap();

@@ -63,7 +63,10 @@ pub(crate) fn changes(now: &Estimates, called: &str, waves: &[Wave]) -> Result<V
     for wave in waves.iter().rev() {
         let mut compared = alone.clone();
         compared.against(&wave.estimates).map_err(|_| {
-            StudyError::Refused(format!("`against`: \"{}\" has other tables or groups than these responses", wave.name))
+            StudyError::Refused(format!(
+                "`baseline`: \"{}\" has other tables or groups than these responses",
+                wave.name
+            ))
         })?;
         let named = |one| Comparison { first: wave.name.clone(), second: called.to_owned(), ..one };
         found = compared.comparisons.into_iter().map(named).collect();

@@ -12,6 +12,7 @@ use candor::power::{Finding, PowerOptions, powers};
 use candor::query::{QueryOptions, Question, query, query_groups};
 use candor::regress::{self, RegressOptions, Rows};
 use candor::report::{self, ReportOptions};
+use candor::scan::{self, Adjust};
 use candor::shares::Shares;
 use candor::texts::{Language, OwnTexts};
 use candor::{StudyError, test};
@@ -64,6 +65,29 @@ pub fn test_independence(
     })
 }
 
+/// One outcome against every other attribute.
+#[pyfunction]
+pub fn scan_attributes(
+    py: Python<'_>,
+    plan: &Plan,
+    given: &Bound<'_, PyAny>,
+    options: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Told> {
+    let mut options = Options::read(options)?;
+    let responses = Responses::given(given, &mut options)?;
+    let outcome: String = options.or("with", String::new())?;
+    let adjust = options.choice(Adjust::default())?;
+    let top = options.or("top", 10)?;
+    let survey = SurveyWords::take(&mut options, Some("where"))?;
+    options.finish()?;
+    run(py, progress, |watch| {
+        let tables = scan::tables(plan.0.schema(), &outcome)?;
+        let counts = survey.counts(&plan.0, responses, &tables, false, watch)?;
+        Ok((json(&scan::scan(&plan.0, &outcome, &counts, adjust, top)?), notes(&counts)))
+    })
+}
+
 /// Results of several groups, as the command writes them.
 fn groups<T: Serialize>(groups: &[T]) -> HashMap<&'static str, &[T]> {
     HashMap::from([("groups", groups)])
@@ -88,8 +112,8 @@ pub fn query_share(
         target: options.choice(default.target)?,
         given: options.take("given")?,
         mean: options.take("mean")?,
-        values: options.take("values")?,
-        compare: options.take("compare")?,
+        values: options.take("scores")?,
+        compare: options.take("compare_groups")?,
     };
     let survey = SurveyWords::take(&mut options, None)?;
     options.finish()?;
@@ -181,7 +205,7 @@ pub fn cluster_responses(
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
     let (measure, limits) = (measure(&mut options)?, limits(&mut options)?);
-    let attenuated = options.or("attenuated", false)?;
+    let attenuated = options.or("uncorrected", false)?;
     options.finish()?;
     let (learned, mut told) = run(py, progress, |watch| {
         let tables = learn::response_tables(plan.0.schema())?;
@@ -295,7 +319,7 @@ pub fn size_of(plan: &Plan, shares: Option<&Bound<'_, PyList>>, options: &str) -
     }
     let Some(margin) = options.take("margin")? else {
         if shares.is_some() {
-            return Err(parameter("`shares` goes with `margin` or `model`").into());
+            return Err(parameter("`expected_shares` goes with `margin` or `model`").into());
         }
         return power_of(plan, options);
     };
@@ -326,7 +350,7 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
     };
     let texts: Vec<String> = options.or("effect", Vec::new())?;
     let (alpha, power) = (options.or("alpha", ALPHA)?, options.or("power", POWER)?);
-    let (respondents, numbers) = (options.take("respondents")?, options.or("numbers", Vec::new())?);
+    let (respondents, numbers) = (options.take("respondents")?, options.or("numeric_columns", Vec::new())?);
     options.finish()?;
     let effects = texts.iter().map(|text| parse_effect(text)).collect::<Result<_, _>>().map_err(Failure::from)?;
     let asked = regress::model(&plan.0, model, &fitting).map_err(Failure::from)?;
@@ -342,16 +366,18 @@ fn effects_of(plan: &Plan, model: &str, shares: Option<&Bound<'_, PyList>>, mut 
 }
 
 fn power_of(plan: &Plan, mut options: Options) -> PyResult<String> {
-    let (detect, null): (Vec<f64>, Option<f64>) = (options.or("detect", Vec::new())?, options.take("null")?);
-    let finding = match (options.take("ignoring")?, null, &detect[..]) {
+    let (detect, null): (Vec<f64>, Option<f64>) =
+        (options.or("detect_difference", Vec::new())?, options.take("null_share")?);
+    let finding = match (options.take("noncompliance")?, null, &detect[..]) {
         (Some(ignoring), None, []) => Finding::Ignoring { ignoring, share: 0.5 },
         (Some(ignoring), None, &[share]) => Finding::Ignoring { ignoring, share },
         (None, Some(null), &[share]) => Finding::Null { null, share },
         (None, None, &[first, second]) => Finding::Groups { first, second },
-        (None, None, []) => return Err(parameter("this needs `margin`, `detect`, `ignoring` or `model`").into()),
+        (None, None, []) => {
+            return Err(parameter("this needs `margin`, `detect_difference`, `noncompliance` or `model`").into());
+        }
         _ => {
-            let problem =
-                "`detect` takes the shares of two groups, such as 0.1,0.2; or one share beside `null` or `ignoring`";
+            let problem = "`detect_difference` takes the shares of two groups, such as 0.1,0.2; or one share beside `null_share` or `noncompliance`";
             return Err(parameter(problem).into());
         }
     };

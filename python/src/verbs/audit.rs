@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor::audit::{self as study, AuditOptions};
+use candor::evidence;
 use candor::explain;
 use candor::shuffled::ShuffleOptions;
 use candor::texts::{Language, OwnTexts};
@@ -79,6 +80,25 @@ fn asked(mut options: Options) -> Result<AuditOptions, Failure> {
 pub fn compare_plans(py: Python<'_>, first: Named, second: Named) -> PyResult<String> {
     let [one, other] = [&first, &second].map(|(name, plan)| (name.as_str(), plan.get().0.as_ref()));
     run(py, None, |_| Ok(json(&study::compare_plans(one, other)?)))
+}
+
+/// The evidence for approvals: as JSON, as HTML and as Markdown. The survey is a folder; texts of one's own are TOML.
+#[pyfunction]
+#[pyo3(signature = (plan, survey, language, texts))]
+pub fn evidence_of(
+    py: Python<'_>,
+    plan: &Plan,
+    survey: Option<std::path::PathBuf>,
+    language: Option<&str>,
+    texts: Option<&str>,
+) -> PyResult<(String, String, String)> {
+    run(py, None, |_| {
+        let own = texts.map(OwnTexts::parse).transpose()?;
+        let language = Language::new(language, own.as_ref(), plan.0.schema())?;
+        let survey = survey.map(|folder| evidence::read_survey(&folder, &plan.0)).transpose()?;
+        let found = evidence::evidence(&plan.0, survey.as_deref(), &language)?;
+        Ok((json(&found), found.page.html(), evidence::markdown(&found.page)))
+    })
 }
 
 /// The page for respondents: as text, and as HTML. Texts of one's own are TOML.

@@ -1,6 +1,11 @@
 //! Schema and request -> plan.
 
+use candor::StudyError;
+use candor::combine::{CombineOptions, combine};
 use candor::design::{DesignOptions, design_while};
+use candor::information::LearningLimit;
+use candor_design::combine::part;
+use candor_design::cross::crossed;
 use candor_design::request::RequestError;
 use candor_design::{Method, Request};
 use pyo3::prelude::*;
@@ -19,33 +24,69 @@ use crate::work::run;
 pub fn design(
     py: Python<'_>,
     schema: &Schema,
-    method: &str,
+    method: Option<&str>,
     counted_in: Option<Bound<'_, PyList>>,
     shares: Option<Bound<'_, PyList>>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Plan, String)> {
-    let method = Method::of_name(method).map_err(Failure::from)?;
     let mut options = Options::read(options)?;
+    let method = match method {
+        Some(name) => Method::of_name(name).map_err(Failure::from)?,
+        None => Method::by_default(&options.names().filter(|name| !NOT_OF_METHODS.contains(name)).collect::<Vec<_>>()),
+    };
     let mut note = None;
-    if method == Method::Front {
-        let known = match schema.0.private()[..] {
-            [attribute] => Some(&schema.0.attributes()[attribute]),
+    let only: Option<Vec<String>> = options.take("only")?;
+    let schema = match &only {
+        Some(names) => part(&schema.0, names).map_err(|error| parameter(format!("`only`: {error}")))?,
+        None => (*schema.0).clone(),
+    };
+    if method == Method::Front || (method == Method::Matrix && (counted_in.is_some() || options.names_a_prior())) {
+        let cross: Option<Vec<String>> = options.peek("cross")?;
+        let asked = match &cross {
+            Some(names) => crossed(&schema, names).map_err(|error| Failure::from(StudyError::from(error)))?,
+            None => schema.clone(),
+        };
+        let known = match asked.private()[..] {
+            [attribute] => Some(&asked.attributes()[attribute]),
             _ => None,
         };
         let (prior, caution) = prior::for_plan(&mut options, counted_in.as_ref(), known)?.ok_or_else(prior::needed)?;
         options.put("prior", json!(prior.all_stated()));
         note = caution.map(str::to_owned);
     } else if counted_in.is_some() {
-        return Err(parameter("`from_` goes with the method front").into());
+        return Err(parameter("`from_` goes with the methods front and matrix").into());
+    }
+    let limit = LearningLimit::named(options.take::<Vec<f64>>("rho")?.as_deref(), options.take("beta")?)
+        .map_err(Failure::from)?;
+    if let Some(limit) = limit {
+        let mut parameters = options.rest();
+        limit.put(method, &schema, &mut parameters).map_err(Failure::from)?;
+        options = Options::of(parameters);
     }
     let (request, mut told) = asked(method, options)?;
-    told.shares = shares.map(|table| anticipated(&schema.0, &table)).transpose()?;
-    let mut designed = run(py, progress, |watch| Ok(design_while(&schema.0, &request, &told, watch)?))?;
+    told.shares = shares.map(|table| anticipated(&schema, &table)).transpose()?;
+    let mut designed = run(py, progress, |watch| Ok(design_while(&schema, &request, &told, watch)?))?;
     designed.notes.extend(note);
     let described = super::json(&designed);
     Ok((Plan::of(designed.plan), described))
 }
+
+/// Plans over disjoint attributes as one; gives it, and what there is to know of it.
+#[pyfunction]
+pub fn combine_plans(plans: Vec<PyRef<'_, Plan>>, options: &str) -> PyResult<(Plan, String)> {
+    let mut options = Options::read(options)?;
+    let default = CombineOptions::default();
+    let asked = CombineOptions { max_epsilon: options.or("max_epsilon", default.max_epsilon)? };
+    options.finish()?;
+    let plans: Vec<_> = plans.iter().map(|plan| (*plan.0).clone()).collect();
+    let combined = combine(&plans, asked).map_err(Failure::from)?;
+    let described = super::json(&combined);
+    Ok((Plan::of(combined.plan), described))
+}
+
+/// What every method takes.
+const NOT_OF_METHODS: [&str; 4] = ["tables", "respondents", "max_epsilon", "allow_unbounded"];
 
 /// The cells of a matrix in a file of CSV.
 #[pyfunction]

@@ -27,9 +27,9 @@ impl Asked {
         let words = DifferenceWords {
             tables: options.take("tables")?,
             mean: options.or("mean", String::new())?,
-            values: options.or("values", String::new())?,
-            without_missing: options.or("without_missing", false)?,
-            compare: options.take("compare")?,
+            values: options.or("scores", String::new())?,
+            without_missing: options.or("complete_cases", false)?,
+            compare: options.take("compare_groups")?,
         };
         let survey = SurveyWords::take(options, Some("where"))?;
         Ok(Asked { words, survey, confidence: options.or("confidence", EstimateOptions::default().confidence)? })
@@ -64,7 +64,9 @@ pub fn test_differences(
     let asked = Asked::take(&mut options)?;
     options.finish()?;
     if before.is_some() == asked.words.compare.is_some() {
-        return Err(parameter("either `compare`, the groups of an attribute, or `against`, earlier responses").into());
+        return Err(
+            parameter("either `compare_groups`, the groups of an attribute, or `baseline`, earlier responses").into()
+        );
     }
     run(py, progress, |watch| {
         let (own, counts) = asked.counted(&plan.0, responses, watch)?;

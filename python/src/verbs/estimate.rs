@@ -32,7 +32,7 @@ impl Waves {
         options: &mut Options,
     ) -> PyResult<Waves> {
         if against.is_none() && against_plan.is_some() {
-            return Err(parameter("`against_plan` goes with `against`").into());
+            return Err(parameter("`baseline_plan` goes with `baseline`").into());
         }
         let unmarked = options.or("unmarked", false)?;
         let responses = Responses::given(given, options)?.vouched(unmarked);
@@ -105,7 +105,7 @@ pub fn estimate(
     let wave = Wave::take(&mut options)?;
     options.finish()?;
     if before.is_some() && wave.asked.compares() {
-        return Err(parameter("`compare` does not go with `against`").into());
+        return Err(parameter("`compare_groups` does not go with `baseline`").into());
     }
     run(py, progress, |watch| {
         let (mut now, mut told) = wave.of(&plan.0, responses, watch)?;

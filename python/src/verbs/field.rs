@@ -7,7 +7,7 @@ use candor::counts::CountOptions;
 use candor::device::{DeviceOptions, devices};
 use candor::enter::{enter, lotteries};
 use candor::texts::{Language, OwnTexts};
-use candor_tables::output::Target;
+use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -37,7 +37,7 @@ pub fn device_plan(
         device: own.as_deref(),
         margin: options.or("margin", default.margin)?,
         confidence: options.or("confidence", default.confidence)?,
-        mirrored: options.or("mirrored", default.mirrored)?,
+        mirrored: options.or("compliance_check", default.mirrored)?,
     };
     options.finish()?;
     let wrong = |error: StudyError| Failure::from(error);
@@ -61,6 +61,7 @@ pub fn enter_answers(
     let mut options = Options::read(options)?;
     let tables = inputs(given, options.take("delimiter")?)?;
     let (named, keep): (Vec<String>, Vec<String>) = (options.or("cards", Vec::new())?, options.or("keep", Vec::new())?);
+    let existing = Existing::forced(options.or("force", false)?);
     options.finish()?;
     let needed = lotteries(&plan.0);
     if !named.is_empty() && named.len() != needed {
@@ -68,7 +69,7 @@ pub fn enter_answers(
         return Err(parameter(problem).into());
     }
     let target = Target::new(output);
-    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::of(&target)))?)))
+    run(py, None, |_| Ok(json(&enter(&plan.0, tables, &named, &keep, (&target, Format::of(&target), existing))?)))
 }
 
 /// Whether people followed their cards, as far as the answers tell.
@@ -82,7 +83,7 @@ pub fn comply_with(
 ) -> PyResult<(String, Vec<String>)> {
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
-    let (says, anchor): (Option<String>, Option<String>) = (options.take("says")?, options.take("anchor")?);
+    let (says, anchor): (Option<String>, Option<String>) = (options.take("self_protective")?, options.take("anchor")?);
     let anchor = match anchor.as_deref().map(|text| text.split_once('=')) {
         Some(None) => return Err(parameter("`anchor` is a question and its true answer: Sex=Male").into()),
         Some(pair) => pair,
@@ -92,7 +93,7 @@ pub fn comply_with(
     let asked = ComplyOptions {
         says: says.as_deref(),
         anchor,
-        ignoring: options.or("ignoring", default.ignoring)?,
+        ignoring: options.or("noncompliance", default.ignoring)?,
         alpha: options.or("alpha", default.alpha)?,
         confidence: options.or("confidence", default.confidence)?,
     };

@@ -14,14 +14,17 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::work::run;
 
-/// The front for a prior: the result, its rows as CSV, and notes.
+/// The result as JSON, its rows as CSV, the matrices by file name, and notes.
+type Fronts = (String, String, Vec<(String, String)>, Vec<String>);
+
+/// The Pareto front for a prior.
 #[pyfunction]
 pub fn front_of(
     py: Python<'_>,
     counted_in: Option<Bound<'_, PyList>>,
     options: &str,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<(String, String, Vec<String>)> {
+) -> PyResult<Fronts> {
     let mut options = Options::read(options)?;
     let prior = prior::take(&mut options, counted_in.as_ref(), None)?.ok_or_else(prior::needed)?;
     let asked = asked(&mut options)?;
@@ -30,7 +33,7 @@ pub fn front_of(
     let note = format!("categories with share 0, which never occur, are left out: {left_out}");
     let notes = if left_out > 0 { vec![note] } else { Vec::new() };
     let fronts = run(py, progress, |watch| Ok(front(prior, &asked, watch)?))?;
-    Ok((json(&fronts), fronts.csv(), notes))
+    Ok((json(&fronts), fronts.csv(), fronts.matrices(), notes))
 }
 
 fn asked(options: &mut Options) -> Result<FrontOptions, Failure> {
@@ -38,7 +41,7 @@ fn asked(options: &mut Options) -> Result<FrontOptions, Failure> {
     asked.respondents = options.or("respondents", asked.respondents)?;
     asked.posterior_bound = options.or("posterior_bound", asked.posterior_bound)?;
     asked.points = options.or("points", asked.points)?;
-    asked.privacy = options.take("privacy")?;
+    asked.privacy = options.take("map_privacy")?;
     asked.method = options.choice(asked.method)?;
     asked.outputs = options.take("outputs")?;
     asked.time_limit = options.take("time_limit")?;

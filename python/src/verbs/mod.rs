@@ -9,6 +9,8 @@ pub mod prior;
 pub mod design;
 pub mod field;
 pub mod front;
+pub mod matrix;
+pub mod mechanism;
 pub mod randomize;
 pub mod records;
 pub mod regress;

@@ -109,8 +109,8 @@ pub fn randomize_to(
 /// The format of a file, by its name, with safe cells if they are asked for.
 pub fn format(target: &Target, options: &mut Options) -> Result<Format, Failure> {
     let format = Format::of(target);
-    match options.or("safe_cells", false)? {
-        true => format.with_safe_cells().ok_or_else(|| parameter("`safe_cells` goes with CSV only")),
+    match options.or("escape_formulas", false)? {
+        true => format.with_safe_cells().ok_or_else(|| parameter("`escape_formulas` goes with CSV only")),
         false => Ok(format),
     }
 }
@@ -153,7 +153,7 @@ fn under_way(
     Ok((schema, Box::new(batches.map(|batch| batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))))))
 }
 
-/// The response to one record, both as JSON; drawn as `docs/sampling.md` says.
+/// The response to one record, both as JSON; drawn as `docs/reference/sampling-algorithm.md` says.
 #[pyfunction]
 pub fn randomize_one(plan: &Plan, record: &str, options: &str) -> PyResult<String> {
     let mut options = Options::read(options)?;

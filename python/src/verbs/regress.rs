@@ -37,9 +37,10 @@ pub fn fit_regression(
 
 fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
     let default = RegressOptions::default();
-    let (says, only): (Option<String>, Option<String>) = (options.take("says")?, options.take("only_if")?);
+    let (says, only): (Option<String>, Option<String>) =
+        (options.take("self_protective")?, options.take("self_protective_if")?);
     if only.is_some() && says.is_none() {
-        return Err(parameter("`only_if` goes with `says`"));
+        return Err(parameter("`self_protective_if` goes with `self_protective`"));
     }
     Ok(RegressOptions {
         family: options.chosen()?,
@@ -47,8 +48,9 @@ fn regress_options(options: &mut Options) -> Result<RegressOptions, Failure> {
         references: options.or("reference", default.references)?,
         standardize: options.or("standardize", default.standardize)?,
         confidence: options.or("confidence", default.confidence)?,
-        show_naive: options.or("show_naive", default.show_naive)?,
+        show_naive: options.or("show_uncorrected", default.show_naive)?,
         ignoring: says.map(|says| IgnoringOptions { says, only }),
         missing: options.chosen()?.unwrap_or(default.missing),
+        df: options.chosen()?.unwrap_or(default.df),
     })
 }

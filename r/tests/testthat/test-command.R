@@ -6,7 +6,7 @@ test_that("a command that is not there is an error that says what to do", {
 })
 
 test_that("options of functions are options of the command", {
-    expect_equal(flags(max_epsilon = 100000, single = TRUE, inside = NULL, allow_weaker = FALSE), c("--max-epsilon=100000", "--single"))
+    expect_equal(flags(max_epsilon = 100000, one_channel = TRUE, cluster_method = NULL, allow_larger_epsilon = FALSE), c("--max-epsilon=100000", "--one-channel"))
     expect_equal(flags(tables = c("a,b", "c")), "--tables=a,b;c")
     expect_equal(flags(tables = list(c("a", "b"), "c")), "--tables=a,b;c")
     expect_equal(flags(require = c(ldp = 4, rho = "0.1:0.9")), c("--require=ldp=4", "--require=rho=0.1:0.9"))

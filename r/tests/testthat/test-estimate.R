@@ -42,7 +42,7 @@ test_that("groups and weights are those of the command", {
     expect_equal(as.character(estimate$Age), c("Child", "Child", "Adult", "Adult"))
     expect_identical(estimate$estimate, unlist(lapply(said("--tables", "Survived", "--by", "Age", "--weights", "weight")$tables$cells, `[[`, "estimate")))
     expect_equal(summary(estimate)$group, c("Age=Child", "Age=Adult"))
-    expect_output(print(estimate), "intervals at 90 %")
+    expect_output(print(estimate), "intervals at 90%")
 })
 
 test_that("a table that cannot be estimated has a reason", {
@@ -80,7 +80,7 @@ test_that("a test of independence finds what there is, beside the naive one", {
     test <- quietly(candor_test(plan, responses, "Sex", "Survived"))
     expect_equal(nrow(test), 1)
     expect_lt(test$p_value, 1e-6)
-    expect_gt(abs(log(test$odds_ratio)), 1)
+    expect_gt(abs(log(test$odds_ratio_estimate)), 1)
     expect_equal(summary(test)$test, c("corrected", "naive"))
     expect_output(print(test), "Are Sex and Survived independent")
     expect_error(candor_test(plan, responses, "Sex", "Sex"), class = "candor_error")
@@ -100,5 +100,5 @@ test_that("a report is a page, and its estimates a data frame", {
     report <- quietly(suppressWarnings(candor_report(plan, responses, file, tables = "pairs", title = "On board")))
     expect_true(any(grepl("<h1><bdi>On board</bdi></h1>", readLines(file), fixed = TRUE)))
     expect_identical(report$estimate, quietly(candor_estimate(plan, responses, tables = "pairs"))$estimate)
-    expect_equal(names(attr(report, "dependences")), c("a", "b", "cramers_v", "standard_error", "p_value"))
+    expect_setequal(names(attr(report, "dependences")), c("a", "b", "cramers_v", "standard_error", "p_value"))
 })

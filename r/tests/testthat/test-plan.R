@@ -2,7 +2,7 @@ people <- people_of(HairEyeColor, c("Hair", "Eye", "Sex"))
 schema <- candor_schema(people)
 
 test_that("a plan has the epsilon that was asked for, and says so", {
-    plan <- candor_design(schema, epsilon = 3)
+    plan <- candor_design(schema, "independent", epsilon = 3)
     expect_s3_class(plan, "candor_plan")
     expect_lte(plan$epsilon, 3)
     expect_gt(plan$epsilon, 2.999)
@@ -47,7 +47,7 @@ test_that("an audit has a row for each criterion, and what is required must hold
     expect_true("shuffled" %in% audit$name)
     expect_error(candor_audit(plan, require = c(ldp = 1)), "plan.json does not meet ldp=1", class = "candor_error")
     expect_output(print(audit), "ldp \\[holds\\]: Whatever a person's record is")
-    expect_equal(names(summary(audit)), c("name", "value", "required", "holds"))
+    expect_true(all(c("name", "value", "required", "holds") %in% names(summary(audit))))
 })
 
 test_that("a comparison is ordered by error and recommends the least", {
@@ -57,6 +57,6 @@ test_that("a comparison is ordered by error and recommends the least", {
     expect_equal(compared$method[1], "workload")
     expect_output(print(compared), "recommended: workload")
     plan <- quietly(candor_design(schema, "workload", epsilon = 2, tables = "pairs", respondents = 592))
-    expected <- sqrt(with(rows(plan$design$expected, c("standard_error", "cells")), sum(standard_error^2 * cells) / sum(cells)))
+    expected <- sqrt(with(candor_details(plan)$expected, sum(standard_error^2 * cells) / sum(cells)))
     expect_equal(compared$error[1], expected, tolerance = 0.02)
 })

@@ -2,7 +2,7 @@ people <- people_of(UCBAdmissions, c("Admit", "Gender", "Dept"))
 people$age <- seq_len(nrow(people)) / 7
 people$day <- as.Date("2020-01-01") + seq_len(nrow(people)) %% 50
 people$region <- factor(rep_len(c("north", "south"), nrow(people)), c("west", "south", "north"))
-plan <- candor_design(candor_schema(people[c("Admit", "Gender", "Dept")]), epsilon = 90, max_epsilon = 100)
+plan <- candor_design(candor_schema(people[c("Admit", "Gender", "Dept")]), "independent", epsilon = 90, max_epsilon = 100)
 
 test_that("rows stay in order and kept columns unchanged", {
     responses <- candor_randomize(plan, people, keep = c("age", "day", "region"))
@@ -17,6 +17,21 @@ test_that("rows stay in order and kept columns unchanged", {
     expect_null(attr(responses, "simulation"))
     expect_output(print(responses), "4,526 responses; sha256")
     expect_equal(attr(responses[1:10, ], "fingerprint"), plan$fingerprint)
+})
+
+test_that("responses of one plan are bound, others are not taken for them", {
+    responses <- candor_randomize(plan, people)
+    both <- rbind(responses[1:1000, ], responses[1001:4526, ])
+    expect_equal(both, responses)
+    expect_equal(nrow(suppressMessages(candor_estimate(plan, both, tables = "Dept"))), 6)
+    other <- candor_randomize(candor_design(candor_schema(people[c("Admit", "Gender", "Dept")]), "independent", epsilon = 1), people)
+    expect_error(rbind(responses, other), "different plans", class = "candor_error")
+    bare <- as.data.frame(lapply(other, identity))
+    expect_error(rbind(responses, bare), "unmarked ones", class = "candor_error")
+    # Past our method the mark stays, but it is not about these rows.
+    mixed <- rbind.data.frame(responses, bare)
+    expect_error(candor_estimate(plan, mixed), "does not tell the plan", class = "candor_error")
+    expect_error(candor_estimate(plan, mixed[1:5000, ]), "does not tell the plan", class = "candor_error")
 })
 
 test_that("what cannot be randomized is refused in the command's words", {

@@ -6,7 +6,7 @@
 //! iterative proportional fitting, and it uses the answers only: no further privacy is lost.
 //!
 //! Everything works on [`DistinctRecords`]: records that are alike have the same weight. [`rake`] is the algorithm for any records and
-//! margins; [`adjust`] also estimates the margins from answers under a plan. docs/adjustment.md says when it helps.
+//! margins; [`adjust`] also estimates the margins from answers under a plan. docs/explanation/raking-and-synthesis.md says when it helps.
 
 mod raking;
 mod records;

@@ -1,4 +1,4 @@
-//! Dependences from randomized responses (docs/dependence.md).
+//! Dependences from randomized responses (docs/explanation/association-and-clusters.md).
 //!
 //! The two-way table is estimated without bias; the measure of that estimate is too large by what noise alone gives it, which
 //! is taken away. `phi^2` divides by the shares of categories, so one that is too rare to be seen would drown all others in

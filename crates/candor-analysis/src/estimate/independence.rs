@@ -3,7 +3,7 @@
 //! With `p` the unbiased estimate of the two-way table and `d = p - rows x columns`, the statistic is
 //! the quadratic form of `d` in the inverse of its covariance *under independence*, chi-square with
 //! `(r-1)(c-1)` degrees of freedom. The Wald form, which takes the covariance at the estimate, rejects
-//! far too often (docs/estimation.md).
+//! far too often (docs/explanation/estimation.md).
 
 use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};

@@ -38,10 +38,15 @@ impl Interval {
 
     /// The same for errors that are estimated from few units or replicates of a survey's design, if the counts tell one: by Student's law.
     pub(crate) fn reach_of(self, tally: &TableTally, confidence: f64, cells: usize) -> f64 {
+        self.reach_with(tally.drawn().map(|drawn| drawn.degrees()), confidence, cells)
+    }
+
+    /// The same with so many degrees of freedom; none for the normal law.
+    pub(crate) fn reach_with(self, degrees: Option<f64>, confidence: f64, cells: usize) -> f64 {
         let normal = self.reach(confidence, cells);
         // Beyond so many degrees the two are the same to more than four digits.
-        let law = tally.drawn().map(|drawn| drawn.degrees()).filter(|degrees| *degrees < 1e5);
-        match law.and_then(|degrees| StudentsT::new(0.0, 1.0, degrees).ok()) {
+        let degrees = degrees.filter(|degrees| *degrees < 1e5);
+        match degrees.and_then(|degrees| StudentsT::new(0.0, 1.0, degrees).ok()) {
             Some(law) => -law.inverse_cdf(Normal::standard().cdf(-normal)),
             None => normal,
         }

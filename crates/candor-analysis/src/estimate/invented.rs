@@ -11,6 +11,7 @@ use super::components::pattern_function;
 use super::independence::chi_square;
 use super::strips::extremes;
 use super::{EstimateError, GroupLaw, TableEstimator};
+use crate::repeats::chance_of_repeats;
 use crate::tally::{ELSEWHERE, TableTally};
 
 /// Classes of channels expected less often than this are taken together: the approximation needs so many.
@@ -46,18 +47,52 @@ impl TableEstimator<'_> {
     }
 }
 
-/// The p-value of a test that the channels of responses come as often as the plan draws them: the least over tables and blocks, times their
-/// number. `None` where no channel is drawn, or responses have weights.
+/// The p-value of a test that the channels of responses come as often as the plan draws them. `None` where no channel is drawn, or responses
+/// have weights.
+///
+/// Two tests share it: one of all channels of a table together (chi-squared), the least over tables and blocks times their number, and one of
+/// each channel by itself, which finds a single channel that comes too often ([`repeats`](crate::repeats)).
 pub fn channel_law(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
     let p_values: Vec<f64> = tallies.iter().flat_map(|tally| of_table(plan, tally)).collect();
-    let least = p_values.iter().copied().reduce(f64::min)?;
-    Some((least * p_values.len() as f64).min(1.0))
+    let least = p_values.iter().copied().reduce(f64::min);
+    let together = least.map(|least| least * p_values.len() as f64);
+    let single = single_channels(plan, tallies);
+    let one = match (together, single) {
+        (Some(together), Some(single)) => 2.0 * together.min(single),
+        (one, other) => one.or(other)?,
+    };
+    Some(one.min(1.0))
+}
+
+/// The p-value of a test that no channel by itself comes more often than the plan draws it: within a block the chances of all channels
+/// sum to it, whatever their number, so that only blocks are counted.
+fn single_channels(plan: &Plan, tallies: &[TableTally]) -> Option<f64> {
+    let mut least: BTreeMap<usize, BTreeMap<u16, f64>> = BTreeMap::new();
+    for tally in tallies.iter().filter(|tally| is_unweighted(tally)) {
+        for (place, &block) in tally.layout().tagged.iter().enumerate() {
+            let mut observed: BTreeMap<u16, f64> = BTreeMap::new();
+            for (key, group) in tally.groups().iter().filter(|(key, _)| key[place] != ELSEWHERE) {
+                *observed.entry(key[place]).or_default() += group.total;
+            }
+            let shares: Vec<f64> = plan.blocks()[block].shares().map(|(share, _)| share).collect();
+            let chance = |tag: u16, times| chance_of_repeats(tally.total(), times, shares[usize::from(tag)]);
+            let known = least.entry(block).or_default();
+            known.extend(observed.into_iter().map(|(tag, times)| (tag, chance(tag, times))));
+        }
+    }
+    let smallest = least.values().flat_map(BTreeMap::values).copied().reduce(f64::min)?;
+    Some(smallest * least.len() as f64)
+}
+
+/// Whether responses count as one each.
+fn is_unweighted(tally: &TableTally) -> bool {
+    tally.groups().values().all(|group| group.total == group.squares)
 }
 
 /// The p-value for each block of a table whose channels are drawn.
 fn of_table(plan: &Plan, tally: &TableTally) -> Vec<f64> {
     let layout = tally.layout();
-    if tally.groups().values().any(|group| group.total != group.squares) {
+    if !is_unweighted(tally) {
         return Vec::new();
     }
     let one = |(place, &block): (usize, &usize)| {
@@ -138,7 +173,8 @@ mod tests {
             channel_law(&plan, &[tally]).unwrap()
         };
         // (260 - 250)^2 / 250 + 10^2 / 750 = 0.533, of which chi-squared with one degree of freedom has 0.465 above.
-        assert!((p_value(260.0, 740.0) - 0.4652).abs() < 1e-3);
+        // The other test finds less, so that the two share twice that.
+        assert!((p_value(260.0, 740.0) - 2.0 * 0.4652).abs() < 1e-3);
         assert!(p_value(1_500.0, 0.0) < 1e-300 || p_value(1_500.0, 0.0) == 0.0);
         assert!(p_value(450.0, 750.0) < 1e-6, "200 beside 1,000");
     }

@@ -1,5 +1,5 @@
 //! The iterative Bayesian update: expectation maximisation of the likelihood (Huang and Du 2008, eq. 3 with
-//! the indices of docs/errata.md).
+//! the indices of docs/project/errata.md).
 //!
 //! `P_i <- sum over observed j of P*_j theta_ji P_i / sum_l theta_jl P_l`. It gives a proper
 //! distribution and is better than the unbiased estimate where many cells are near zero; it is not

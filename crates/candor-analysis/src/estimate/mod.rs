@@ -4,7 +4,7 @@
 //! Each response contributes to each cell a number whose expectation, given the truth, is 1 in the
 //! true cell and 0 elsewhere; the estimate is their mean and can be negative. For pattern channels the
 //! contribution is a function of the pattern alone and no matrix is inverted: the counts are split
-//! into components, and each is divided by its eigenvalue (docs/estimation.md). For
+//! into components, and each is divided by its eigenvalue (docs/explanation/estimation.md). For
 //! matrices it comes from one factorisation.
 
 pub(crate) mod fitting;
@@ -168,7 +168,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// Absolute and relative error of the observed shares of answers (Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, with
-    /// confidence `1 - alpha`, docs/errata.md), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
+    /// confidence `1 - alpha`, docs/project/errata.md), if the truth is uniform: `max sqrt(B s (1-s) / n)` and
     /// `max sqrt(B (1-s) / (s n))` over the possible answers. `None` where answers are sets.
     ///
     /// They are about the answers, before the randomization is taken out; standard errors of the

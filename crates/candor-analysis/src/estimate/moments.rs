@@ -14,6 +14,8 @@ pub(crate) const ADDED: f64 = 2.0;
 /// The variances of sums of shares, if the table were a given one.
 pub(crate) struct Moments<'e> {
     kind: Kind<'e>,
+    /// Under a sampling design: the variances if the same respondents had been drawn independently.
+    independent: Option<Box<Moments<'e>>>,
 }
 
 enum Kind<'e> {
@@ -32,7 +34,12 @@ struct AnswerGroup {
     per_response: f64,
 }
 
-impl Moments<'_> {
+impl<'e> Moments<'e> {
+    /// The variances of respondents who are drawn independently, where these are those of a sampling design.
+    pub(crate) fn independent(&self) -> Option<&Moments<'e>> {
+        self.independent.as_deref()
+    }
+
     /// Whether answers are categories or outputs, none of them sets.
     pub(crate) fn by_answers(&self) -> bool {
         matches!(self.kind, Kind::Answers(..))
@@ -84,12 +91,22 @@ impl TableEstimator<'_> {
     /// # Errors
     /// If answers are sets and the table is too large for its covariance.
     pub(crate) fn moments(&self, tally: &TableTally, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
-        if let Some(scatter) = self.scatter(tally)? {
-            return Ok(Moments { kind: Kind::Design(scatter) });
+        let independent = self.independent_moments(tally, shares);
+        match self.scatter(tally)? {
+            Some(scatter) => Ok(Moments { kind: Kind::Design(scatter), independent: independent.ok().map(Box::new) }),
+            None => independent,
         }
+    }
+
+    /// The same for respondents who are drawn independently, with their weights.
+    ///
+    /// # Errors
+    /// If answers are sets and the table is too large for its covariance.
+    pub(crate) fn independent_moments(&self, tally: &TableTally, shares: &[f64]) -> Result<Moments<'_>, EstimateError> {
+        let independent = None;
         let groups = self.group_laws(tally);
         if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
-            return Ok(Moments { kind: Kind::Dense(self.covariance(&groups, shares)?) });
+            return Ok(Moments { kind: Kind::Dense(self.covariance(&groups, shares)?), independent });
         }
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
         let held = self.held_order(shares);
@@ -103,7 +120,7 @@ impl TableEstimator<'_> {
             per_response: group.squares / (group.total * group.total),
             law,
         };
-        Ok(Moments { kind: Kind::Answers(self, groups.into_iter().zip(&weights).map(one).collect()) })
+        Ok(Moments { kind: Kind::Answers(self, groups.into_iter().zip(&weights).map(one).collect()), independent })
     }
 
     /// What each answer of a group adds to a sum of shares, by the coefficients of its components: contributions are symmetric in cell and

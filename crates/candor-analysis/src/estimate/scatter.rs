@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 
 use super::{EstimateError, GroupLaw, TableEstimator};
-use crate::tally::{Drawn, TableTally, UnitCounts, UnitGroup, Units};
+use crate::tally::{Drawn, LonelyPsu, Stratum, TableTally, UnitCounts, UnitGroup, Units};
 
 /// The most numbers that are held: units times cells.
 const MOST_NUMBERS: usize = 1 << 26;
@@ -85,15 +85,11 @@ impl TableEstimator<'_> {
         match tally.drawn() {
             None => Ok(None),
             Some(Drawn::Units(units)) => self.scatter_of_units(tally, units).map(Some),
-            Some(Drawn::Replicates(method, tallies)) => {
+            Some(Drawn::Replicates(replicates, tallies)) => {
                 let estimate = self.shares(tally)?;
-                let factor = method.factor(tallies.len()).sqrt();
-                let one = |replicate: &TableTally| {
-                    let shares = self.shares(replicate).map_err(|_| EstimateError::EmptyReplicate)?;
-                    Ok(shares.iter().zip(&estimate).map(|(a, b)| factor * (a - b)).collect())
-                };
-                let columns = tallies.iter().map(one).collect::<Result<_, EstimateError>>()?;
-                Ok(Some(Scatter { columns, truths: None }))
+                let one = |replicate: &TableTally| self.shares(replicate).map_err(|_| EstimateError::EmptyReplicate);
+                let shares = tallies.iter().map(one).collect::<Result<Vec<Vec<f64>>, EstimateError>>()?;
+                Ok(Some(Scatter { columns: replicates.deviations(&estimate, &shares), truths: None }))
             }
         }
     }
@@ -122,21 +118,37 @@ impl TableEstimator<'_> {
         }
         let mut columns = Vec::with_capacity(held + strata.len());
         for (stratum, sums) in sample.strata().iter().zip(strata) {
-            let (m, left) = (stratum.units as f64, 1.0 - stratum.drawn());
-            if stratum.units < 2 || left <= 0.0 || sums.is_empty() {
-                continue;
-            }
-            let factor = (left * m / (m - 1.0)).sqrt();
-            let mut mean = vec![0.0; self.cells()];
-            sums.iter().for_each(|sum| mean.iter_mut().zip(sum).for_each(|(mean, value)| *mean += value / m));
-            // Those of whom nobody is counted are as far from the mean as zero is.
-            let others = factor * (m - sums.len() as f64).max(0.0).sqrt();
-            let deviation = |sum: Vec<f64>| sum.iter().zip(&mean).map(|(a, b)| factor * (a - b)).collect();
-            columns.extend(sums.into_iter().map(deviation).collect::<Vec<Vec<f64>>>());
-            columns.push(mean.iter().map(|mean| others * mean).collect());
+            columns.extend(self.columns_of_stratum(stratum, sums, sample.lonely()));
+        }
+        if sample.lonely() == LonelyPsu::Average {
+            let (all, lonely) = (sample.strata().len(), sample.strata().iter().filter(|own| own.is_lonely()).count());
+            let factor = (all as f64 / (all - lonely) as f64).sqrt();
+            columns.iter_mut().flatten().for_each(|value| *value *= factor);
         }
         let truths = self.add_noise(&influences, units, &mut columns);
         Ok(Scatter { columns, truths })
+    }
+
+    /// How far the sums of a stratum's units are from their mean, times the root of its factor.
+    fn columns_of_stratum(&self, stratum: &Stratum, sums: Vec<Vec<f64>>, lonely: LonelyPsu) -> Vec<Vec<f64>> {
+        let (m, left) = (stratum.units as f64, 1.0 - stratum.drawn());
+        if left <= 0.0 || sums.is_empty() {
+            return Vec::new();
+        }
+        if stratum.units < 2 {
+            // Over all units the sums are zero on average.
+            let scaled = |sum: Vec<f64>| sum.into_iter().map(|value| left.sqrt() * value).collect();
+            return if lonely == LonelyPsu::Adjust { sums.into_iter().map(scaled).collect() } else { Vec::new() };
+        }
+        let factor = (left * m / (m - 1.0)).sqrt();
+        let mut mean = vec![0.0; self.cells()];
+        sums.iter().for_each(|sum| mean.iter_mut().zip(sum).for_each(|(mean, value)| *mean += value / m));
+        // Those of whom nobody is counted are as far from the mean as zero is.
+        let others = factor * (m - sums.len() as f64).max(0.0).sqrt();
+        let deviation = |sum: Vec<f64>| sum.iter().zip(&mean).map(|(a, b)| factor * (a - b)).collect();
+        let mut columns: Vec<Vec<f64>> = sums.into_iter().map(deviation).collect();
+        columns.push(mean.iter().map(|mean| others * mean).collect());
+        columns
     }
 
     /// Adds the noise of the responses of strata of which a share `f` was drawn, times `f`: columns, and what of them is none.

@@ -21,7 +21,7 @@ pub fn project(shares: &[f64]) -> Vec<f64> {
 }
 
 /// Cut off below zero and divide by what remains: common in the literature, and not the closest
-/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; docs/errata.md). All zero if nothing is
+/// distribution (Domingo-Ferrer and Soria-Comas 2020, section 6.4, says so; docs/project/errata.md). All zero if nothing is
 /// positive.
 pub fn clip(shares: &[f64]) -> Vec<f64> {
     let sum: f64 = shares.iter().map(|share| share.max(0.0)).sum();

@@ -5,7 +5,7 @@ use candor_base::shape::Shape;
 use super::simplex;
 
 /// Whose table is estimated; the point estimates are the same, the standard errors are not
-/// (docs/estimation.md).
+/// (docs/explanation/estimation.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// The population from which the respondents are an independent sample.

@@ -88,6 +88,8 @@ pub(super) fn likelihood(
     fitted.method = if by_jeffreys { Method::Jeffreys } else { Method::MaximumLikelihood };
     let shown = penalised.as_ref().unwrap_or(&top.fit);
     describe(&problem, &top, shown, by_jeffreys, &mut fitted);
+    let comparable = top.finite && !by_jeffreys && !problem.data.sampled();
+    fitted.aic = fitted.log_likelihood.filter(|_| comparable).map(|log| 2.0 * problem.parameters as f64 - 2.0 * log);
     fitted.null_log_likelihood = null(&problem, &top.fit, &first, &ridge);
     if data.ignoring {
         fitted.ignoring = Some(ignoring(&problem, &top.fit)?);
@@ -155,7 +157,7 @@ fn walks(
         };
         let range = Range { low, high, unit, critical: asked.critical, much };
         let found = walk(&profile, start, range)?;
-        let test = if found.df.is_some() { Test::OneStepCr2 } else { Test::Score };
+        let test = if found.one_step { Test::OneStepCr2 } else { Test::Score };
         all[at] = Some(Tested { found, test, gap: false });
     }
     Ok(all)

@@ -151,7 +151,7 @@ fn walks(
         };
         let range = Range { low, high, unit, critical: asked.critical, much };
         let found = walk(&profile, start, range)?;
-        let test = if found.df.is_some() { Test::OneStepCr2 } else { Test::Score };
+        let test = if found.one_step { Test::OneStepCr2 } else { Test::Score };
         all[at] = Some(Tested { found, test, gap: false });
     }
     Ok(all)

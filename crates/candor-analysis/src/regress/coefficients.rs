@@ -68,7 +68,7 @@ impl Shown<'_> {
     pub(super) fn told(self, model: &Model, tables: &[f64]) -> Regression {
         let coefficients = self.coefficients(model);
         let averages = Averages::new(self.problem, &self.fit.theta, tables, &self.covariance, &model.categories);
-        let (shares, effects) = (averages.shares(), averages.effects());
+        let (shares, effects, tjur) = (averages.shares(), averages.effects(), averages.tjur());
         let kept = coefficients.len();
         Regression {
             coefficients,
@@ -76,6 +76,8 @@ impl Shown<'_> {
             method: Method::MaximumLikelihood,
             log_likelihood: Some(self.fit.sums.value),
             null_log_likelihood: None,
+            aic: None,
+            tjur,
             converged: self.fit.converged,
             boundary: false,
             assumption: None,

@@ -46,7 +46,8 @@ impl CorrectedProfile<'_> {
         let gradient = self.problem.corrected(&theta, self.tables).gradient;
         let Projection { weights, information } = self.projection(&theta);
         let score: f64 = weights.iter().zip(&gradient).map(|(w, u)| w * u).sum();
-        let (root, error, df) = match self.by_clusters(&theta) {
+        let few = self.by_clusters(&theta);
+        let (root, error, df) = match few {
             Some(few) => (normal_of_student(few.step / few.error, few.df), few.error, Some(few.df)),
             None => {
                 let variance = self.variance(&theta, &weights)?;
@@ -55,7 +56,16 @@ impl CorrectedProfile<'_> {
                 (df.map_or(root, |df| normal_of_student(root, df)), variance.max(0.0).sqrt() / information, df)
             }
         };
-        Ok(Point { at: theta[self.tested], root, theta, follows: weights, error, value: None, df })
+        Ok(Point {
+            at: theta[self.tested],
+            root,
+            theta,
+            follows: weights,
+            error,
+            value: None,
+            df,
+            one_step: few.is_some(),
+        })
     }
 
     /// One step with the variance of few clusters; `None` without clusters, or where a share has run to 0 or 1.
@@ -87,7 +97,7 @@ impl CorrectedProfile<'_> {
             }
         });
         add_outside(problem, &mut clusters);
-        one_step(&clusters, n, self.tested, strata > 1)
+        one_step(&clusters, n, self.tested, (strata > 1).then_some(data.lonely))
     }
 
     /// The others with the coefficient at a value: a solution near one, or else those of the stand-in.

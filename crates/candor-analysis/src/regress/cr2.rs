@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use crate::tally::LonelyPsu;
+
 /// An eigenvalue of the scaled information below this is rounding.
 const SINGULAR: f64 = 1e-11;
 
@@ -44,8 +46,9 @@ pub(super) struct OneStep {
     pub(super) df: f64,
 }
 
-/// The step of one parameter from where the sums were taken; `None` where the information is singular, or the clusters tell no error.
-pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, stratified: bool) -> Option<OneStep> {
+/// The step of one parameter from where the sums were taken; `None` where the information is singular, or the clusters tell no error. `strata`:
+/// what becomes of those with one cluster, if there are several strata.
+pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, strata: Option<LonelyPsu>) -> Option<OneStep> {
     let mut total = Cluster::new(n);
     for cluster in clusters.values() {
         total.score += &cluster.score;
@@ -77,21 +80,24 @@ pub(super) fn one_step(clusters: &Clusters, n: usize, tested: usize, stratified:
         outer.ger(1.0, &beta, &beta, 1.0);
     }
     fourth += outer.norm_squared();
-    let variance: f64 = residuals.values().map(|own| squares(own, stratified)).sum();
+    let variance: f64 = residuals.values().map(|own| squares(own, strata)).sum();
+    let lonely = residuals.values().filter(|own| strata == Some(LonelyPsu::Average) && own.len() == 1).count();
+    let variance = variance * residuals.len() as f64 / (residuals.len() - lonely) as f64;
     let df = (trace * trace / fourth).max(LEAST_DF);
     let found = OneStep { step: step[tested], error: variance.sqrt(), df };
     (variance > 0.0 && df.is_finite() && found.step.is_finite()).then_some(found)
 }
 
 /// The sum of squares of a stratum's residuals; about their mean, if there are several strata.
-fn squares(own: &[f64], stratified: bool) -> f64 {
+fn squares(own: &[f64], strata: Option<LonelyPsu>) -> f64 {
     let count = own.len() as f64;
-    match stratified && own.len() > 1 {
-        true => {
+    match strata {
+        Some(LonelyPsu::Certainty | LonelyPsu::Average) if own.len() == 1 => 0.0,
+        Some(_) if own.len() > 1 => {
             let mean = own.iter().sum::<f64>() / count;
             own.iter().map(|one| (one - mean).powi(2)).sum::<f64>() * count / (count - 1.0)
         }
-        false => own.iter().map(|one| one * one).sum(),
+        _ => own.iter().map(|one| one * one).sum(),
     }
 }
 
@@ -146,7 +152,7 @@ mod tests {
         let step: f64 = x.iter().zip(e).map(|(x, e)| x * e).sum::<f64>() / total;
         let hc2: f64 = x.iter().zip(e).map(|(x, e)| (x * (e - x * step)).powi(2) / (1.0 - x * x / total)).sum::<f64>()
             / total.powi(2);
-        let found = one_step(&clusters, 1, 0, false).unwrap();
+        let found = one_step(&clusters, 1, 0, None).unwrap();
         assert!((found.step - step).abs() < 1e-12 && (found.error - hc2.sqrt()).abs() < 1e-12, "{found:?}");
         // By definition: B = G'(1 - H)G with G the columns x_g/sqrt(1 - h_g).
         let h: Vec<f64> = x.iter().map(|x| x * x / total).collect();

@@ -65,6 +65,31 @@ impl<'a> Averages<'a> {
         self.told("", self.means(|_, _, _| {}), 1.0)
     }
 
+    /// Tjur's R2 of the truth: the variance of the predicted shares of a binary response over that of the response. It needs no response, so that the
+    /// noise of the answers does not enter.
+    pub(super) fn tjur(&self) -> Option<f64> {
+        let (problem, data) = (self.problem, self.problem.data);
+        let (p, combinations) = (data.design.len(), data.hidden.len());
+        if self.categories.len() != 2 {
+            return None;
+        }
+        let (mut x, mut indices) = (vec![0.0; p], vec![0.0; problem.kernel.indices()]);
+        let (mut derivatives, mut mean, mut square) = (Derivatives::default(), 0.0, 0.0);
+        for (number, group) in data.groups.iter().enumerate() {
+            for hidden in 0..combinations {
+                data.fill(group, hidden, &mut x);
+                problem.indices(&x, self.theta, &mut indices);
+                problem.kernel.prepare(&indices, &mut derivatives);
+                let share = self.predicted(&indices, 0, &mut derivatives);
+                let weight = self.weights[number * combinations + hidden] / self.total;
+                mean += weight * share;
+                square += weight * share * share;
+            }
+        }
+        let explained = (square - mean * mean) / (mean * (1.0 - mean));
+        (0.0..=1.0).contains(&explained).then_some(explained)
+    }
+
     /// The average change of each share with every predictor: per unit of a number, and from the reference to each other category.
     pub(super) fn effects(&self) -> Vec<Average> {
         let mut all = Vec::new();

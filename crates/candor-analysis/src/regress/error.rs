@@ -30,7 +30,7 @@ pub enum RegressError {
     #[error("`reference`: {0}")]
     Reference(String),
     /// People who ignore the device cannot be told apart.
-    #[error("`says`: {0}")]
+    #[error("`self_protective`: {0}")]
     Ignoring(String),
     /// A method that does not go with the model.
     #[error("`method {method}`: {message}")]
@@ -119,16 +119,16 @@ pub enum RegressError {
     #[error("`effect`: {0}")]
     Effect(String),
     /// A truth that cannot be planned for.
-    #[error("`shares`: {0}")]
+    #[error("`expected_shares`: {0}")]
     Anticipated(String),
     /// Fewer sampling clusters than errors need.
-    #[error("`sampling_clusters`: {0}")]
+    #[error("`psu`: {0}")]
     Clusters(String),
     /// A population that cannot be.
     #[error("`fpc`: {0}")]
     Population(String),
     /// Replicate weights that tell no errors.
-    #[error("`replicates`: {0}")]
+    #[error("`replicate_weights`: {0}")]
     Replicates(String),
 }
 

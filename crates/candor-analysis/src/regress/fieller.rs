@@ -55,7 +55,7 @@ pub(super) fn fieller(
     let error = (zero - 2.0 * best * c_uv + best * best * c_vv).max(0.0).sqrt() / v.abs();
     let root = u / zero.sqrt();
     let statistic = df.map_or(root, |df| normal_of_student(root, df)).powi(2);
-    let mut found = Found { best, error, low: None, high: None, statistic, df };
+    let mut found = Found { best, error, low: None, high: None, statistic, df, one_step: false };
     if a > 0.0 {
         let root = discriminant.max(0.0).sqrt();
         (found.low, found.high) = (Some((b - root) / a), Some((b + root) / a));

@@ -53,7 +53,8 @@ impl Drawn {
 /// The numbers of clusters and strata, if clusters are all that there is to the design.
 pub(super) fn clustered(problem: &Problem<'_>) -> Option<[usize; 2]> {
     let data = problem.data;
-    (data.labels[0] > 0 && data.fpc.is_empty() && data.calibration.is_none()).then_some(data.labels)
+    (data.few_clusters && data.labels[0] > 0 && data.fpc.is_empty() && data.calibration.is_none())
+        .then_some(data.labels)
 }
 
 /// Clusters without anybody of the model, which the strata have all the same.
@@ -110,6 +111,7 @@ impl LikelihoodProfile<'_> {
             error,
             value: Some(fit.sums.value + self.ridge.taken(&fit.theta)),
             df,
+            one_step: few.is_some(),
         })
     }
 
@@ -120,7 +122,7 @@ impl LikelihoodProfile<'_> {
         let mut clusters = self.problem.cluster_scores(&fit.theta, false);
         add_cluster_information(self.problem, possible, &fit.theta, &mut clusters);
         add_outside(self.problem, &mut clusters);
-        one_step(&clusters, self.problem.parameters, self.tested, strata > 1)
+        one_step(&clusters, self.problem.parameters, self.tested, (strata > 1).then_some(self.problem.data.lonely))
     }
 
     fn projection(&self, fit: &Fit) -> Projection {

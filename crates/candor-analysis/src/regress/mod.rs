@@ -48,7 +48,7 @@ pub use error::RegressError;
 pub use formula::Formula;
 pub use hidden_predictors::Assumption;
 pub use model::{Family, IgnoringOptions, MOST_HIDDEN_CELLS, Missing, Model, ModelOptions};
-pub use regression::{Fitting, regress, regress_with};
+pub use regression::{DegreesOfFreedom, Fitting, regress, regress_with};
 pub use replicated::{regress_replicated, regress_replicated_with};
 pub use result::{Coefficient, EstimateKind, IgnoringShare, Method, Regression, THRESHOLD, Test};
 pub use rows::{Batch, Layout, ModelRows, Sample};

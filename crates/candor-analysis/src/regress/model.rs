@@ -197,6 +197,11 @@ impl Model {
         &self.categories
     }
 
+    /// The place of the category that others are compared with.
+    pub fn reference(&self) -> usize {
+        self.reference
+    }
+
     /// Its randomized predictors, by position in the schema.
     pub fn randomized(&self) -> &[usize] {
         &self.hidden[self.hidden_responses()..]

@@ -10,6 +10,7 @@ use super::design::{Design, Values};
 use super::model::Ignoring;
 use super::rows::{ModelRows, Row};
 use super::{Model, RegressError};
+use crate::tally::LonelyPsu;
 
 /// So many numbers are held of what answers say.
 const MOST_NUMBERS: usize = 1 << 26;
@@ -52,6 +53,10 @@ pub(super) struct Observations {
     pub(super) labels: [usize; 2],
     /// How many sampling units each stratum has, or which share of them was drawn.
     pub(super) fpc: BTreeMap<u32, f64>,
+    /// What becomes of strata with one sampling unit.
+    pub(super) lonely: LonelyPsu,
+    /// Whether few sampling clusters have degrees of freedom of their own.
+    pub(super) few_clusters: bool,
     /// How weights were made to agree with margins.
     pub(super) calibration: Option<Calibration>,
     /// Mean and standard deviation by which numeric predictors were standardized.
@@ -198,6 +203,8 @@ impl Observations {
             left_out: LeftOut::default(),
             labels: rows.labels(),
             fpc: rows.fpc().clone(),
+            lonely: LonelyPsu::Fail,
+            few_clusters: true,
             calibration: rows.calibration().cloned(),
             standardized: Vec::new(),
         };

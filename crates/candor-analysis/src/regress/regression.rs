@@ -13,6 +13,7 @@ use super::problem::Problem;
 use super::result::{IgnoringShare, Method, Regression};
 use super::rows::ModelRows;
 use super::{Model, RegressError};
+use crate::tally::LonelyPsu;
 
 /// How a model is fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,11 +26,26 @@ pub struct Fitting {
     pub confidence: f64,
     /// Whether limits and p-values are wanted, which take most of the time.
     pub limits: bool,
+    /// What becomes of strata with one sampling unit.
+    pub lonely: LonelyPsu,
+    /// Degrees of freedom of tests under a sampling design with clusters.
+    pub df: DegreesOfFreedom,
+}
+
+/// Degrees of freedom of tests with sampling clusters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DegreesOfFreedom {
+    /// Those of Bell and McCaffrey for each coefficient, with the variance CR2.
+    #[default]
+    Satterthwaite,
+    /// Clusters less strata plus 1 less coefficients, for all of them.
+    Design,
 }
 
 impl Default for Fitting {
     fn default() -> Fitting {
-        Fitting { method: None, naive: false, confidence: 0.95, limits: true }
+        let (lonely, df) = Default::default();
+        Fitting { method: None, naive: false, confidence: 0.95, limits: true, lonely, df }
     }
 }
 
@@ -71,7 +87,8 @@ pub(super) fn fitted(
 ) -> Result<Regression, RegressError> {
     let (method, naive) = (fitting.method, fitting.naive);
     let asked = Asked { method, critical: fitting.reach().powi(2), limits };
-    let data = Observations::new(model, rows)?;
+    let mut data = Observations::new(model, rows)?;
+    (data.lonely, data.few_clusters) = (fitting.lonely, fitting.df == DegreesOfFreedom::Satterthwaite);
     let kernel = Kernel::new(model.family, data.outcomes, model.reference);
     let hidden = model.has_hidden_predictors() || data.ignoring;
     if data.ignoring && method.is_some_and(|method| method != Method::MaximumLikelihood) {

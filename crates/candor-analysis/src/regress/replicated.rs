@@ -7,7 +7,7 @@ use super::effects::Average;
 use super::regression::{Fitting, fitted};
 use super::result::{Coefficient, Method, Regression, THRESHOLD, Test};
 use super::{Model, ModelRows, RegressError};
-use crate::tally::Replicates;
+use crate::tally::Replication;
 
 /// As [`regress`](super::regress), but all errors are those of the rows' replicate weights, and p-values those of estimates over their errors.
 ///
@@ -18,7 +18,7 @@ pub fn regress_replicated(
     rows: &ModelRows,
     method: Option<Method>,
     naive: bool,
-    how: Replicates,
+    how: &Replication,
 ) -> Result<Regression, RegressError> {
     regress_replicated_with(model, rows, &Fitting { method, naive, ..Fitting::default() }, how)
 }
@@ -31,12 +31,14 @@ pub fn regress_replicated_with(
     model: &Model,
     rows: &ModelRows,
     fitting: &Fitting,
-    how: Replicates,
+    how: &Replication,
 ) -> Result<Regression, RegressError> {
     let mut fitted = self::fitted(model, rows, fitting, false)?;
     if rows.replicates() < 2 {
         return Err(RegressError::Replicates("errors take two columns of replicate weights or more".to_owned()));
     }
+    let replicates =
+        how.replicates(rows.replicate_weights()).map_err(|error| RegressError::Replicates(error.to_string()))?;
     let again = |column: usize| {
         let fitting = Fitting { method: Some(fitted.method), naive: false, ..*fitting };
         self::fitted(model, &rows.replicate(column), &fitting, false)
@@ -44,20 +46,22 @@ pub fn regress_replicated_with(
     };
     let fits = (0..rows.replicates()).map(again).collect::<Result<Vec<Regression>, _>>()?;
     let covariance = |of: &dyn Fn(&Regression) -> Vec<f64>| {
-        let middle = DVector::from_vec(of(&fitted));
-        let factor = how.factor(fits.len());
-        fits.iter().fold(DMatrix::zeros(middle.len(), middle.len()), |sum, fit| {
-            let deviation = DVector::from_vec(of(fit)) - &middle;
-            sum + &deviation * deviation.transpose() * factor
-        })
+        let all: Vec<Vec<f64>> = fits.iter().map(of).collect();
+        let middle = of(&fitted);
+        replicates.deviations(&middle, &all).into_iter().fold(
+            DMatrix::zeros(middle.len(), middle.len()),
+            |sum, deviation| {
+                let deviation = DVector::from_vec(deviation);
+                sum + &deviation * deviation.transpose()
+            },
+        )
     };
     let of_averages = |averages: &[Average]| averages.iter().map(|average| average.estimate).collect();
     let coefficients = covariance(&|fit| fit.coefficients.iter().map(|one| one.estimate).collect());
     let shares = covariance(&|fit| of_averages(&fit.shares));
     let effects = covariance(&|fit| of_averages(&fit.effects));
     let ignoring = covariance(&|fit| fit.ignoring.iter().map(|share| share.estimate).collect());
-    // Of unknown units and strata the replicates themselves tell how many degrees of freedom there are.
-    let df = (fits.len() as f64 - fitted.coefficients.len() as f64).max(1.0);
+    let df = (replicates.degrees() + 1.0 - fitted.coefficients.len() as f64).max(1.0);
     for (at, own) in fitted.coefficients.iter_mut().enumerate() {
         replace_error(own, coefficients[(at, at)].sqrt(), fitting, df);
     }

@@ -42,6 +42,10 @@ pub struct Regression {
     pub log_likelihood: Option<f64>,
     /// That of constants alone.
     pub null_log_likelihood: Option<f64>,
+    /// Akaike's criterion, of a maximum of the likelihood of independent respondents: to compare models of the same answers.
+    pub aic: Option<f64>,
+    /// Tjur's R2 of the truth, of binary responses.
+    pub tjur: Option<f64>,
     /// Whether the search came to its end.
     pub converged: bool,
     /// Whether the likelihood, or the corrected score, has no finite solution.

@@ -10,7 +10,7 @@ use super::{Model, RegressError};
 use crate::adjust::DistinctRecords;
 use crate::calibrate::CalibrateError;
 use crate::condition::Condition;
-use crate::tally::Codes;
+use crate::tally::{Codes, ReplicateWeights};
 
 /// Codes that hold a number.
 const NUMBER: usize = 4;
@@ -65,6 +65,8 @@ pub struct ModelRows {
     fpc: BTreeMap<u32, f64>,
     /// For each column of replicate weights the sum of each different row.
     replicates: Vec<Vec<f64>>,
+    /// What these columns look like.
+    replicate_weights: ReplicateWeights,
     /// How weights were made to agree with margins.
     calibration: Option<Calibration>,
 }
@@ -170,10 +172,19 @@ impl ModelRows {
     /// No rows yet.
     pub fn new(layout: Layout) -> ModelRows {
         let records = DistinctRecords::new(layout.width());
-        let (weights, squares) = (Vec::new(), Vec::new());
-        let (labels, fpc, replicates, calibration) = Default::default();
-        let (responses, weighted) = (0, false);
-        ModelRows { layout, records, weights, squares, responses, weighted, labels, fpc, replicates, calibration }
+        ModelRows {
+            layout,
+            records,
+            weights: Vec::new(),
+            squares: Vec::new(),
+            responses: 0,
+            weighted: false,
+            labels: Default::default(),
+            fpc: BTreeMap::new(),
+            replicates: Vec::new(),
+            replicate_weights: ReplicateWeights::default(),
+            calibration: None,
+        }
     }
 
     /// The number of responses.
@@ -235,6 +246,9 @@ impl ModelRows {
             let replicates = batch.sample.replicates.iter().map(|weights| weights[row]);
             self.put(&record, 1, [weight, weight * weight], replicates);
         }
+        if let Some(weights) = batch.weights.filter(|_| !batch.sample.replicates.is_empty()) {
+            self.replicate_weights.add(weights, batch.sample.replicates);
+        }
         self.responses += batch.rows as u64;
     }
 
@@ -249,8 +263,21 @@ impl ModelRows {
     pub(super) fn replicate(&self, column: usize) -> ModelRows {
         let weights = self.replicates[column].clone();
         let squares = weights.iter().map(|weight| weight * weight).collect();
-        let (labels, fpc, replicates, calibration) = Default::default();
-        ModelRows { weights, squares, weighted: true, labels, fpc, replicates, calibration, ..self.clone() }
+        let (labels, fpc, replicates, replicate_weights, calibration) = Default::default();
+        let (layout, records, responses) = (self.layout.clone(), self.records.clone(), self.responses);
+        ModelRows {
+            layout,
+            records,
+            responses,
+            weights,
+            squares,
+            weighted: true,
+            labels,
+            fpc,
+            replicates,
+            replicate_weights,
+            calibration,
+        }
     }
 
     /// Multiplies weights, and replicate weights, by one factor for each category of the [attributes](Layout::with_margins) with known margins,
@@ -273,6 +300,11 @@ impl ModelRows {
 
     pub(super) fn calibration(&self) -> Option<&Calibration> {
         self.calibration.as_ref()
+    }
+
+    /// What the columns of replicate weights look like.
+    pub(super) fn replicate_weights(&self) -> &ReplicateWeights {
+        &self.replicate_weights
     }
 
     /// How many columns of replicate weights there are.
@@ -334,6 +366,7 @@ impl ModelRows {
         for (stratum, &value) in &other.fpc {
             self.put_fpc(places[1].get(*stratum as usize).copied().unwrap_or(0), value);
         }
+        self.replicate_weights.merge(&other.replicate_weights);
         self.responses += other.responses;
         self.weighted |= other.weighted;
     }

@@ -10,6 +10,7 @@ use super::observations::Case;
 use super::problem::Problem;
 use super::solve::Solver;
 use super::sums::Sums;
+use crate::tally::{LonelyPsu, SamplingError};
 
 /// The covariance of the total score: `sum w^2 s s'`; with sampling clusters, the sums of `w s` within clusters in place of single responses,
 /// centred within strata, times `k/(k-1)`. Where a share `f` of all units was drawn it is taken times `1 - f`, and `f` times the noise of the
@@ -35,8 +36,8 @@ pub(super) fn score_covariance(
         let score = DVector::from_column_slice(score);
         by_margins.get(&case.combination).map_or(score.clone(), |explained| score - explained)
     };
-    let mut total = DMatrix::zeros(n, n);
     if simple {
+        let mut total = DMatrix::zeros(n, n);
         problem.each_score(theta, corrected, |case, score| {
             let score = left(case, score);
             total.ger(case.square, &score, &score, 1.0);
@@ -56,20 +57,42 @@ pub(super) fn score_covariance(
             }
         }
     }
-    let mut drawn: BTreeMap<u32, f64> = BTreeMap::new();
-    for (number, stratum) in sums {
-        let share = match problem.data.fpc.get(&number) {
-            Some(&fpc) => share_drawn(fpc, stratum.units(clusters > 0))?,
-            None => 0.0,
-        };
-        total += stratum.covariance(share)?;
-        drawn.insert(number, share);
-    }
+    let (mut total, drawn) = over_strata(problem, sums)?;
     if drawn.values().any(|share| *share > 0.0) {
         let squares = problem.squares_of_truths(theta, corrected, |case| drawn[&case.stratum] * case.square);
         total -= explained(DMatrix::from_vec(n, n, squares), likelihood);
     }
     Ok(total)
+}
+
+/// The covariance of all strata together, and the share of the units of each that was drawn.
+fn over_strata(
+    problem: &Problem<'_>,
+    sums: BTreeMap<u32, Stratum>,
+) -> Result<(DMatrix<f64>, BTreeMap<u32, f64>), RegressError> {
+    let (n, clustered) = (problem.parameters, problem.data.labels[0] > 0);
+    let (all, mut lonely) = (sums.len(), 0);
+    let units: f64 = sums.values().map(|stratum| stratum.units(clustered)).sum();
+    let mean = sums.values().fold(DVector::zeros(n), |sum, stratum| sum + &stratum.sum) / units;
+    let (mut total, mut single) = (DMatrix::zeros(n, n), DMatrix::zeros(n, n));
+    let mut drawn = BTreeMap::new();
+    for (number, stratum) in sums {
+        let share = match problem.data.fpc.get(&number) {
+            Some(&fpc) => share_drawn(fpc, stratum.units(clustered))?,
+            None => 0.0,
+        };
+        single += &stratum.single * share;
+        lonely += usize::from(stratum.is_lonely(share, clustered));
+        total += stratum.covariance(share, problem.data.lonely, &mean)?;
+        drawn.insert(number, share);
+    }
+    if problem.data.lonely == LonelyPsu::Average {
+        if lonely == all {
+            return Err(RegressError::Clusters(SamplingError::AllLonely.to_string()));
+        }
+        total *= all as f64 / (all - lonely) as f64;
+    }
+    Ok((total + single, drawn))
 }
 
 /// For each combination of categories with known margins what these explain of the score: by a regression with the weights before (Deville and
@@ -143,20 +166,31 @@ impl Stratum {
         if clustered { self.clusters.len() as f64 } else { self.responses }
     }
 
-    /// How sums scatter from unit to unit times the share that was not drawn, and the squares of single responses times that which was.
-    fn covariance(mut self, drawn: f64) -> Result<DMatrix<f64>, RegressError> {
+    /// Whether it has one unit that was not drawn for certain.
+    fn is_lonely(&self, drawn: f64, clustered: bool) -> bool {
+        drawn < 1.0 && self.units(clustered) < 2.0
+    }
+
+    /// How sums scatter from unit to unit times the share that was not drawn; `mean`: that of all units, for strata with one.
+    fn covariance(mut self, drawn: f64, lonely: LonelyPsu, mean: &DVector<f64>) -> Result<DMatrix<f64>, RegressError> {
         let units = self.units(!self.clusters.is_empty());
-        let single = self.single * drawn;
+        let zero = DMatrix::zeros(mean.len(), mean.len());
         if drawn >= 1.0 {
-            return Ok(single);
+            return Ok(zero);
         }
         if units < 2.0 {
-            let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata";
-            return Err(RegressError::Clusters(message.to_owned()));
+            let off = self.sum - mean;
+            let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata, or say what it \
+                           adds by `lonely_psu`";
+            return match lonely {
+                LonelyPsu::Fail => Err(RegressError::Clusters(message.to_owned())),
+                LonelyPsu::Adjust => Ok(&off * off.transpose() * (1.0 - drawn)),
+                LonelyPsu::Certainty | LonelyPsu::Average => Ok(zero),
+            };
         }
         self.clusters.values().for_each(|own| self.squares.ger(1.0, own, own, 1.0));
         self.squares.ger(-1.0 / units, &self.sum, &self.sum, 1.0);
-        Ok(self.squares * ((1.0 - drawn) * units / (units - 1.0)) + single)
+        Ok(self.squares * ((1.0 - drawn) * units / (units - 1.0)))
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Point {
     pub(super) value: Option<f64>,
     /// Degrees of freedom of Student's t that the root was taken from.
     pub(super) df: Option<f64>,
+    /// Whether the root is that of one step with the variance of few clusters.
+    pub(super) one_step: bool,
 }
 
 /// The statistic of one coefficient.
@@ -84,6 +86,8 @@ pub(super) struct Found {
     pub(super) statistic: f64,
     /// Degrees of freedom of Student's t that the statistic was taken from, at the value that fits best.
     pub(super) df: Option<f64>,
+    /// Whether the statistic there is that of one step with the variance of few clusters.
+    pub(super) one_step: bool,
 }
 
 /// One way out.
@@ -108,7 +112,8 @@ pub(super) fn walk(profile: &dyn Profile, mut start: Point, range: Range) -> Res
         match (up, down) {
             (Side::Done { limit: high, at_zero: up }, Some(Side::Done { limit: low, at_zero: down })) => {
                 let statistic = up.or(down).unwrap_or(0.0);
-                return Ok(Found { best: start.at, error: start.error, low, high, statistic, df: start.df });
+                let Point { at: best, error, df, one_step, .. } = start;
+                return Ok(Found { best, error, low, high, statistic, df, one_step });
             }
             (Side::Better(point), _) | (_, Some(Side::Better(point))) => {
                 start = profile.restart(&point)?.unwrap_or(point);

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use candor_base::plan::Plan;
 use nalgebra::DMatrix;
 
+use super::replicates::Replicates;
 use super::runs::{Runs, weight};
+use super::sampling_error::SamplingError;
 use super::sources::{Places, Sources};
 use super::{Codes, CountLayout, Rows, TableTally};
 
@@ -19,27 +21,18 @@ pub enum Drawn {
     Replicates(Replicates, Vec<TableTally>),
 }
 
-/// How estimates with replicate weights tell the variance: the sum of their squared distances from the estimate, times a factor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replicates {
-    /// The jackknife that leaves one of `R` units out: `(R - 1) / R`.
-    Jackknife,
-    /// Balanced half samples: `1 / R`.
-    Balanced,
-    /// Bootstrap samples: `1 / (R - 1)`.
-    Bootstrap,
-}
-
-impl Replicates {
-    /// The factor for so many replicates.
-    pub fn factor(self, count: usize) -> f64 {
-        let count = count as f64;
-        match self {
-            Replicates::Jackknife => (count - 1.0) / count,
-            Replicates::Balanced => 1.0 / count,
-            Replicates::Bootstrap => 1.0 / (count - 1.0),
-        }
-    }
+/// What becomes of strata with one sampling unit, which do not tell how far others would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LonelyPsu {
+    /// An error.
+    #[default]
+    Fail,
+    /// They add nothing to the variance, as if drawn for certain.
+    Certainty,
+    /// Their distance from the mean over all units counts.
+    Adjust,
+    /// They add as much as the other strata do on average.
+    Average,
 }
 
 /// The units of a whole sample, whoever of them is counted.
@@ -48,6 +41,7 @@ pub struct Sample {
     strata: Vec<Stratum>,
     stratum_of: Vec<u32>,
     calibration: Option<Calibration>,
+    lonely: LonelyPsu,
 }
 
 /// A stratum: units were drawn from it by themselves.
@@ -66,6 +60,16 @@ impl Stratum {
     pub(crate) fn drawn(&self) -> f64 {
         self.population.map_or(0.0, |population| (self.units as f64 / population).min(1.0))
     }
+
+    /// Whether all its units were drawn.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.drawn() >= 1.0
+    }
+
+    /// Whether it has one unit that was not drawn for certain.
+    pub(crate) fn is_lonely(&self) -> bool {
+        self.units == 1 && !self.is_certain()
+    }
 }
 
 /// What calibrated weights take out of errors: all that the known margins explain.
@@ -79,35 +83,24 @@ pub(crate) struct Calibration {
     pub(crate) of_units: Vec<Vec<(usize, f64)>>,
 }
 
-/// Why a sample tells no errors.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SamplingError {
-    /// One unit does not tell how far others are apart.
-    #[error("{} one sampling unit only, which does not tell how far others would be; merge it with another stratum", has(.0))]
-    OneUnit(String),
-    /// More units were drawn than there are.
-    #[error("{} {drawn} sampling units, but its population only {population}", has(.stratum))]
-    Population {
-        /// The stratum.
-        stratum: String,
-        /// How many were drawn.
-        drawn: u64,
-        /// How many there are.
-        population: f64,
-    },
-}
-
-fn has(stratum: &str) -> String {
-    if stratum.is_empty() { "the sample has".to_owned() } else { format!("the stratum \"{stratum}\" has") }
-}
-
 impl Sample {
     /// A sample of units, each with the number of its stratum; strata with the number of units that they have, if it is known.
     ///
     /// # Errors
     /// If a stratum has one unit only (and there are others), or more than there are.
     pub fn new(strata: Vec<(String, Option<f64>)>, stratum_of: Vec<u32>) -> Result<Sample, SamplingError> {
+        Sample::with_lonely(strata, stratum_of, LonelyPsu::Fail)
+    }
+
+    /// The same, where strata with one unit are dealt with.
+    ///
+    /// # Errors
+    /// As [`new`](Sample::new); strata with one unit only if they fail, or there are no others.
+    pub fn with_lonely(
+        strata: Vec<(String, Option<f64>)>,
+        stratum_of: Vec<u32>,
+        lonely: LonelyPsu,
+    ) -> Result<Sample, SamplingError> {
         let mut units = vec![0u64; strata.len()];
         stratum_of.iter().for_each(|&stratum| units[stratum as usize] += 1);
         let stratum = |((name, population), units)| Stratum { name, units, population };
@@ -120,11 +113,19 @@ impl Sample {
                 }
                 // Who was drawn for certain adds nothing to the error.
                 Some(population) if *units == 1 && *population <= 1.0 => {}
-                _ if *units == 1 => return Err(SamplingError::OneUnit(name.clone())),
+                _ if *units == 1 && lonely == LonelyPsu::Fail => return Err(SamplingError::OneUnit(name.clone())),
                 _ => {}
             }
         }
-        Ok(Sample { strata, stratum_of, calibration: None })
+        if lonely != LonelyPsu::Fail && strata.iter().all(|stratum| stratum.units == 1 && !stratum.is_certain()) {
+            return Err(SamplingError::AllLonely);
+        }
+        Ok(Sample { strata, stratum_of, calibration: None, lonely })
+    }
+
+    /// What becomes of strata with one unit.
+    pub fn lonely(&self) -> LonelyPsu {
+        self.lonely
     }
 
     /// The strata, by number.
@@ -314,7 +315,7 @@ impl Drawn {
     pub fn degrees(&self) -> f64 {
         match self {
             Drawn::Units(units) => units.sample.degrees(),
-            Drawn::Replicates(_, tallies) => (tallies.len() as f64 - 1.0).max(1.0),
+            Drawn::Replicates(replicates, _) => replicates.degrees(),
         }
     }
 

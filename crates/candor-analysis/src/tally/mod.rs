@@ -6,14 +6,18 @@ mod inclusion;
 mod layout;
 mod sources;
 mod runs;
+mod sampling_error;
+mod replicates;
 mod drawn;
 mod slice;
 
 pub use cover::count_categories;
 pub(crate) use drawn::{Calibration, UnitGroup};
-pub use drawn::{Drawn, Replicates, Sample, SamplingError, Stratum, UnitCounts, Units, count_units};
+pub use drawn::{Drawn, LonelyPsu, Sample, Stratum, UnitCounts, Units, count_units};
 pub use inclusion::count_inclusions;
 pub use layout::{CountAxis, CountLayout, ELSEWHERE, StripMargin};
+pub use replicates::{About, ReplicateMethod, ReplicateWeights, Replicates, Replication};
+pub use sampling_error::SamplingError;
 
 use std::collections::{BTreeMap, HashMap};
 

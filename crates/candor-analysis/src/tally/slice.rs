@@ -40,9 +40,10 @@ impl TableTally {
             Drawn::Units(units) => {
                 Drawn::Units(units.map(|counts| self.among_unit(plan, &layout, (axis, code), counts)))
             }
-            Drawn::Replicates(method, tallies) => {
-                Drawn::Replicates(*method, tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect())
-            }
+            Drawn::Replicates(method, tallies) => Drawn::Replicates(
+                method.clone(),
+                tallies.iter().map(|tally| tally.among(plan, attribute, code)).collect(),
+            ),
         });
         TableTally { layout, groups, sets: None, drawn: drawn.map(Box::new) }
     }

@@ -55,7 +55,7 @@ fn example_one_is_not_called_converged_before_it_is() {
     assert!(patient.converged && distance(&patient) <= 1e-4 && patient.largest_margin_error <= 1e-4, "{patient:?}");
 }
 
-/// Algorithm 2 as printed, on single records, with what docs/errata.md says of it.
+/// Algorithm 2 as printed, on single records, with what docs/project/errata.md says of it.
 fn printed(records: &[Vec<u32>], shares: &[Vec<f64>], sweeps: usize) -> Vec<f64> {
     let mut weights = vec![1.0 / records.len() as f64; records.len()];
     for _ in 0..sweeps {

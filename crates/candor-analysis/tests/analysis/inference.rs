@@ -214,6 +214,14 @@ fn factor_and_linear_intervals_are_golden() {
         limit(&own.term, own.high, &expected["high"], 1e-5);
         close(&own.term, own.p_value.unwrap(), expected["p"].as_f64().unwrap(), 1e-6);
     }
+    let number = |name: &str| case[name].as_f64().unwrap();
+    close("log-likelihood", found.log_likelihood.unwrap(), number("loglik"), 1e-6);
+    close("of constants alone", found.null_log_likelihood.unwrap(), number("null_loglik"), 1e-6);
+    close("AIC", found.aic.unwrap(), number("AIC"), 1e-6);
+    close("Tjur", found.tjur.unwrap(), number("tjur"), 1e-6);
+    for (at, row) in table(&case["covariance"]).iter().enumerate() {
+        row.iter().enumerate().for_each(|(j, value)| close("covariance", found.covariance[(at, j)], *value, 1e-6));
+    }
     let case = &all["linear_fieller"];
     let answers: Vec<u16> = numbers(&case["answer"]).iter().map(|&a| a as u16).collect();
     let public = vec![0; answers.len()];

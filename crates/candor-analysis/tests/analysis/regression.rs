@@ -1,11 +1,10 @@
 //! Regressions against golden numbers (tests/golden/regression/README.md), and refusals.
 
 use candor_analysis::regress::{
-    Batch, EstimateKind, Family, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
-    RegressError, Regression, Sample, regress, regress_replicated,
+    Batch, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
+    RegressError, Regression, Sample, regress, regress_replicated, regress_with,
 };
-use candor_analysis::tally::Codes;
-use candor_analysis::tally::Replicates;
+use candor_analysis::tally::{Codes, LonelyPsu, ReplicateMethod, Replication};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomize::{AnswerColumn, Sets};
@@ -488,6 +487,28 @@ fn finite_populations_have_smaller_errors() {
     refused(vec![0.0; PEOPLE], "more than nobody");
 }
 
+/// A stratum with one cluster adds nothing, its distance from the mean, or as much as the other stratum.
+#[test]
+fn strata_with_one_cluster_add_what_is_asked() {
+    let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();
+    let strata: Vec<String> = (0..PEOPLE).map(|i| if i < 4 { "one" } else { "rest" }.to_owned()).collect();
+    let sample = Sample { clusters: Some(&clusters), strata: Some(&strata), ..Sample::default() };
+    let (model, rows) = drawn(sample, None);
+    let errors = |lonely: LonelyPsu| {
+        let fitting = Fitting { limits: false, lonely, ..Fitting::default() };
+        let found = regress_with(&model, &rows, &fitting)?;
+        Ok::<_, RegressError>(found.coefficients.iter().map(|one| one.standard_error.unwrap()).collect::<Vec<f64>>())
+    };
+    let refused = errors(LonelyPsu::Fail).unwrap_err();
+    assert!(refused.to_string().contains("`lonely_psu`"), "{refused}");
+    let [certainty, adjust, average] =
+        [LonelyPsu::Certainty, LonelyPsu::Adjust, LonelyPsu::Average].map(|lonely| errors(lonely).unwrap());
+    for ((certainty, adjust), average) in certainty.iter().zip(adjust).zip(average) {
+        close("one of two strata", average / certainty, 2f64.sqrt(), 1e-9);
+        assert!(adjust > *certainty, "{adjust} {certainty}");
+    }
+}
+
 /// Leaving out one cluster after the other tells what the sandwich tells, but for terms of the order of one over their number.
 #[test]
 fn replicate_weights_are_refitted() {
@@ -501,7 +522,7 @@ fn replicate_weights_are_refitted() {
     let weights = vec![1.0; PEOPLE];
     let (model, rows) = drawn(Sample { replicates: &replicates, ..Sample::default() }, Some(&weights));
     assert_eq!(rows.replicates(), units);
-    let found = regress_replicated(&model, &rows, None, false, Replicates::Jackknife).unwrap();
+    let found = regress_replicated(&model, &rows, None, false, &Replication::new(ReplicateMethod::Jk1)).unwrap();
     let (_, clustered) = drawn(Sample { clusters: Some(&clusters), ..Sample::default() }, None);
     let sandwich = regress(&model, &clustered, None, false).unwrap();
     for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
@@ -515,7 +536,8 @@ fn replicate_weights_are_refitted() {
         assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
     }
     let (_, plain) = drawn(Sample::default(), Some(&weights));
-    let lacking = regress_replicated(&model, &plain, None, false, Replicates::Bootstrap).unwrap_err();
+    let lacking =
+        regress_replicated(&model, &plain, None, false, &Replication::new(ReplicateMethod::Bootstrap)).unwrap_err();
     assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use candor_analysis::calibrate::{CalibrateError, Groups, calibrate};
 use candor_analysis::estimate::{EstimateError, Options, TableEstimator, Target, analyse, test_independence};
 use candor_analysis::tally::{
-    Codes, CountLayout, Drawn, Replicates, Rows, Sample, SamplingError, TableTally, Units, answer_codes, count_units,
+    Codes, CountLayout, Drawn, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample, SamplingError, TableTally,
+    Units, answer_codes, count_units,
 };
 use candor_base::channel::{Axis, Channel, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -40,7 +41,7 @@ struct People {
     /// Stratum and unit of each.
     units: Vec<(u32, u32)>,
     population: Option<Vec<f64>>,
-    replicates: Option<(Replicates, Vec<Vec<f64>>)>,
+    replicates: Option<(Replication, Vec<Vec<f64>>)>,
 }
 
 impl People {
@@ -65,8 +66,11 @@ impl People {
             tally
         };
         let drawn = match &self.replicates {
-            Some((method, weights)) => {
-                Drawn::Replicates(*method, weights.iter().map(|weights| weighted(weights)).collect())
+            Some((how, columns)) => {
+                let mut weights = ReplicateWeights::default();
+                weights.add(&self.weights, columns);
+                let how = how.replicates(&weights).unwrap();
+                Drawn::Replicates(how, columns.iter().map(|weights| weighted(weights)).collect())
             }
             None => {
                 let layout = CountLayout::new(plan, &XY);
@@ -187,13 +191,19 @@ fn replicates_as_in_r() {
         all.units.iter().zip(&all.weights).map(weight).collect::<Vec<f64>>()
     };
     for (name, method, weights) in [
-        ("brr", Replicates::Balanced, columns("half")),
-        ("bootstrap", Replicates::Bootstrap, columns("boot")),
-        ("jackknife", Replicates::Jackknife, (0..15).map(left_out).collect()),
+        ("brr", ReplicateMethod::Balanced, columns("half")),
+        ("bootstrap", ReplicateMethod::Bootstrap, columns("boot")),
+        ("jackknife", ReplicateMethod::Jk1, (0..15).map(left_out).collect()),
     ] {
-        let people = People { replicates: Some((method, weights)), ..all.clone() };
+        // Of the ten bootstrap samples R was given the scale.
+        let scale = (name == "bootstrap").then_some(1.0 / 9.0);
+        let how = Replication { scale, ..Replication::new(method) };
+        let columns = weights.len();
+        let ratio = |i: usize, j: usize| if j == columns { 1.0 } else { weights[j][i] / all.weights[i] };
+        let rank = DMatrix::from_fn(all.weights.len(), columns + 1, ratio).rank(1e-6);
+        let people = People { replicates: Some((how, weights)), ..all.clone() };
         let tally = people.all(&plan, 1);
-        assert!((tally.drawn().unwrap().degrees() - tally_replicates(&tally) as f64 + 1.0).abs() < 1e-12);
+        assert_eq!(tally.drawn().unwrap().degrees(), rank.min(columns) as f64 - 1.0, "{name}");
         match name {
             "jackknife" => {
                 let estimate = TableEstimator::new(&plan, &XY).unwrap().estimate(&tally, Target::Population).unwrap();
@@ -203,13 +213,6 @@ fn replicates_as_in_r() {
             }
             name => check(name, &tally, &plan, &golden),
         }
-    }
-}
-
-fn tally_replicates(tally: &TableTally) -> usize {
-    match tally.drawn() {
-        Some(Drawn::Replicates(_, tallies)) => tallies.len(),
-        _ => 0,
     }
 }
 
@@ -321,7 +324,10 @@ fn designs_that_tell_nothing() {
             if estimator.estimate(&all, Target::Table).unwrap().shares[cell] < 0.0 { 0.1 * table[cell] } else { 1e-12 };
         assert!(certain[cell] > 0.1 && (certain[cell] - table[cell]).abs() < near, "{certain:?} {table:?}");
     }
-    let silent = People { replicates: Some((Replicates::Balanced, vec![vec![0.0; 4]; 2])), ..alone.clone() };
+    let silent = People {
+        replicates: Some((Replication::new(ReplicateMethod::Balanced), vec![vec![0.0; 4]; 2])),
+        ..alone.clone()
+    };
     let refused = estimator.estimate(&silent.all(&plan, 1), Target::Population);
     assert_eq!(refused.unwrap_err(), EstimateError::EmptyReplicate);
 

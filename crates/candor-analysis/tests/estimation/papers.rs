@@ -71,7 +71,7 @@ fn iterations_of_paper_001() {
     close(&outside.shares, &[1.0, 0.0, 0.0], 1e-6);
 }
 
-/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/errata.md, by enumeration of all
+/// Eqs. 4.2 to 4.4 of Nayak and Zhai 2019 and the covariance with the `1/n` of docs/project/errata.md, by enumeration of all
 /// sets: the covariance is that of one answer's contribution, for any truth; and its trace is the added variance and the
 /// sampling variance.
 #[test]

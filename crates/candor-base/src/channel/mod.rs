@@ -208,6 +208,9 @@ pub enum ChannelError {
     /// The sides of a box do not fit.
     #[error("a box takes, for each attribute of its table, from 1 to one less than all of its categories")]
     Sides,
+    /// Cells that are listed do not increase, or are none or all of the table.
+    #[error("listed cells are numbers of cells of the table, increasing; not all of them")]
+    Listed,
     /// Not a privacy loss.
     #[error("epsilon is {0}; it must be a finite number, 0 or more")]
     Epsilon(f64),

@@ -1,4 +1,4 @@
-//! The reference sampler: one record at a time, in an order of bytes that docs/sampling.md
+//! The reference sampler: one record at a time, in an order of bytes that docs/reference/sampling-algorithm.md
 //! specifies and test vectors pin, so that other clients can reproduce it.
 //!
 //! It is exact for every channel of any size. The bulk sampler ([`crate::randomize`]) draws from

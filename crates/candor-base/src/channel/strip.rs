@@ -27,12 +27,21 @@ pub const MAX_CELLS: usize = 1 << 16;
 
 /// Which cells of a table the answers of a [`Strip`] are relabellings of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged, expecting = "a number of cells, or a list of how many categories of each attribute")]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "a number of cells, a list of how many categories of each attribute, or an object with the cells listed"
+)]
 pub enum Cells {
     /// A strip: so many, the first in strip order.
     Strip(usize),
     /// A box: the first so many categories of each attribute, in every combination, by number.
     Box(Vec<usize>),
+    /// Any set of cells.
+    Listed {
+        /// Their numbers, increasing.
+        listed: Vec<usize>,
+    },
 }
 
 impl From<usize> for Cells {
@@ -68,7 +77,8 @@ impl Strip {
     ///
     /// # Errors
     /// If there is no attribute, places do not rise, an attribute or the table has too few or too many categories or cells, the
-    /// set is empty, the whole table or a box with another number of sides, a weight is zero, or the weights exceed 2^64 together.
+    /// set is empty, the whole table, a box with another number of sides or listed out of order, a weight is zero, or the weights
+    /// exceed 2^64 together.
     pub fn new(
         places: Vec<usize>,
         sizes: Vec<usize>,
@@ -141,7 +151,7 @@ impl Strip {
         &self.cells
     }
 
-    /// The cells of the table that answers are relabellings of: of a strip in strip order, of a box by number.
+    /// The cells of the table that answers are relabellings of: of a strip in strip order, else by number.
     pub fn members(&self) -> &[u16] {
         &self.members
     }
@@ -220,6 +230,14 @@ fn members(shape: &Shape, cells: &Cells) -> Result<Vec<u16>, ChannelError> {
         Cells::Box(sides) => {
             let inside = |cell: &usize| (0..sides.len()).all(|axis| shape.code(*cell, axis) < sides[axis]);
             (0..shape.cells()).filter(inside).collect()
+        }
+        Cells::Listed { listed } => {
+            let increase = listed.windows(2).all(|pair| pair[0] < pair[1]);
+            let inside = listed.last().is_some_and(|last| *last < shape.cells()) && listed.len() < shape.cells();
+            if !(increase && inside) {
+                return Err(ChannelError::Listed);
+            }
+            listed.clone()
         }
     };
     Ok(members.into_iter().map(|cell| cell as u16).collect())

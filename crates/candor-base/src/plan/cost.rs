@@ -2,7 +2,7 @@
 //! anybody.
 //!
 //! The unit is a step, about a nanosecond: one sum of two machine words. The figure is an upper bound of the work
-//! on counts and certificates (docs/limits.md), up to a factor of a few.
+//! on counts and certificates (docs/reference/limits.md), up to a factor of a few.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Plan files: JSON without floats, versioned, fingerprinted (docs/formats.md).
+//! Plan files: JSON without floats, versioned, fingerprinted (docs/reference/formats.md).
 //!
 //! Integers above 2^53 are written as strings, because other languages read JSON numbers as
 //! floats. Schema, blocks and prior are what the plan *is*; guarantee and fingerprint are checked against

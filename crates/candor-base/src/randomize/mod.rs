@@ -1,7 +1,7 @@
 //! Randomizing: from true records and a plan to responses.
 //!
 //! [`Client`] answers one record at a time, reading random bytes in the documented order
-//! (docs/sampling.md); [`Randomizer`] answers batches of records in columns, as fast as it can.
+//! (docs/reference/sampling-algorithm.md); [`Randomizer`] answers batches of records in columns, as fast as it can.
 //! Both draw from exactly the distributions that the plan certifies.
 
 mod bytes;
@@ -334,7 +334,7 @@ impl BulkBlock<'_> {
     }
 }
 
-/// Answers one record at a time, in the order of bytes that docs/sampling.md specifies.
+/// Answers one record at a time, in the order of bytes that docs/reference/sampling-algorithm.md specifies.
 pub struct Client<'a> {
     plan: &'a Plan,
     blocks: Vec<(&'a Block, Vec<Sampler<'a>>)>,

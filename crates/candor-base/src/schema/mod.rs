@@ -9,6 +9,8 @@ mod attribute;
 mod cross;
 mod conditions;
 mod possible;
+#[cfg(feature = "toml")]
+mod from_toml;
 
 pub use asked_if::{AskedIf, NOT_ASKED};
 pub use attribute::{Attribute, Kind};
@@ -61,13 +63,6 @@ pub(crate) struct SchemaJson {
     attributes: Vec<AttributeText>,
 }
 
-/// A schema as TOML writes it: one `[[attribute]]` each.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SchemaToml {
-    attribute: Vec<AttributeText>,
-}
-
 impl Schema {
     /// A schema of the given attributes.
     ///
@@ -103,20 +98,6 @@ impl Schema {
             Attribute::new(name, (0..size).map(|c| c.to_string()).collect())
         };
         Schema::new(sizes.iter().enumerate().map(attribute).collect::<Result<_, _>>()?)
-    }
-
-    /// Reads a schema that a person wrote.
-    ///
-    /// # Errors
-    /// If the text is not TOML, has unknown fields, or describes no valid schema.
-    pub fn from_toml(text: &str) -> Result<Schema, SchemaError> {
-        let toml: SchemaToml = toml::from_str(text).map_err(|error| {
-            // Not the line itself: it may be that of a table of true records, given by mistake.
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            let place = line.map_or(String::new(), |line| format!("line {line}: "));
-            SchemaError::Toml(format!("{place}{}", error.message().lines().next().unwrap_or_default()))
-        })?;
-        Schema::from_texts(toml.attribute)
     }
 
     pub(crate) fn to_json(&self) -> SchemaJson {

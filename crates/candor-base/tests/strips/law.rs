@@ -11,7 +11,7 @@ use rand_core::{TryCryptoRng, TryRng};
 
 use super::{plan, sides, strip, strip_definition, ticket};
 
-/// Hands out the numbers that `below` is to give, each in as many bytes as docs/sampling.md says.
+/// Hands out the numbers that `below` is to give, each in as many bytes as docs/reference/sampling-algorithm.md says.
 struct Chosen {
     bytes: Vec<u8>,
     used: usize,

@@ -1,6 +1,6 @@
 //! The strip itself: its order, how evenly it lies in the table, and its components.
 
-use candor_base::channel::{ChannelError, MAX_CELLS, Strip};
+use candor_base::channel::{Cells, ChannelError, MAX_CELLS, Strip};
 use candor_base::shape::Shape;
 use num_rational::Ratio;
 use proptest::prelude::*;
@@ -187,6 +187,10 @@ fn what_is_no_strip() {
     for chosen in [&[1][..], &[1, 1, 1], &[0, 2], &[3, 2], &[2, 4], &[]] {
         let made = Strip::new(vec![0, 1], vec![3, 4], sides(chosen), [1, 1]);
         assert_eq!(made.unwrap_err(), ChannelError::Sides, "{chosen:?}");
+    }
+    for listed in [&[][..], &[1, 1], &[4, 2], &[12], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], &[usize::MAX]] {
+        let made = Strip::new(vec![0, 1], vec![3, 4], Cells::Listed { listed: listed.to_vec() }, [1, 1]);
+        assert_eq!(made.unwrap_err(), ChannelError::Listed, "{listed:?}");
     }
     assert_eq!(refused(&[0], &[3], 1, [0, 1]), ChannelError::ZeroWeight { part: 0 });
     assert_eq!(refused(&[0], &[3], 1, [1, 0]), ChannelError::ZeroWeight { part: 1 });

@@ -1,4 +1,4 @@
-//! `candor adjust`: plan + responses -> weighted records.
+//! `candor rake`: plan + responses -> weighted records.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -9,6 +9,7 @@ use candor::synthesize::{self, Parts, tables};
 use candor_analysis::adjust::{DistinctRecords, Options};
 use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
+use candor_tables::existing::check_document;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
@@ -26,56 +27,56 @@ use crate::show::{count, emit, emit_json, plural, remark, table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor adjust plan.json responses.parquet -o weighted.parquet
-  candor adjust plan.json responses.parquet --method tree -o weighted.parquet
-  candor adjust plan.json responses.csv --margins \"Education,Income;Sex\" -o weighted.csv --json")]
+  candor rake plan.json responses.parquet -o weighted.parquet
+  candor rake plan.json responses.parquet --method tree -o weighted.parquet
+  candor rake plan.json responses.csv --margins \"Education,Income;Sex\" -o weighted.csv --json")]
 pub struct AdjustArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
-    /// Where to write the weighted records: .parquet, .csv, .tsv, and .gz of these texts; - for standard output
+    /// Output file for the weighted records: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
     #[arg(short, long)]
     output: String,
-    /// Which records get weights
+    /// Records that receive weights
     #[arg(long, value_enum, default_value_t = RecordsArg::Answers)]
     method: RecordsArg,
     #[command(flatten)]
     raking: RakingArgs,
     #[command(flatten)]
     cells: CellArgs,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// Say what was done as JSON on standard output
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RecordsArg {
-    /// The answers, where they are records
+    /// The answers themselves, if each is a record
     Answers,
-    /// Records drawn from estimated pair tables, as by synthesize --method tree: for any plan
+    /// Records drawn from estimated pair tables, as by synthesize --method tree; works for any plan
     Tree,
-    /// Likewise as by synthesize --method entropy
+    /// Records drawn as by synthesize --method entropy; works for any plan
     Entropy,
 }
 
 /// What the weights agree with, and when to stop.
 #[derive(Args)]
 pub struct RakingArgs {
-    /// The tables whose estimates the weights agree with: blocks (of the plan, and public attributes), marginals, or names such
+    /// Tables that the weights must reproduce: blocks (of the plan, and public attributes), marginals, or names such
     /// as "a,b;c" [default: blocks]
     #[arg(long)]
     margins: Option<String>,
-    /// How far margins may be from their estimates, and any share from its limit [default: 1e-6]
+    /// Maximum difference of a share from its estimate [default: 1e-6]
     #[arg(long, value_parser = parse_tolerance)]
     tolerance: Option<f64>,
-    /// The most sweeps over all margins [default: 1000]
+    /// Maximum number of raking iterations [default: 1000]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     max_iterations: Option<u32>,
 }
@@ -149,6 +150,7 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);
     refuse_overwriting(&args.output, &read)?;
+    check_document(&target)?;
     let plan = read_plan(&args.plan)?;
     let Weighted { records, mut adjustment } = match args.method {
         RecordsArg::Answers => weigh(&plan, &args.responses, args.delimiter, &args.raking)?,

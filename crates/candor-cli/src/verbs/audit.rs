@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use candor::audit::{Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown};
+use candor::audit::{
+    Audit, AuditOptions, AuditTogether, Criterion, Detail, audit, audit_together, shown, shown_detail,
+};
 use candor::guarantee::{
     ATTRIBUTE_HEADER, PRIOR_NOT_FINGERPRINTED, WHAT_A_GUESS_IS, WHY_TWO_EPSILONS, attribute_rows, told,
 };
@@ -11,14 +13,16 @@ use candor::shuffled::{CountedPart, ShuffleOptions, Shuffling};
 use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_privacy::{CRITERIA, Requirement};
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::Args;
 
+use super::audit_program::{self, ProgramArgs};
 use super::design::describe_prior;
 use super::{compare_plans, read_plan, read_restated, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::working;
-use crate::show::{emit, emit_json, paragraph, plural, table};
+use crate::show::{emit, emit_json, paragraph, plural, short_table, table};
 
 /// With more details than this, the text shows the first ones only.
 const SHOWN_DETAILS: usize = 8;
@@ -35,7 +39,10 @@ fn after_help() -> String {
             _ => lines.push(example.to_owned()),
         }
     }
-    format!("{EXAMPLES}\n\nCriteria, each with a threshold (docs/privacy.md):\n  {}", lines.join(",\n  "))
+    format!(
+        "{EXAMPLES}\n\nCriteria with example thresholds (docs/reference/privacy-criteria.md):\n  {}",
+        lines.join(",\n  ")
+    )
 }
 
 const EXAMPLES: &str = "\
@@ -45,49 +52,56 @@ Examples:
   candor audit plan.json --prior Sex=0.7,0.3 --require worst-posterior=0.99
   candor audit plan.json --respondents 10000 --require shuffled=0.5
   candor audit plan.json --respondents 10000 --tables marginals
-  candor audit first.json second.json              what holds for people who answer both
-  candor audit --compare first.json second.json    is one at least as informative as the other?";
+  candor audit first.json second.json              guarantee for people who answer both
+  candor audit --informativeness first.json second.json    is one at least as informative as the other?
+  candor audit --program ./client --truths yes,no    lower bound on the epsilon of any program";
 
 #[derive(Args)]
 #[command(after_help = after_help())]
 pub struct AuditArgs {
-    /// The plan (JSON); - for standard input. Several: what holds for people who answer all of them
-    #[arg(required = true)]
+    /// Plans (JSON); - for standard input. Several plans: the guarantee for people who answer all of them
+    #[arg(required_unless_present = "program")]
     plans: Vec<String>,
-    /// What a reader believes beforehand about one attribute: a probability for each category; uniform by default
+    /// Prior of an adversary about one attribute: a probability for each category [default: uniform]
     #[arg(long, value_name = "NAME=P,..")]
     prior: Vec<String>,
-    /// A threshold that must hold, such as ldp=1; if one does not, the exit code is 1. May be repeated
+    /// Required threshold, such as ldp=1; the exit code is 1 if the plan violates it. May be repeated
     #[arg(long, value_name = "CRITERION=VALUE")]
     require: Vec<String>,
-    /// How many shuffled responses are published together: what their reader learns, beside what the collector can
+    /// Number of responses in a shuffled batch; adds the guarantee against readers of the batch
     #[arg(long, value_name = "N", conflicts_with = "compare")]
     respondents: Option<u64>,
-    /// The chance with which the bound after shuffling may fail; a millionth by default, or less for many respondents
+    /// Failure probability of the guarantee after shuffling [default: 1e-6, or less for many respondents]
     #[arg(long, requires = "respondents")]
     delta: Option<f64>,
-    /// How many of the respondents tell the reader their answers
+    /// Number of colluding respondents, who share their answers with the adversary
     #[arg(long, requires = "respondents", default_value_t = 0)]
     colluding: u64,
-    /// Of which tables counts are published, instead of whole responses, as in "marginals" or "a,b;c"
+    /// Tables whose counts are published instead of whole responses: marginals, or names such as "a,b;c"
     #[arg(long, requires = "respondents")]
     tables: Option<String>,
-    /// Two plans: is one at least as informative as the other? With a proof either way
-    #[arg(long, conflicts_with_all = ["prior", "require"])]
+    /// Compare two plans: is one at least as informative as the other? Prints a proof either way
+    #[arg(long = "informativeness", alias = "compare", conflicts_with_all = ["prior", "require"])]
     compare: bool,
-    /// Write the plan again with its true guarantee, if an older candor stated too small an epsilon of tied attributes
+    /// Output file for the plan with its corrected guarantee, if an older version stated too small an epsilon for
+    /// tied attributes
     #[arg(long, value_name = "FILE", conflicts_with = "compare")]
     restate: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    program: ProgramArgs,
 }
 
 pub fn run(args: AuditArgs) -> Result<(), Failure> {
+    if let Some(program) = &args.program.program {
+        return audit_program::run(program, &args.program, args.json);
+    }
     if args.compare {
         return match &args.plans[..] {
             [a, b] => compare_plans::run(a, b, args.json),
-            _ => Err(Failure::Usage("--compare takes two plans".to_owned())),
+            _ => Err(Failure::Usage("--informativeness takes two plans".to_owned())),
         };
     }
     let (required, others) = required_after_shuffling(&args)?;
@@ -109,7 +123,7 @@ pub fn run(args: AuditArgs) -> Result<(), Failure> {
         Some(file) => {
             refuse_overwriting(file, &[path])?;
             let plan = read_restated(path)?;
-            output::write(&Target::new(file), plan.to_json().as_bytes())?;
+            write_document(&Target::new(file), plan.to_json().as_bytes())?;
             plan
         }
         None => read_plan(path)?,
@@ -214,6 +228,12 @@ fn describe_together(plans: &[(&str, &Plan)], audit: &AuditTogether) -> String {
 }
 
 fn describe(plan: &Plan, audit: &Audit) -> String {
+    let lead = format!("{}\n", audit.verdict.text);
+    let worst = audit.worst_reply.as_ref().map_or(String::new(), |sentence| paragraph(sentence));
+    format!("{lead}{worst}\n{}", findings(plan, audit))
+}
+
+fn findings(plan: &Plan, audit: &Audit) -> String {
     let guarantee = plan.guarantee();
     let attributes = plan.schema().attributes();
     let public = attributes.len() - guarantee.attributes().len();
@@ -224,7 +244,7 @@ fn describe(plan: &Plan, audit: &Audit) -> String {
         if public > 0 { format!(", {public} public") } else { String::new() },
         plan.fingerprint()
     );
-    text += &table(&ATTRIBUTE_HEADER, &attribute_rows(plan));
+    text += &short_table(&ATTRIBUTE_HEADER, &attribute_rows(plan));
     text += &made_by_sentence(plan).map_or(String::new(), |sentence| format!("\n{}", paragraph(&sentence)));
     text += "\nWhat to tell respondents\n";
     text += &told(plan, &audit.findings, str::to_owned).iter().map(|sentence| paragraph(sentence)).collect::<String>();
@@ -251,7 +271,7 @@ fn describe_criterion(criterion: &Criterion) -> String {
     let _ = writeln!(text, "\n  {} {}{verdict}", criterion.name, shown(criterion.name, criterion.value));
     text += &paragraph(&criterion.sentence);
     if criterion.details.len() > 1 {
-        text += &paragraph(&details(criterion.name, &criterion.details));
+        text += &paragraph(&details(criterion));
     }
     if let Some(warning) = &criterion.warning {
         text += &paragraph(&format!("WARNING: {warning}"));
@@ -259,10 +279,9 @@ fn describe_criterion(criterion: &Criterion) -> String {
     text
 }
 
-fn details(name: &str, details: &[Detail]) -> String {
-    // The lowest belief is a bound from below.
-    let named = |detail: &Detail| if detail.about == "lowest" { "lowest".to_owned() } else { name.to_owned() };
-    let one = |detail: &Detail| format!("{}: {}", detail.about, shown(&named(detail), detail.value));
+fn details(criterion: &Criterion) -> String {
+    let details = &criterion.details;
+    let one = |detail: &Detail| format!("{}: {}", detail.about, shown_detail(criterion, detail));
     let mut parts: Vec<String> = details.iter().take(SHOWN_DETAILS).map(one).collect();
     if details.len() > SHOWN_DETAILS {
         parts.push(format!("and {} more in --json", details.len() - SHOWN_DETAILS));

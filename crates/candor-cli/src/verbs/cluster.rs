@@ -1,4 +1,4 @@
-//! `candor cluster`: which attributes belong together, from true records or without anybody disclosing one.
+//! `candor associations`: which attributes belong together, from true records or without anybody disclosing one.
 
 use std::fmt::Write;
 
@@ -9,8 +9,9 @@ use candor_analysis::dependence::{Limits, Measure, Parties};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_tables::TableError;
+use candor_tables::existing::write_document;
 use candor_tables::input::Inputs;
-use candor_tables::output::{self, Target};
+use candor_tables::output::Target;
 use candor_tables::truth::Records;
 use clap::{Args, ValueEnum};
 
@@ -26,79 +27,80 @@ use crate::show::{count, emit, emit_json, json_value, paragraph, remark, table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor cluster schema.toml people.csv --max-cells 100 --min-dependence 0.2 -o clusters.json
-  candor cluster plan.json responses.parquet --protocol attribute --measure cramer
-  candor cluster schema.toml people.csv --protocol secure-sum --collectors 5
-  candor cluster schema.toml people.csv --protocol randomized-pairs --epsilon 28 -o clusters.json
+  candor associations schema.toml people.csv --max-cells 100 --min-dependence 0.2 -o clusters.json
+  candor associations plan.json responses.parquet --protocol attribute --measure cramer
+  candor associations schema.toml people.csv --protocol secure-sum --collectors 5
+  candor associations schema.toml people.csv --protocol randomized-pairs --epsilon 28 -o clusters.json
   candor design schema.toml --method clusters --from-clusters clusters.json --epsilon 8 -o plan.json")]
 pub struct ClusterArgs {
-    /// The schema (TOML) of the records; for --protocol attribute the plan (JSON) of the responses
+    /// Schema (TOML) of the records; with --protocol attribute, plan (JSON) of the responses
     description: String,
-    /// True records, or responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Data files with true records, or responses: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
     tables: Vec<String>,
-    /// How dependences are learned
+    /// Source of the associations
     #[arg(long, value_enum, default_value_t = Protocol::Truth)]
     protocol: Protocol,
-    /// How dependence is measured, from 0 to 1
+    /// Measure of association, from 0 to 1
     #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
     measure: MeasureArg,
-    /// The most combinations of categories in a cluster (the paper's T_v)
+    /// Maximum number of cells in a cluster (T_v in the paper)
     #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
     max_cells: u64,
-    /// The least dependence of what is put together (the paper's T_d)
+    /// Minimum association within a cluster, from 0 to 1 (T_d in the paper)
     #[arg(long, default_value_t = Limits::default().dependence, value_name = "D", value_parser = parse_dependence)]
     min_dependence: f64,
-    /// How many of the parties collect shares; only all of them together could learn more than totals [secure-sum,
-    /// randomized-pairs]
+    /// Number of parties that collect secret shares; only all of them together could learn more than totals
+    /// [secure-sum, randomized-pairs]
     #[arg(long, default_value_t = 3, value_name = "M")]
     collectors: u32,
-    /// What all answers of a record may spend together [randomized-pairs]
+    /// Record-level epsilon of all answers together [randomized-pairs]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Randomness from a seed, for simulations only [secure-sum, randomized-pairs]
+    /// Seed for simulations: reproducible, without any privacy [secure-sum, randomized-pairs]
     #[arg(long)]
     seed: Option<u64>,
-    /// Measure the answers instead of the truth, as the paper does; weaker, and in another order [attribute]
-    #[arg(long)]
+    /// Measure randomized answers without correction, as the paper does; attenuated, and possibly ranked differently
+    /// [attribute]
+    #[arg(long = "uncorrected", alias = "attenuated")]
     attenuated: bool,
     #[command(flatten)]
     missing: MissingArgs,
-    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    /// Delimiter of CSV files: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// Where to write the clusters (JSON), for candor design --from-clusters
+    /// Output file for the clusters (JSON), for candor design --from-clusters
     #[arg(short, long, value_name = "clusters.json")]
     output: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Protocol {
-    /// Somebody holds the true records
+    /// True records, held by one party
     Truth,
-    /// From responses to a plan: their tables are estimated first, then measured
+    /// Responses to a plan: pair tables are estimated first
     Attribute,
-    /// Exact pair tables by secret sharing; each record stands for a party of its own. Nobody sees a record, everybody sees
-    /// the tables
+    /// Exact pair tables by secret sharing, each record being a party: nobody sees a record, everybody sees the
+    /// tables
     SecureSum,
-    /// Each party randomizes each pair, the answers are added up by secret sharing
+    /// Pairs randomized by each party and summed by secret sharing
     RandomizedPairs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MeasureArg {
-    /// Pearson's for two ordinal attributes, Cramer's as soon as one is nominal
+    /// Pearson for two ordinal attributes, else Cramér's V
     Auto,
-    /// The absolute value of Pearson's correlation
+    /// Absolute value of Pearson's correlation
     Pearson,
-    /// Cramer's V
+    /// Cramér's V
     Cramer,
-    /// Mutual information over the smaller entropy
+    /// Mutual information divided by the smaller entropy
     MutualInformation,
 }
 
@@ -112,7 +114,7 @@ fn parse_dependence(text: &str) -> Result<f64, String> {
 pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     args.marks.apply();
     if args.attenuated && args.protocol != Protocol::Attribute {
-        return Err(Failure::Usage("--attenuated goes with --protocol attribute: it measures answers".to_owned()));
+        return Err(Failure::Usage("--uncorrected goes with --protocol attribute: it measures answers".to_owned()));
     }
     let paired = args.protocol == Protocol::RandomizedPairs;
     if args.epsilon.is_some() != paired {
@@ -156,7 +158,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
     let mut clusters = cluster(&schema, &learned, limits)?;
     clusters.simulation = args.seed;
     if let Some(path) = &args.output {
-        output::write(&Target::new(path), format!("{:#}\n", json_value(&clusters)).as_bytes())?;
+        write_document(&Target::new(path), format!("{:#}\n", json_value(&clusters)).as_bytes())?;
     }
     match args.json {
         true => emit_json(&clusters),
@@ -193,7 +195,7 @@ fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fail
 fn responses_are_no_records(error: TableError) -> Failure {
     match error {
         TableError::AlreadyRandomized { file, .. } => Failure::Input(format!(
-            "{file} holds responses, not true records; to learn from them: candor cluster plan.json {} --protocol attribute",
+            "{file} holds responses, not true records; to learn from them: candor associations plan.json {} --protocol attribute",
             shell::file(&file)
         )),
         error => error.into(),

@@ -1,4 +1,4 @@
-//! `candor audit --compare`: is one plan at least as informative as another?
+//! `candor audit --informativeness`: is one plan at least as informative as another?
 
 use std::fmt::Write;
 

@@ -14,7 +14,7 @@ Examples:
   candor completions zsh > _candor             in a folder of $fpath
   candor completions fish > candor.fish        in ~/.config/fish/completions")]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -1,4 +1,4 @@
-//! `candor comply`: did people follow their cards?
+//! `candor compliance`: did people follow their cards?
 
 use candor::comply::{Compliance, ComplyOptions, QuestionCompliance, UNSEEN, comply, tables};
 use clap::Args;
@@ -11,36 +11,36 @@ use crate::show::{count, emit, emit_json, label, paragraph, table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor comply plan.json responses.parquet
-  candor comply plan.json responses.parquet --says \"<=50K\"
-  candor comply plan.json responses.parquet --anchor Sex=Male")]
+  candor compliance plan.json responses.parquet
+  candor compliance plan.json responses.parquet --self-protective \"<=50K\"
+  candor compliance plan.json responses.parquet --anchor Sex=Male")]
 pub struct ComplyArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
-    /// What people say who ignore their card; the first answer to each question if not given
-    #[arg(long, value_name = "ANSWER")]
+    /// Self-protective answer of people who ignore their card [default: the first answer to each question]
+    #[arg(long = "self-protective", alias = "says", value_name = "ANSWER")]
     says: Option<String>,
-    /// A question whose true answer everybody knows: it tells how many answer at random
+    /// Anchor question: a question whose true answer is known; estimates the share of random answering
     #[arg(long, value_name = "QUESTION=CATEGORY")]
     anchor: Option<String>,
-    /// Tell the power to find this share of people who ignore their card
-    #[arg(long, default_value_t = ComplyOptions::default().ignoring)]
+    /// Share of noncompliance, between 0 and 1, whose power is reported
+    #[arg(long = "noncompliance", alias = "ignoring", default_value_t = ComplyOptions::default().ignoring)]
     ignoring: f64,
-    /// The level of the tests
+    /// Significance level of the tests, between 0 and 1
     #[arg(long, default_value_t = ComplyOptions::default().alpha)]
     alpha: f64,
-    /// Confidence of intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = ComplyOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -69,7 +69,8 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
 }
 
 fn describe(found: &Compliance) -> String {
-    let mut text = format!("Did people follow their cards? {} responses\n", count(found.respondents));
+    let mut text = found.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+    text += &format!("Did people follow their cards? {} responses\n", count(found.respondents));
     if let Some(attentive) = &found.attentive {
         text += &paragraph(&format!(
             "By {}, {:.4} of them attended to the question (standard error {:.4}); the others answered at random.",

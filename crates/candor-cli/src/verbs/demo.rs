@@ -21,7 +21,7 @@ use crate::{Command, run as run_command};
 
 #[derive(Args)]
 pub struct DemoArgs {
-    /// Folder for the files of the demo; made if it is not there
+    /// Output folder, created if missing
     #[arg(long, default_value = "candor-demo")]
     folder: String,
 }
@@ -85,7 +85,7 @@ fn ask_and_estimate(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     )?;
     step(
         "6. Estimate from the responses what is true.",
-        &["estimate", &plan, &responses, "--tables", "Income;Sex,Income", "--target", "table"],
+        &["estimate", &plan, &responses, "--tables", "Income;Sex,Income", "--target", "records"],
     )?;
     emit("\n7. Because this is a simulation, we may look at the truth. Real runs never can.\n\n")?;
     emit(&beside_the_truth(&plan, &people, &responses)?)?;
@@ -106,7 +106,7 @@ fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     let [weighted, synthetic] = ["weighted.csv", "synthetic.csv"].map(place);
     step(
         "10. Which attributes belong together? Nobody has to disclose a record to find out.",
-        &["cluster", &plan, &responses, "--protocol", "attribute", "-o", &clusters],
+        &["associations", &plan, &responses, "--protocol", "attribute", "-o", &clusters],
     )?;
     step(
         "11. A plan whose answers are whole records: the attributes of a cluster together. Records cost more epsilon.",
@@ -124,7 +124,7 @@ fn answer_with_records(place: impl Fn(&str) -> String) -> Result<(), Failure> {
         ],
     )?;
     step("12. Its responses,", &["randomize", &records_plan, &people, "-o", &records, "--seed", "2027"])?;
-    step("13. weighted so that they agree with the estimates,", &["adjust", &records_plan, &records, "-o", &weighted])?;
+    step("13. weighted so that they agree with the estimates,", &["rake", &records_plan, &records, "-o", &weighted])?;
     step(
         "14. and a thousand people who do not exist, made from them.",
         &[
@@ -150,7 +150,7 @@ fn show_and_publish(place: impl Fn(&str) -> String) -> Result<(), Failure> {
     step(
         "15. One attribute with a known prior: the best there can be for every privacy, with a proof.",
         &[
-            "front",
+            "pareto",
             "--from",
             &people,
             "--attribute",

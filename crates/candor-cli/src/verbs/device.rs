@@ -6,7 +6,8 @@ use candor::card::cards;
 use candor::device::{DeviceOptions, Devices, ListedDevice, QuestionDevices, devices};
 use candor_base::channel::rounded_up;
 use candor_base::schema::Schema;
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::Args;
 
 use super::{PlanOutputArgs, read_language, read_schema, refuse_overwriting};
@@ -19,50 +20,51 @@ Examples:
   candor device --categories 2 --epsilon 1.61
   candor device --categories 3 --device \"die: 1-3 truth, 4 0, 5 1, 6 2\"
   candor device schema.toml --epsilon 1.61 -o plan.json --card card.html
-  candor device schema.toml --epsilon 1.61 --mirrored -o plan.json --card card.html --language de
+  candor device schema.toml --epsilon 1.61 --compliance-check -o plan.json --card card.html --language de
 
-A device is what is thrown, a colon, then outcomes and what to do with them. Thrown are: coin, two coins,
-three coins, die, ten-sided die, twenty-sided die, two dice, two ten-sided dice, sum of two dice, card, suit,
-rank, wheel of 12. To do: truth, opposite, a category, or \"other 1/2\" for a question without a secret that
-half of the people answer with the second category. \"crosswise: 1/4\" is the crosswise model. Tosses are
-written heads+tails, playing cards C1 (the ace of clubs) to S13 (the king of spades).")]
+A device is written as its kind, a colon, and rules: outcomes with an instruction.
+Kinds: coin, two coins, three coins, die, ten-sided die, twenty-sided die, two dice, two ten-sided dice, sum of
+two dice, card, suit, rank, wheel of 12. Instructions: truth, opposite, a category (a forced response), or
+\"other 1/2\" (an unrelated question that half of the people answer with the second category).
+\"crosswise: 1/4\" is the crosswise model. Tosses are written heads+tails, playing cards C1 (ace of clubs) to
+S13 (king of spades).")]
 pub struct DeviceArgs {
-    /// The schema (TOML): one device for each question that is not public
+    /// Schema (TOML); each question that is not public gets a device
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]
     schema: Option<String>,
-    /// Instead of a schema: questions a1, a2, .. with this many categories each
+    /// Number of categories of each question, instead of a schema; the questions are named a1, a2, ..
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
     categories: Option<Vec<usize>>,
-    /// What one answer may lose at most
+    /// Largest epsilon of one answer
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Your own device, such as "die: 1-4 truth, 5 yes, 6 no"
+    /// Custom device, such as "die: 1-4 truth, 5 yes, 6 no"
     #[arg(long, value_name = "DEVICE", required_unless_present = "epsilon")]
     device: Option<String>,
-    /// Cards that lean away from the truth, at random, so that the answers show who does not follow them (see candor comply)
-    #[arg(long)]
+    /// Add compliance-check cards, assigned at random, so that noncompliance can be detected (see candor compliance)
+    #[arg(long = "compliance-check", alias = "mirrored")]
     mirrored: bool,
-    /// Tell the respondents for this margin of error, as a share
+    /// Margin of error for the reported sample size, as a share
     #[arg(long, default_value_t = DeviceOptions::default().margin)]
     margin: f64,
-    /// Confidence of that margin
+    /// Confidence level of that margin, between 0 and 1
     #[arg(long, default_value_t = DeviceOptions::default().confidence, value_parser = super::estimate::parse_confidence)]
     confidence: f64,
-    /// Where to write the plan
+    /// Output file for the plan
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
     #[command(flatten)]
     plan_output: PlanOutputArgs,
-    /// Where to write the instruction cards, a page for a printer
+    /// Output file for the instruction cards, a page to print
     #[arg(long, value_name = "card.html")]
     card: Option<String>,
-    /// The language of the cards: de, en, es, fr, or any other with --texts
+    /// Language of the cards: de, en, es, fr, or another one with --texts
     #[arg(long, requires = "card")]
     language: Option<String>,
-    /// Questions as they are asked, labels of categories, and texts of your own (TOML) for the cards
+    /// Question wording, category labels and translations (TOML) for the cards
     #[arg(long, value_name = "texts.toml", requires = "card")]
     texts: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -91,7 +93,7 @@ pub fn run(args: DeviceArgs) -> Result<(), Failure> {
     }
     if let Some(path) = &args.card {
         let page = cards(&found.plan, &found.devices, &language)?;
-        output::write(&Target::new(path), page.as_bytes())?;
+        write_document(&Target::new(path), page.as_bytes())?;
     }
     if args.json {
         return emit_json(&found);

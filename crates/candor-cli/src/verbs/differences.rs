@@ -1,4 +1,4 @@
-//! `candor test --compare` and `--against`: differences of shares and means, each with its test.
+//! `candor test --compare-groups` and `--baseline`: differences of shares and means, each with its test.
 
 use std::fmt::Write;
 
@@ -18,25 +18,25 @@ use crate::show::{count, label, paragraph, remark, table};
 
 #[derive(Args)]
 pub struct DifferenceArgs {
-    /// Shares of these tables, compared between groups or waves: "a;b", "a | b", marginals
+    /// Tables whose shares are compared between groups or waves: "a;b", "a | b", marginals
     #[arg(long, conflicts_with = "independence")]
     tables: Option<String>,
-    /// Means of these attributes, compared between groups or waves: "a", "a;b"
+    /// Attributes whose means are compared between groups or waves: "a", "a;b"
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, conflicts_with = "independence")]
     mean: String,
     #[command(flatten)]
     values: ValuesArgs,
-    /// Shares among those who answered: whose answer to no attribute of the table is missing
-    #[arg(long, requires = "tables")]
+    /// Complete cases: leave out people with a missing value in an attribute of the table
+    #[arg(long = "complete-cases", alias = "without-missing", requires = "tables")]
     without_missing: bool,
-    /// The attribute, public or randomized, whose groups are compared, each with the first
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["independence", "against"])]
+    /// Attribute, public or randomized, whose groups are compared with the first group
+    #[arg(long = "compare-groups", alias = "compare", value_name = "NAME", conflicts_with_all = ["independence", "against"])]
     compare: Option<String>,
-    /// Earlier responses that these are compared with
-    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["independence", "counts"])]
+    /// Earlier responses to compare with
+    #[arg(long = "baseline", alias = "against", num_args = 1.., value_name = "FILE", conflicts_with_all = ["independence", "counts"])]
     against: Vec<String>,
-    /// The plan that the earlier responses were made under, if it is another
-    #[arg(long, value_name = "PLAN", requires = "against")]
+    /// Plan of the earlier responses [default: the same plan]
+    #[arg(long = "baseline-plan", alias = "against-plan", value_name = "PLAN", requires = "against")]
     against_plan: Option<String>,
 }
 
@@ -61,13 +61,13 @@ impl DifferenceArgs {
         };
         if self.tables.is_none() && self.mean.is_empty() {
             return Err(Failure::Usage(
-                "say what is tested: --independence A,B for two attributes, or --tables or --mean with --compare or --against"
+                "say what is tested: --independence A,B for two attributes, or --tables or --mean with --compare-groups or --baseline"
                     .to_owned(),
             ));
         }
         if self.compare.is_none() && self.against.is_empty() {
             return Err(Failure::Usage(
-                "say what is compared: --compare NAME for the groups of an attribute, or --against FILE for an earlier wave"
+                "say what is compared: --compare-groups NAME for the groups of an attribute, or --baseline FILE for an earlier wave"
                     .to_owned(),
             ));
         }

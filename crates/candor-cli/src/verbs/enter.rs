@@ -1,4 +1,4 @@
-//! `candor enter`: what interviewers wrote down -> responses.
+//! `candor import`: what interviewers wrote down -> responses.
 
 use candor::enter::{enter, lotteries};
 use candor_tables::input::Inputs;
@@ -6,7 +6,7 @@ use candor_tables::output::Target;
 use candor_tables::responses::Format;
 use clap::Args;
 
-use super::{parse_delimiter, read_plan, refuse_both, refuse_overwriting};
+use super::{ForceArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
 use crate::progress::working;
 use crate::show::{count, emit_json, remark};
@@ -14,30 +14,32 @@ use crate::show::{count, emit_json, remark};
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  candor enter plan.json answers.csv --keep weight -o entered.parquet
+  candor import plan.json answers.csv --keep weight -o entered.parquet
 
-The table has one row per respondent and one column per question, by its name, with the answer that was
-given; and, if the plan comes with several cards, a column with the letter (or number) of the card. Every
-other verb reads what is written.")]
+The data file has one row per respondent and one column per question, with the answer that was given. If the
+plan has several cards, another column holds the letter (or number) of the card.")]
 pub struct EnterArgs {
-    /// The plan that people answered under (JSON)
+    /// Plan (JSON) of the survey
     plan: String,
-    /// What was written down: CSV (also gzip) or Parquet; - for standard input
+    /// Answers as interviewers recorded them: CSV (also gzip) or Parquet; - for standard input
     #[arg(required = true)]
     answers: Vec<String>,
-    /// Where to write the responses: .parquet, .csv or .tsv
+    /// Output file for the responses: .parquet, .csv or .tsv
     #[arg(short, long)]
     output: String,
-    /// The columns that say which card was used, one for each question with several; candor_tag, candor_tag_2, .. by default
+    #[command(flatten)]
+    existing: ForceArgs,
+    /// Columns with the card of each interview, one per question that has several cards [default: candor_tag,
+    /// candor_tag_2, ..]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     cards: Vec<String>,
-    /// Further columns to pass on unchanged; all others are dropped
+    /// Columns to copy unchanged; other extra columns are dropped
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     keep: Vec<String>,
-    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    /// Delimiter of CSV files: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// Say what was done as JSON on standard output
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 }
@@ -56,7 +58,7 @@ pub fn run(args: EnterArgs) -> Result<(), Failure> {
     }
     let target = Target::new(&args.output);
     let tables = Inputs::new(&args.answers, args.delimiter)?;
-    let enter = || enter(&plan, tables, &args.cards, &args.keep, (&target, Format::of(&target)));
+    let enter = || enter(&plan, tables, &args.cards, &args.keep, (&target, Format::of(&target), args.existing.rule()));
     let entered = working("entering answers", enter)?;
     if args.json {
         return emit_json(&entered);

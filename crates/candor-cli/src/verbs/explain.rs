@@ -1,7 +1,8 @@
 //! `candor explain`: one page that tells a participant what is sent and what it reveals at most.
 
 use candor::explain::explain;
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::{Args, ValueEnum};
 
 use super::{read_language, read_plan, refuse_both, refuse_overwriting};
@@ -17,26 +18,26 @@ Examples:
   candor explain plan.json --texts texts.toml -o sheet.html
   candor explain plan.json -o sheet.txt
 
-A file of texts (TOML) says how attributes are asked for and what categories are called:
+The file for --texts (TOML) has the wording of questions and the labels of categories:
 [questions.Health] text = \"How is your health?\" answers = { \"1.0\" = \"very poor\" }. For a language that candor
-does not come with it has all texts of the sheet, too: language = \"it\", then [sheet]. Nothing of it is in the
-plan or its fingerprint.")]
+does not include, it also has all texts of the sheet: language = \"it\", then [sheet]. These texts are not part of
+the plan or its fingerprint.")]
 pub struct ExplainArgs {
-    /// The plan (JSON); - for standard input
+    /// Plan (JSON); - for standard input
     plan: String,
-    /// Where to write the page; - for standard output
+    /// Output file for the page; - for standard output
     #[arg(short, long, value_name = "sheet.html")]
     output: Option<String>,
-    /// Text or HTML; by the ending of the output's name if not given, text on standard output
+    /// Output format [default: by the file name; text on standard output]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
-    /// The language: de, en, es, fr, or any other with --texts
+    /// Language: de, en, es, fr, or another one with --texts
     #[arg(long)]
     language: Option<String>,
-    /// Questions as they are asked, labels of categories, and texts of your own (TOML)
+    /// Question wording, category labels and translations (TOML)
     #[arg(long, value_name = "texts.toml")]
     texts: Option<String>,
-    /// The numbers on the page as JSON on standard output
+    /// Print the numbers on the page as JSON
     #[arg(long)]
     json: bool,
 }
@@ -45,7 +46,7 @@ pub struct ExplainArgs {
 enum FormatArg {
     /// Plain text
     Text,
-    /// A self-contained page
+    /// Self-contained page
     Html,
 }
 
@@ -66,7 +67,7 @@ pub fn run(args: ExplainArgs) -> Result<(), Failure> {
     }
     let inputs: Vec<&str> = [args.plan.as_str()].into_iter().chain(args.texts.as_deref()).collect();
     refuse_overwriting(named, &inputs)?;
-    output::write(&Target::new(named), text.as_bytes())?;
+    write_document(&Target::new(named), text.as_bytes())?;
     if args.json {
         return emit_json(&sheet);
     }

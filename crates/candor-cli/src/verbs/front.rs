@@ -1,13 +1,14 @@
-//! `candor front`: one attribute, every trade-off of privacy and utility.
+//! `candor pareto`: the privacy–error trade-off of one attribute.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use candor::front::{FrontMethod, FrontOptions, FrontRow, Fronts, front};
 use candor_analysis::watch::SECONDS;
 use candor_design::front::evolve::Parameters;
 use candor_design::front::search::Search;
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::{Args, ValueEnum};
 
 use super::prior::PriorArgs;
@@ -18,45 +19,57 @@ use crate::show::{count, emit, emit_json, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
-Privacy is how often the best guess of a truth from its answer is wrong (Huang and Du 2008, eq. 8); utility is the average mean squared
-error of the estimated shares (eq. 10): smaller is better. All of it holds for the stated prior only.
+Privacy is the probability that the best guess of the true category is wrong (Huang and Du 2008, eq. 8). The
+error is the mean squared error of the estimated shares, averaged over categories (eq. 10). Both hold for the
+stated prior only.
 
 Examples:
-  candor front --normal-prior 10 --posterior-bound 0.75 --plot front.svg
-  candor front --prior 0.4,0.3,0.2,0.1 --privacy 0.4,0.5 --method exact
-  candor front --from people.csv --attribute Education --respondents 30000
-  candor front --uniform-prior 10 --method evolve --generations 20000 --islands 1 --polish false")]
+  candor pareto --normal-prior 10 --posterior-bound 0.75 --plot front.svg
+  candor pareto --prior 0.4,0.3,0.2,0.1 --map-privacy 0.4,0.5 --method exact
+  candor pareto --prior 0.4,0.3,0.2,0.1 --points 5 --generations 200 --matrices matrices
+  candor pareto --from people.csv --attribute Education --respondents 30000
+  candor pareto --uniform-prior 10 --method evolve --generations 20000 --islands 1 --polish false")]
 pub struct FrontArgs {
     #[command(flatten)]
     prior: PriorArgs,
-    /// Respondents whose answers are estimated from
+    /// Sample size
     #[arg(long, default_value = "10000", value_name = "N", value_parser = parse_respondents)]
     respondents: f64,
-    /// No answer may make any truth likelier than this (delta)
+    /// Largest posterior of any category given any answer (delta in the paper)
     #[arg(long, default_value_t = FrontOptions::default().posterior_bound, value_name = "D", allow_negative_numbers = true)]
     posterior_bound: f64,
-    /// How many privacies, spread over the reachable range
+    /// Number of privacy levels, spread over the reachable range
     #[arg(long, default_value_t = FrontOptions::default().points as u16, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     points: u16,
-    /// Given privacies instead
-    #[arg(long, value_delimiter = ',', value_name = "P,..", conflicts_with = "points", allow_negative_numbers = true)]
+    /// Privacy levels instead: probabilities that the best guess is wrong
+    #[arg(
+        long = "map-privacy",
+        alias = "privacy",
+        value_delimiter = ',',
+        value_name = "P,..",
+        conflicts_with = "points",
+        allow_negative_numbers = true
+    )]
     privacy: Option<Vec<f64>>,
-    /// What is computed beside the classical front
+    /// Fronts to compute besides those of Warner, UP and FRAPP
     #[arg(long, value_enum, default_value_t = Method::All)]
     method: Method,
-    /// Channels with at most so many outputs (heuristic; shown with the bound that holds for any number) [exact]
+    /// Maximum number of outputs of a channel; a heuristic, shown with the bound for any number [exact]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
-    /// Draw the fronts: a file that ends in .svg or .png; may be repeated
+    /// Plot of the fronts: a .svg or .png file; may be repeated
     #[arg(long, value_name = "FILE")]
     plot: Vec<PathBuf>,
-    /// Write the table as CSV; - for standard output
+    /// Output folder for the matrix of every point (CSV), with an index.csv of privacy and utility; design --method matrix reads them
+    #[arg(long, value_name = "FOLDER")]
+    matrices: Option<PathBuf>,
+    /// Output file for the table (CSV); - for standard output
     #[arg(short, long, value_name = "front.csv")]
     output: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Look for no further channel after so many seconds; what there is until then is shown
+    /// Search time limit in seconds; prints the channels found so far
     #[arg(long, value_name = "SECONDS", default_value_t = SECONDS, value_parser = parse_limit, allow_negative_numbers = true)]
     time_limit: f64,
     #[command(flatten)]
@@ -66,43 +79,43 @@ pub struct FrontArgs {
 #[derive(Args)]
 #[command(next_help_heading = "The evolutionary search (Huang and Du 2008, section V)")]
 struct SearchArgs {
-    /// N_Q, the size of the population
+    /// Population size (N_Q)
     #[arg(long, default_value_t = Parameters::default().population, value_name = "N")]
     population: usize,
-    /// N_V, the size of the archive
+    /// Archive size (N_V)
     #[arg(long, default_value_t = Parameters::default().archive, value_name = "N")]
     archive: usize,
-    /// N_Omega, the size of the optimal set
+    /// Size of the optimal set (N_Omega)
     #[arg(long, default_value_t = Parameters::default().omega, value_name = "N")]
     omega: usize,
-    /// L, the largest number of generations
+    /// Maximum number of generations (L)
     #[arg(long, default_value_t = Parameters::default().generations, value_name = "N")]
     generations: usize,
-    /// Stop after so many generations that do not change Omega
+    /// Number of generations without change of Omega after which the search stops
     #[arg(long, value_name = "N")]
     patience: Option<usize>,
-    /// Probability that a child is mutated
+    /// Mutation probability
     #[arg(long, default_value_t = Parameters::default().mutation, value_name = "P", allow_negative_numbers = true)]
     mutation: f64,
-    /// Probability that a pair exchanges columns
+    /// Crossover probability
     #[arg(long, default_value_t = Parameters::default().crossover, value_name = "P", allow_negative_numbers = true)]
     crossover: f64,
-    /// The largest value that a mutation adds or subtracts
+    /// Largest step of a mutation
     #[arg(long, default_value_t = Parameters::default().step, value_name = "S", allow_negative_numbers = true)]
     step: f64,
-    /// Which nearest neighbour measures density
+    /// Rank of the nearest neighbor that measures density
     #[arg(long, default_value_t = Parameters::default().neighbour, value_name = "K")]
     neighbour: usize,
-    /// Populations side by side; 1 is the paper's algorithm
+    /// Number of populations; 1 is the algorithm of the paper
     #[arg(long, default_value_t = Parameters::default().islands, value_name = "N")]
     islands: usize,
-    /// Improve every kept matrix until a local optimiser cannot
+    /// Improve every kept matrix by local optimization
     #[arg(long, default_value_t = Search::default().polish, action = clap::ArgAction::Set, value_name = "BOOL")]
     polish: bool,
-    /// How often polishing tries neighbours and shaken copies
+    /// Rounds of local optimization
     #[arg(long, default_value_t = Search::default().rounds, value_name = "N")]
     rounds: usize,
-    /// Where randomness comes from; the same seed gives the same front on any number of cores
+    /// Seed; gives the same front on any number of cores
     #[arg(long, default_value_t = Parameters::default().seed)]
     seed: u64,
 }
@@ -127,11 +140,11 @@ impl SearchArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// Both of the following
+    /// Exact and evolve
     All,
-    /// The best channels there are, with any number of outputs, each with a proven lower bound
+    /// Best channels with any number of outputs, each with a proven lower bound
     Exact,
-    /// The paper's search over square matrices, polished
+    /// Evolutionary search of the paper over square matrices, with local optimization
     Evolve,
 }
 
@@ -171,13 +184,26 @@ pub fn run(args: FrontArgs) -> Result<(), Failure> {
     let fronts = watched(|watch| front(prior, &args.options(), watch))?;
     plots::write(&args.plot, || fronts.plot().svg(), || fronts.plot().png())?;
     if let Some(path) = &args.output {
-        output::write(&Target::new(path), fronts.csv().as_bytes())?;
+        write_document(&Target::new(path), fronts.csv().as_bytes())?;
+    }
+    if let Some(folder) = &args.matrices {
+        write_matrices(folder, &fronts)?;
     }
     match args.json {
         true => emit_json(&fronts),
         false if args.output.as_deref() == Some("-") => Ok(()),
         false => emit(&describe(&fronts, &args.plot)),
     }
+}
+
+/// Writes the matrix of every point into a folder.
+fn write_matrices(folder: &Path, fronts: &Fronts) -> Result<(), Failure> {
+    let failed = |error| Failure::Input(format!("cannot make the folder {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for (name, text) in fronts.matrices() {
+        write_document(&Target::new(&folder.join(name).to_string_lossy()), text.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// A gap in two digits that it does not exceed.
@@ -197,7 +223,7 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
         fronts.posterior_bound,
         count(fronts.respondents as u64)
     );
-    let _ = writeln!(text, "  privacy can be from {least:.4} to {most:.4}; utility is an error, smaller is better\n");
+    let _ = writeln!(text, "  privacy can be from {least:.4} to {most:.4}; the columns are mean squared errors\n");
     let number = |x: Option<f64>| x.map_or("-".to_owned(), |x| format!("{x:.4e}"));
     let (mut header, mut rows) = (vec!["privacy", "Warner"], Vec::new());
     if searched {
@@ -241,16 +267,16 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
 /// What the numbers mean, what is missing, and what was drawn.
 fn remarks(fronts: &Fronts, plots: &[PathBuf]) -> String {
     let mut text = paragraph(
-        "Privacy is how often the best guess at a person's truth is wrong. Utility is the average squared error of the estimated \
-         shares. The hypervolume sums a front up in one number, larger is better: the area that its points beat, with the error \
-         in powers of ten. All of it holds for this prior only. The gap is the most by which any channel whatever could be better than the exact one. \
-         Next: candor design --method front with one of these privacies.",
+        "Privacy is the probability that the best guess of a person's true category is wrong. Errors are mean squared errors of the \
+         shares, averaged over categories. The hypervolume is the area that the points of a front dominate, with the error in powers \
+         of ten; larger is better. All of it holds for this prior only. No channel is better than the exact one by more than the gap. \
+         Next: candor design --method front --map-privacy with one of these values.",
     );
     if fronts.out_of_time {
-        text += &paragraph("The time limit was reached: points are missing, or less good than they could be.");
+        text += &paragraph("Time limit reached: points may be missing or not optimal.");
     }
     if fronts.interrupted {
-        text += &paragraph("It was interrupted: points are missing, or less good than they could be.");
+        text += &paragraph("Interrupted: points may be missing or not optimal.");
     }
     for file in plots {
         let _ = writeln!(text, "  drawn: {}", file.display());

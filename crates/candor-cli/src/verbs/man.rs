@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::{Args, CommandFactory};
 use clap_mangen::Man;
 
@@ -15,9 +16,9 @@ use crate::show::{emit, emit_data, plural};
 #[command(after_help = "\
 Examples:
   candor man > candor.1                         the main page; read it with: man -l candor.1
-  candor man --folder man1                      all pages, one for each verb")]
+  candor man --folder man1                      all pages, one per command")]
 pub struct ManArgs {
-    /// A folder for all pages, made if it is not there; without one, the main page goes to standard output
+    /// Output folder for all pages, created if missing [default: print the main page]
     #[arg(long)]
     folder: Option<String>,
 }
@@ -31,7 +32,7 @@ pub fn run(args: ManArgs) -> Result<(), Failure> {
     let mut pages = Vec::new();
     collect(&command, &mut pages);
     for (name, page) in &pages {
-        output::write(&Target::new(&Path::new(folder).join(name).to_string_lossy()), page)?;
+        write_document(&Target::new(&Path::new(folder).join(name).to_string_lossy()), page)?;
     }
     let first = shell::file(&format!("{folder}/candor.1"));
     emit(&format!("{} in {folder}; read the first with: man -l {first}\n", plural(pages.len(), "page")))

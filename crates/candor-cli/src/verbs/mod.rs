@@ -1,6 +1,7 @@
 //! One file per verb.
 
 mod compare_plans;
+mod audit_program;
 mod survey;
 pub mod completions;
 pub mod demo;
@@ -9,12 +10,15 @@ pub mod estimate;
 pub mod adjust;
 pub mod comply;
 pub mod device;
+pub mod evidence;
 pub mod explain;
 pub mod man;
+pub mod matrix;
 mod plots;
 mod prior;
 pub mod design;
 pub mod audit;
+pub mod combine;
 pub mod compare;
 pub mod front;
 pub mod query;
@@ -52,22 +56,24 @@ use candor_tables::output::{Existing, Target};
 use candor_tables::responses::Format;
 
 use crate::failure::Failure;
+use crate::shell;
 use crate::show::remark;
 
 /// How cells of CSV files are written.
 #[derive(clap::Args)]
 struct CellArgs {
-    /// In CSV, put a quote (') before cells that a spreadsheet would run as formulas; such cells do not read back as they were
-    #[arg(long)]
+    /// Put a quote (') before CSV cells that a spreadsheet would run as formulas; the quote stays when such cells are
+    /// read back
+    #[arg(long = "escape-formulas", alias = "safe-cells")]
     safe_cells: bool,
 }
 
 impl CellArgs {
     fn apply(&self, format: Format) -> Result<Format, Failure> {
         match self.safe_cells {
-            true => {
-                format.with_safe_cells().ok_or_else(|| Failure::Usage("--safe-cells goes with CSV only".to_owned()))
-            }
+            true => format
+                .with_safe_cells()
+                .ok_or_else(|| Failure::Usage("--escape-formulas requires CSV output".to_owned())),
             false => Ok(format),
         }
     }
@@ -76,8 +82,8 @@ impl CellArgs {
 /// Words that stand for what is missing in tables of true records.
 #[derive(clap::Args)]
 struct MissingArgs {
-    /// Words that stand for a missing value, such as NA,-9, unless the schema lists them. By default NA, N/A, n/a, NaN, NULL and null do, where they
-    /// would not fit otherwise; "" for none
+    /// Codes of missing values, such as NA,-9, unless the schema lists them; "" for none [default: NA, N/A, n/a, NaN,
+    /// NULL and null, where they are no category]
     #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
     missing: Option<Vec<String>>,
 }
@@ -91,7 +97,7 @@ impl MissingArgs {
 /// What becomes of a plan that exists.
 #[derive(clap::Args)]
 struct PlanOutputArgs {
-    /// Replace another plan that exists at the output; responses made with it cannot be analyzed without it
+    /// Replace a different plan at the output; responses made with that plan cannot be analyzed without it
     #[arg(long, requires = "output")]
     force: bool,
 }
@@ -102,11 +108,25 @@ impl PlanOutputArgs {
     }
 }
 
+/// What becomes of a file that exists.
+#[derive(clap::Args)]
+struct ForceArgs {
+    /// Replace an existing output file [default: an existing file is an error]
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArgs {
+    fn rule(&self) -> Existing {
+        Existing::forced(self.force)
+    }
+}
+
 /// What is read as responses.
 #[derive(clap::Args)]
 struct MarkArgs {
-    /// Vouch that responses, or counts, that do not tell their plan were made under this one: under another one, every result would be
-    /// wrong. Without it they are an error
+    /// Accept responses or counts that do not name their plan. Use it only if you know that they were made with this
+    /// plan: otherwise every result is wrong [default: an error]
     #[arg(long)]
     unmarked: bool,
 }
@@ -123,6 +143,9 @@ impl MarkArgs {
 
 /// Files of responses, or of their counts.
 fn response_files(paths: &[String], delimiter: Option<u8>) -> Result<Inputs, Failure> {
+    if let Some(path) = paths.iter().find(|path| path.ends_with(".json") && is_plan(path)) {
+        return Err(Failure::about(path, "this is a plan; the plan comes first, then the responses"));
+    }
     Ok(Inputs::new(paths, delimiter)?.unmarked(UNMARKED.load(Ordering::Relaxed)))
 }
 
@@ -143,7 +166,24 @@ fn read_text(path: &str) -> Result<String, Failure> {
     text.map_err(|error| Failure::Input(format!("cannot read {path}: {error}")))
 }
 
+/// Whether a file is a plan, and not responses.
+fn is_plan(path: &str) -> bool {
+    std::fs::File::open(path)
+        .and_then(limits::read_text)
+        .is_ok_and(|text| Plan::from_json_within(&text, MAX_COST).is_ok())
+}
+
+/// Whether a name is that of a table.
+fn names_table(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".csv", ".csv.gz", ".parquet", ".jsonl"].iter().any(|ending| path.ends_with(ending))
+}
+
 fn read_plan(path: &str) -> Result<Plan, Failure> {
+    if names_table(path) && Path::new(path).is_file() {
+        let advice = "this is a table, not a plan; the plan comes first: candor design makes one of a schema";
+        return Err(Failure::about(path, advice));
+    }
     let text = read_text(path)?;
     let steps = if ANY_COST.load(Ordering::Relaxed) { u64::MAX } else { MAX_COST };
     plan_failure(path, &text, Plan::from_json_within(&text, steps))
@@ -158,23 +198,32 @@ fn read_restated(path: &str) -> Result<Plan, Failure> {
 
 fn plan_failure(path: &str, text: &str, read: Result<Plan, PlanError>) -> Result<Plan, Failure> {
     read.map_err(|error| match error {
-        PlanError::Understated { .. } => {
-            Failure::about(path, format!("{error}. Write it again with: candor audit {path} --restate NEW.json"))
-        }
-        PlanError::TooCostly { .. } => Failure::about(path, format!("{error}: then say --allow-costly-plan")),
+        PlanError::Understated { .. } => Failure::about(
+            path,
+            format!("{error}. Write a corrected plan with: candor audit {path} --restate NEW.json"),
+        ),
+        PlanError::TooCostly { .. } => Failure::about(path, format!("{error}; to accept it, use --allow-costly-plan")),
         _ if Schema::from_toml(text).is_ok() => {
-            Failure::about(path, "this is a schema, not a plan; candor design makes a plan of it")
+            Failure::about(path, "expected a plan, but this is a schema; make a plan with candor design")
         }
         error => Failure::about(path, error),
     })
 }
 
 fn read_schema(path: &str) -> Result<Schema, Failure> {
+    if names_table(path) && Path::new(path).is_file() {
+        let advice = "this is a table, not a schema; make a schema of it with: candor schema infer";
+        return Err(Failure::about(path, format!("{advice} {} -o schema.toml", shell::file(path))));
+    }
     let text = read_text(path)?;
     Schema::from_toml(&text).map_err(|error| {
-        let looks_like_a_table = Path::new(path).extension().is_some_and(|e| e == "csv" || e == "parquet");
-        let hint = if looks_like_a_table { "; make a schema of a table with: candor schema infer" } else { "" };
-        Failure::Input(format!("{path}: {error}{hint}"))
+        if text.trim_start().starts_with('{') && serde_json::from_str::<serde_json::Value>(&text).is_ok() {
+            return Failure::about(
+                path,
+                "this is JSON, such as a plan; a schema is TOML: candor schema infer makes one of a table",
+            );
+        }
+        Failure::Input(format!("{path}: {error}"))
     })
 }
 
@@ -197,7 +246,7 @@ fn read_language(code: Option<&str>, texts: Option<&str>, plan: &Plan) -> Result
 /// Refuses JSON and another output on standard output at once.
 fn refuse_both(json: bool, output: Option<&str>) -> Result<(), Failure> {
     match json && output == Some("-") {
-        true => Err(Failure::Usage("--json and -o - would both go to standard output".to_owned())),
+        true => Err(Failure::Usage("--json and -o - both write to standard output; give a file".to_owned())),
         false => Ok(()),
     }
 }
@@ -220,7 +269,7 @@ fn tell_provenance(provenance: &Provenance) {
 fn parse_respondents(text: &str) -> Result<f64, String> {
     match text.replace([',', '_'], "").parse::<u64>() {
         Ok(n) if (1..=1_000_000_000_000).contains(&n) => Ok(n as f64),
-        _ => Err("a number of respondents is a whole number from 1 to 10^12".to_owned()),
+        _ => Err("expected an integer from 1 to 10^12".to_owned()),
     }
 }
 
@@ -228,7 +277,7 @@ fn parse_respondents(text: &str) -> Result<f64, String> {
 fn parse_limit(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(limit) if limit >= 0.0 => Ok(limit),
-        _ => Err("a limit is a number, 0 or more".to_owned()),
+        _ => Err("expected a number, 0 or more".to_owned()),
     }
 }
 
@@ -237,6 +286,6 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text {
         "tab" | "\\t" | "\t" => Ok(b'\t'),
         text if text.len() == 1 && !text.contains(['"', '\n', '\r']) => Ok(text.as_bytes()[0]),
-        _ => Err("a delimiter is one ASCII character, or tab".to_owned()),
+        _ => Err("expected one ASCII character, or tab".to_owned()),
     }
 }

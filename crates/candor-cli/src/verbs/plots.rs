@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 
 use crate::failure::Failure;
 
@@ -20,7 +21,7 @@ pub fn check(files: &[PathBuf]) -> Result<(), Failure> {
 pub fn write(files: &[PathBuf], svg: impl Fn() -> String, png: impl Fn() -> Vec<u8>) -> Result<(), Failure> {
     for file in files {
         let bytes = if ending(file) == Some("png") { png() } else { svg().into_bytes() };
-        output::write(&Target::new(&file.to_string_lossy()), &bytes)?;
+        write_document(&Target::new(&file.to_string_lossy()), &bytes)?;
     }
     Ok(())
 }

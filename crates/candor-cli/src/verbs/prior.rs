@@ -13,31 +13,31 @@ use crate::flags::with_flags;
 
 #[derive(Args)]
 pub struct PriorArgs {
-    /// The share of each category, in order
+    /// Share of each category, in order
     #[arg(long, value_delimiter = ',', value_name = "P,..", group = "known", allow_negative_numbers = true)]
     prior: Option<Vec<f64>>,
-    /// Shares counted in a table (CSV or Parquet)
+    /// Data file (CSV or Parquet) in which shares are counted
     #[arg(long, value_name = "TABLE", group = "known")]
     from: Option<String>,
-    /// The column to count in that table
+    /// Column to count in that file
     #[arg(long, value_name = "NAME", requires = "from")]
     attribute: Option<String>,
-    /// Bins for a column of numbers: quantile:5, width:10 or edges:18,65
+    /// Bins of a numeric column: quantile:5, width:10 or edges:18,65
     #[arg(long, value_name = "BINS", requires = "attribute")]
     bins: Option<String>,
-    /// The standard normal distribution in so many bins of equal width on [-3, 3]
+    /// Standard normal distribution in N bins of equal width on [-3, 3]
     #[arg(long, value_name = "N", group = "known")]
     normal_prior: Option<usize>,
-    /// The gamma distribution in so many bins of equal width from 0 to its mean and three standard deviations
+    /// Gamma distribution in N bins of equal width, from 0 to its mean plus three standard deviations
     #[arg(long, value_name = "N", group = "known")]
     gamma_prior: Option<usize>,
-    /// The shape of the gamma distribution
+    /// Shape of the gamma distribution
     #[arg(long, default_value_t = 1.0, value_name = "A", allow_negative_numbers = true, requires = "gamma_prior")]
     shape: f64,
-    /// The scale of the gamma distribution; it does not change the shares
+    /// Scale of the gamma distribution; does not change the shares
     #[arg(long, default_value_t = 2.0, value_name = "B", allow_negative_numbers = true, requires = "gamma_prior")]
     scale: f64,
-    /// Equal shares of so many categories
+    /// Equal shares of N categories
     #[arg(long, value_name = "N", group = "known")]
     uniform_prior: Option<usize>,
 }

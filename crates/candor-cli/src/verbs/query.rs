@@ -19,70 +19,72 @@ use crate::show::{count, emit, emit_json, label, paragraph, table};
 
 #[derive(Args)]
 #[command(after_help = "\
-Conditions compare attributes with categories by =, !=, in (..), not in (..), and ordinal ones by <, <=, >, >=; they are
-joined by and, or, not and parentheses. Names and labels with spaces go into quotes.
+A condition compares attributes with categories by =, !=, in (..) and not in (..); ordinal attributes also by
+<, <=, > and >=. Combine comparisons with and, or, not and parentheses. Quote names and labels that contain spaces.
 
 Examples:
   candor query plan.json responses.parquet --where \"Education in (bachelor, 'higher degree') and Sex = Female\"
   candor query plan.json responses.parquet --where \"Income = '>50K'\" --method all --json
-  candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" --compare Sex
+  candor query plan.json responses.parquet --where \"Income = '>50K'\" --given \"Education = bachelor\" --compare-groups Sex
   candor query plan.json responses.csv --where \"Income = '>50K'\" --by Region --weights weight")]
 pub struct QueryArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
-    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    /// Files of precomputed counts instead of responses: answer columns and a column "count"; see candor sql
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
     counts: Vec<String>,
-    /// The condition
+    /// Condition whose share is estimated
     #[arg(long = "where", value_name = "CONDITION")]
     condition: String,
-    /// The share among those for whom another condition holds
+    /// Conditional share: only people for whom this condition holds
     #[arg(long, value_name = "CONDITION")]
     given: Option<String>,
-    /// Instead of the share of the condition, the mean of this attribute among those for whom it holds
+    /// Attribute whose mean is estimated, among people for whom the condition holds
     #[arg(long, value_name = "NAME")]
     mean: Option<String>,
-    /// What the categories of that attribute stand for, such as 9,40,75
-    #[arg(long, value_name = "NUMBERS", allow_hyphen_values = true, requires = "mean")]
+    /// Numeric score of each category of that attribute, such as 9,40,75
+    #[arg(long = "scores", alias = "values", value_name = "NUMBERS", allow_hyphen_values = true, requires = "mean")]
     values: Option<String>,
-    /// The groups of this attribute side by side, with differences and ratios to the first
-    #[arg(long, value_name = "NAME")]
+    /// Attribute whose groups are compared; differences and ratios to the first group
+    #[arg(long = "compare-groups", alias = "compare", value_name = "NAME")]
     compare: Option<String>,
-    /// How to estimate
+    /// Estimation method
     #[arg(long, value_enum, default_value_t = MethodArg::Joint)]
     method: MethodArg,
-    /// Confidence of the intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// Whose share: that of the population the respondents come from, or of the very table that was randomized
+    /// Inference target
     #[arg(long, value_enum, default_value_t = TargetArg::Population)]
     target: TargetArg,
     #[command(flatten)]
     survey: SurveyArgs,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MethodArg {
-    /// From one table of all attributes in the condition; unbiased, with a standard error
+    /// One table of all attributes in the condition; unbiased, with a standard error
     Joint,
-    /// As if attributes of different blocks (clusters) were independent
+    /// Assumes that attributes in different blocks are independent
     Clusters,
-    /// As if all attributes were independent
+    /// Assumes that all attributes are independent
     Independent,
-    /// From answers weighted to agree with the estimated tables of the blocks; see candor adjust
+    /// Answers with raked weights; see candor rake
     Adjusted,
-    /// All of these, side by side
+    /// The answers taken for the true values ("Randomized" of Domingo-Ferrer and Soria-Comas 2020)
+    Naive,
+    /// All methods side by side
     All,
 }
 

@@ -24,43 +24,44 @@ Examples:
   candor randomize plan.json people.csv -o responses.parquet
   candor randomize plan.json north.csv south.csv.gz -o responses.csv --keep weight
   gunzip -c people.csv.gz | candor randomize plan.json - -o - > responses.csv
-  head -n 2 people.jsonl | candor randomize plan.json --one-by-one")]
+  head -n 2 people.jsonl | candor randomize plan.json --stream")]
 pub struct RandomizeArgs {
-    /// The plan (JSON)
+    /// Plan (JSON)
     plan: String,
-    /// Tables of true records, one after another: CSV (also gzip) or Parquet; - for standard input
+    /// Data files with true records: CSV (also gzip) or Parquet; - for standard input
     #[arg(required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
     tables: Vec<String>,
-    /// Where to write the responses: .parquet, .csv, .tsv, and .gz of these texts; - for standard output
+    /// Output file for the responses: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
     #[arg(short, long, required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
     output: Option<String>,
-    /// Further columns to pass on unchanged, none of which the plan randomizes; all others are dropped
+    /// Columns to copy unchanged, without randomizing; other extra columns are dropped
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     keep: Vec<String>,
     #[command(flatten)]
     missing: MissingArgs,
-    /// The format of the responses, if their name does not tell
+    /// Output format [default: by the file name]
     #[arg(long, value_enum)]
     format: Option<FormatArg>,
-    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    /// Delimiter of CSV files: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// The delimiter of CSV responses; a comma by default
+    /// Delimiter of CSV output: one character, or tab [default: comma]
     #[arg(long, value_parser = parse_delimiter)]
     output_delimiter: Option<u8>,
     #[command(flatten)]
     cells: CellArgs,
-    /// Replace responses that exist at the output. If anybody has seen them, a second release of the same people adds the epsilon of the
-    /// plan to their loss
+    /// Replace existing responses. If anyone has seen the old ones, a second release about the same people adds the
+    /// plan's epsilon to their privacy loss
     #[arg(long, conflicts_with = "one_by_one")]
     force: bool,
-    /// For simulations only: reproducible randomness that protects nobody
+    /// Seed for simulations: reproducible, without any privacy
     #[arg(long)]
     seed: Option<u64>,
-    /// Read one JSON object per line from standard input and answer each at once, as docs/sampling.md specifies
-    #[arg(long, conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells", "missing"])]
+    /// Read JSON Lines from standard input and answer each line at once, as docs/reference/sampling-algorithm.md
+    /// specifies
+    #[arg(long = "stream", alias = "one-by-one", conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells", "missing"])]
     one_by_one: bool,
-    /// Say what was done as JSON on standard output
+    /// Print a summary as JSON
     #[arg(long, conflicts_with = "one_by_one")]
     json: bool,
 }

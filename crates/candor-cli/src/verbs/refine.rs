@@ -19,28 +19,29 @@ Examples:
   candor refine warner.json --prior 0.4,0.3,0.2,0.1 -o better.json --allow-unbounded
   candor refine warner.json --uniform-prior 4 --posterior-bound 1 --allow-unbounded")]
 pub struct RefineArgs {
-    /// The plan (JSON) of one attribute; - for standard input
+    /// Plan (JSON) of one attribute; - for standard input
     plan: String,
     #[command(flatten)]
     prior: PriorArgs,
-    /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
+    /// Store the shares counted by --from exactly in the plan; the plan is public, so by default they are rounded to
+    /// two digits
     #[arg(long)]
     exact_prior: bool,
-    /// How likely an answer may make a truth; by default what the plan already allows
+    /// Largest posterior of any category given any answer [default: that of the plan]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     posterior_bound: Option<f64>,
-    /// Accept a plan without any finite epsilon in place of one that has it
+    /// Accept an unbounded plan in place of one with a finite epsilon
     #[arg(long)]
     allow_unbounded: bool,
-    /// Respondents for whom utility is told
+    /// Sample size for the mean squared error
     #[arg(long, default_value = "10000", value_name = "N", value_parser = parse_respondents)]
     respondents: f64,
-    /// Where to write the better plan (JSON); - for standard output
+    /// Output file for the improved plan (JSON); - for standard output
     #[arg(short, long, value_name = "better.json")]
     output: Option<String>,
     #[command(flatten)]
     plan_output: PlanOutputArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -98,17 +99,17 @@ fn describe(refined: &Refinement, respondents: f64) -> String {
     };
     let rows = [row("before", &refined.before, refined.epsilons.0), row("after", &refined.after, refined.epsilons.1)];
     let mut text = format!(
-        "Utility for {} respondents: the average squared error of the shares, smaller is better\n",
+        "Mean squared error of the shares, averaged over categories, with {} respondents\n",
         count(respondents as u64)
     );
-    text += &table(&["", "privacy", "utility", "worst posterior", "outputs", "epsilon"], &rows);
+    text += &table(&["", "privacy", "squared error", "worst posterior", "outputs", "epsilon"], &rows);
     let better = refined.after.utility.unwrap_or(f64::INFINITY) < refined.before.utility.unwrap_or(f64::INFINITY);
     text + &paragraph(match better {
         true => {
-            "Each answer was split into several that a guesser can use no better, and an analyst can. Privacy and posteriors hold for this prior only."
+            "Answers were split: the adversary guesses no better, and estimates are more precise. Privacy and posteriors hold for this prior only."
         }
         false => {
-            "Splitting answers gains nothing here: the plan is as good as before. Privacy and posteriors hold for this prior only."
+            "Splitting answers gains nothing: the plan stays as it was. Privacy and posteriors hold for this prior only."
         }
     })
 }

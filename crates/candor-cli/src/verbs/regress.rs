@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use candor::regress::{Coefficient, RegressOptions, Regression, Rows, model, regress};
 use candor::words::{p_is, p_value};
-use candor_analysis::regress::{Family, IgnoringOptions, Method, Missing};
+use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing};
 use clap::{Args, ValueEnum};
 
 use super::estimate::parse_confidence;
@@ -16,61 +16,65 @@ use crate::show::{count, emit, emit_json, label, paragraph, remark, table};
 
 #[derive(Args)]
 #[command(after_help = "\
-A model is written as \"Response ~ One + Two + One:Two\"; One*Two is short for that, -1 leaves the constant out, and names with other characters
-stand in quotes. A name is an attribute of the plan, randomized or public, or a numeric column that was kept.
+A model is written as \"Outcome ~ A + B + A:B\"; A*B is short for A + B + A:B, and -1 removes the intercept. A name
+is an attribute of the plan, randomized or public, or a numeric kept column. Quote names with special characters.
 
 Examples:
   candor regress plan.json responses.parquet --model \"Income ~ Sex + Region\"
   candor regress plan.json responses.csv --model \"Income ~ Region\" --reference Region=south --weights weight --json
-  candor regress plan.json responses.csv --model \"Education ~ Region\" --family multinomial --show-naive
+  candor regress plan.json responses.csv --model \"Education ~ Region\" --family multinomial --show-uncorrected
   candor regress plan.json responses.csv --model \"Income ~ Sex\" --method ml")]
 pub struct RegressArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
-    /// The model, such as "Income ~ Education + Sex + age + Education:Sex"
+    /// Model, such as "Income ~ Education + Sex + age + Education:Sex"
     #[arg(long)]
     model: String,
-    /// The kind of response [default: what the schema says of it]
+    /// Type of the outcome [default: as in the schema]
     #[arg(long, value_enum)]
     family: Option<FamilyArg>,
-    /// How to fit [default: ml if the outcome alone is randomized, else corrected]
+    /// Estimation method [default: ml if only the outcome is randomized, else corrected]
     #[arg(long, value_enum)]
     method: Option<MethodArg>,
-    /// Reference categories, where it is not the first
+    /// Reference category of an attribute [default: the first]; may be repeated
     #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference)]
     reference: Vec<(String, String)>,
-    /// Count numeric predictors in standard deviations from their mean
+    /// Standardize numeric predictors
     #[arg(long)]
     standardize: bool,
-    /// Confidence of the intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = RegressOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
     #[command(flatten)]
     design: DesignArgs,
-    /// Subpopulation: only respondents for whom a condition on public attributes holds, such as "Region = north"
+    /// Subpopulation: a condition on public attributes, such as "Region = north"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// What becomes of people whose value is missing or who were not asked [default: leave-out]
+    /// Treatment of missing values and people not asked [default: leave-out]
     #[arg(long, value_enum, value_name = "HOW")]
     missing: Option<MissingArg>,
-    /// Tell people apart who ignore the device and say CATEGORY; takes a response behind a lottery of channels
-    #[arg(long, value_name = "CATEGORY")]
+    /// Degrees of freedom of tests with sampling clusters [default: satterthwaite]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    df: Option<DfArg>,
+    /// Self-protective answer: model noncompliers who give this category; requires an outcome with randomly assigned
+    /// channels
+    #[arg(long = "self-protective", alias = "says", value_name = "CATEGORY")]
     says: Option<String>,
-    /// Only people whose true category is this one ignore it; everybody alike by default
-    #[arg(long, value_name = "CATEGORY", requires = "says")]
+    /// True category of the noncompliers [default: all categories alike]
+    #[arg(long = "self-protective-if", alias = "only-if", value_name = "CATEGORY", requires = "says")]
     only_if: Option<String>,
-    /// Show beside it what taking the answers for the truth would have given
-    #[arg(long)]
+    /// Show the fit without correction for the randomization as well
+    #[arg(long = "show-uncorrected", alias = "show-naive")]
     show_naive: bool,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -79,11 +83,11 @@ pub struct RegressArgs {
 pub enum FamilyArg {
     /// Two categories: logistic regression
     Binary,
-    /// Several categories: logits against the reference
+    /// Several categories: multinomial logits against the reference
     Multinomial,
-    /// Several categories in order: proportional odds
+    /// Ordered categories: proportional odds
     Ordinal,
-    /// A numeric column that was kept
+    /// Numeric kept column: linear regression
     Linear,
 }
 
@@ -100,11 +104,11 @@ impl From<FamilyArg> for Family {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum MethodArg {
-    /// Maximum likelihood; if a predictor is randomized, with an assumption about it, which is printed
+    /// Maximum likelihood; assumes a distribution of randomized predictors, which is printed
     Ml,
-    /// Maximum likelihood with the Jeffreys penalty; for a randomized outcome alone
+    /// Maximum likelihood with the Jeffreys penalty; requires that only the outcome is randomized
     Jeffreys,
-    /// The score with unbiased weights; assumes nothing of the predictors
+    /// Corrected score; assumes nothing about the predictors
     Corrected,
 }
 
@@ -114,6 +118,14 @@ enum MissingArg {
     LeaveOut,
     /// A category like any other; not of an ordinal outcome
     Category,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum DfArg {
+    /// Those of Bell and McCaffrey for each coefficient, with the variance CR2
+    Satterthwaite,
+    /// Clusters less strata plus 1 less coefficients
+    Design,
 }
 
 pub fn parse_reference(text: &str) -> Result<(String, String), String> {
@@ -157,6 +169,10 @@ fn options(args: &RegressArgs) -> RegressOptions {
             Some(MissingArg::Category) => Missing::Category,
             _ => Missing::LeaveOut,
         },
+        df: match args.df {
+            Some(DfArg::Design) => DegreesOfFreedom::Design,
+            _ => DegreesOfFreedom::Satterthwaite,
+        },
     }
 }
 
@@ -187,8 +203,9 @@ fn describe(found: &Regression) -> String {
     let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
     for own in found.coefficients.chunk_by(together) {
         let category = own[0].category.as_ref().filter(|_| found.family != "ordinal");
+        let against = found.reference.as_ref().map_or(String::new(), |one| format!(" against {}", label(one)));
         let heading =
-            category.map_or(String::new(), |own| format!("Log odds of {} = {}\n", found.response, label(own)));
+            category.map_or(String::new(), |own| format!("Log odds of {} = {}{against}\n", found.response, label(own)));
         let _ = write!(text, "\n{heading}");
         text += &coefficient_table(own, found);
     }
@@ -215,9 +232,9 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
     if odds {
         header.push("odds ratio");
     }
-    header.push("design effect");
+    header.push("variance inflation");
     if naive {
-        header.push("naive");
+        header.push("uncorrected");
     }
     let row = |one: &Coefficient| {
         let between = one.category.as_ref().filter(|_| one.term == "(threshold)");

@@ -6,7 +6,8 @@ use candor::regress::{RegressOptions, Regression, Rows, model, regress};
 use candor::report::{ReportOptions, Wave, file_name, report, tables};
 use candor::survey::Survey;
 use candor_base::plan::Plan;
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::Args;
 
 use super::estimate::{AskedArgs, parse_confidence};
@@ -24,53 +25,53 @@ Examples:
   candor report plan.json responses.parquet -o report.html
   candor report plan.json responses.csv --tables \"marginals;Education,Income\" --title \"A survey\" -o report.html
   candor report plan.json responses.csv --language de --texts texts.toml -o report.html
-  candor report plan.json responses.csv --against 2024=earlier.parquet --against-plan first.json -o report.html
+  candor report plan.json responses.csv --baseline 2024=earlier.parquet --baseline-plan first.json -o report.html
 
-Earlier waves are named before a = sign, or by their files, and given in the order of time. The page draws every table of one
-attribute from wave to wave, and tells by how much it changed. A file of texts is that of candor explain, with [report] for texts
-of your own.")]
+Earlier waves are listed in order of time, as NAME=FILE or FILE. The page draws every one-way table from wave to
+wave, with its changes. The file for --texts is that of candor explain; its section [report] replaces texts of the
+report.")]
 pub struct ReportArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
-    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    /// Files of precomputed counts instead of responses: answer columns and a column "count"; see candor sql
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["responses", "model"])]
     counts: Vec<String>,
-    /// Where to write the page; - for standard output
+    /// Output file for the page; - for standard output
     #[arg(short, long, value_name = "report.html")]
     output: String,
     #[command(flatten)]
     asked: AskedArgs,
-    /// Confidence of the intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// The title of the page
+    /// Title of the page
     #[arg(long)]
     title: Option<String>,
-    /// Also regressions, such as "Income ~ Education + Sex"; may be given several times
+    /// Regression to add, such as "Income ~ Education + Sex"; may be repeated
     #[arg(long)]
     model: Vec<String>,
-    /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
+    /// Subpopulation: a condition on public attributes, such as "Region = north and Sex != Male"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     #[command(flatten)]
     survey: SurveyArgs,
     #[command(flatten)]
     waves: WaveArgs,
-    /// The language: de, en, es, fr, or any other with --texts
+    /// Language: de, en, es, fr, or another one with --texts
     #[arg(long)]
     language: Option<String>,
-    /// Questions as they are asked, labels of categories, and texts of your own (TOML)
+    /// Question wording, category labels and translations (TOML)
     #[arg(long, value_name = "texts.toml")]
     texts: Option<String>,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// Say what is on the page as JSON on standard output
+    /// Print the results on the page as JSON
     #[arg(long)]
     json: bool,
 }
@@ -108,7 +109,7 @@ pub fn run(args: ReportArgs) -> Result<(), Failure> {
     let target = Target::new(&args.output);
     match target {
         Target::Stdout => return emit_data(&html),
-        Target::File(_) => output::write(&target, html.as_bytes())?,
+        Target::File(_) => write_document(&target, html.as_bytes())?,
     }
     match args.json {
         true => emit_json(&report),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use candor_experiments::PAPERS;
 use candor_experiments::exhibit::{Exhibit, Outcome, Paper, Settings, Table};
-use candor_tables::output::{self, Target};
+use candor_tables::existing::write_document;
+use candor_tables::output::Target;
 use clap::Args;
 
 use super::reproduction;
@@ -15,25 +16,25 @@ use crate::show::{emit, paragraph, table};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor reproduce                                  what there is
+  candor reproduce                                  lists papers and exhibits
   candor reproduce l-diversity table-1
   candor reproduce optimized-rr -o figures          CSV and SVG files too
-  candor reproduce l-diversity --markdown page.md   what agrees with the paper, as a page")]
+  candor reproduce l-diversity --markdown page.md   a page with what agrees with the paper")]
 pub struct ReproduceArgs {
-    /// The paper; without one, the papers and what can be regenerated are listed
+    /// Paper [default: list all papers and their exhibits]
     paper: Option<String>,
-    /// One table or figure of it; all of them by default
+    /// Table or figure [default: all]
     exhibit: Option<String>,
-    /// Where random instances come from; the same seed gives the same results
+    /// Seed of the random instances
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many random instances or repetitions, instead of the exhibit's own number
+    /// Number of random instances or repetitions [default: as in the paper]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// A folder for the tables as CSV and the figures as SVG
+    /// Output folder for tables (CSV) and figures (SVG)
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// A page (Markdown) that says of each exhibit what agrees; of all papers if none is given
+    /// Output file (Markdown) with what agrees with the paper and what differs
     #[arg(long, value_name = "page.md")]
     markdown: Option<String>,
 }
@@ -60,7 +61,7 @@ pub fn run(args: ReproduceArgs) -> Result<(), Failure> {
         }
     }
     match &args.markdown {
-        Some(path) => Ok(output::write(&Target::new(path), page.as_bytes())?),
+        Some(path) => Ok(write_document(&Target::new(path), page.as_bytes())?),
         None => Ok(()),
     }
 }
@@ -118,7 +119,7 @@ fn keep(folder: &Path, paper: &Paper, exhibit: &Exhibit, outcome: &Outcome) -> R
     let mut written = Vec::new();
     let mut write = |name: &str, ending: &str, bytes: &[u8]| -> Result<(), Failure> {
         let path = folder.join(format!("{}-{}-{}.{ending}", paper.name, exhibit.name, in_a_name(name)));
-        output::write(&Target::new(&path.to_string_lossy()), bytes)?;
+        write_document(&Target::new(&path.to_string_lossy()), bytes)?;
         written.push(path.display().to_string());
         Ok(())
     };

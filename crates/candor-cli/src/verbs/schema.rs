@@ -1,13 +1,14 @@
 //! `candor schema`: infer one from a table, or check a table against one.
 
 use candor::schema::{Grouped, check, each_problem, infer, to_toml};
+use candor_tables::existing::write_schema;
 use candor_tables::infer::{Bins, Wishes};
 use candor_tables::input::{Input, Inputs, Location};
 use candor_tables::missing::Missing;
-use candor_tables::output::{self, Target};
+use candor_tables::output::Target;
 use clap::{Args, Subcommand};
 
-use super::{MissingArgs, parse_delimiter, read_schema, refuse_overwriting};
+use super::{ForceArgs, MissingArgs, parse_delimiter, read_schema, refuse_overwriting};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
@@ -21,12 +22,12 @@ pub struct SchemaArgs {
 
 #[derive(Subcommand)]
 enum SchemaVerb {
-    /// Describe the columns of a table as a schema (TOML) to edit by hand
+    /// Infer a schema (TOML) from a data file, to edit by hand
     ///
-    /// The categories are those that occur in the table, so a published schema tells that somebody gave each of them. Columns
-    /// of many different numbers must be put into bins, columns of many different texts left out.
+    /// The categories are those that occur in the data file, so a published schema reveals that each of them
+    /// occurred. Columns with many distinct numbers must be binned; columns with many distinct texts must be dropped.
     Infer(InferArgs),
-    /// Say every row, column and value of a table that does not fit a schema
+    /// Check data files against a schema; print every value that does not fit, with its row and column
     Check(CheckArgs),
 }
 
@@ -37,32 +38,34 @@ Examples:
   candor schema infer people.csv --public Region --drop weight -o schema.toml
   candor schema infer people.csv --bins weight=edges:1.2")]
 struct InferArgs {
-    /// CSV (also gzip) or Parquet; - for standard input
+    /// Data file: CSV (also gzip) or Parquet; - for standard input
     table: String,
-    /// Where to write the schema; standard output by default
+    /// Output file for the schema; - for standard output
     #[arg(short, long, default_value = "-")]
     output: String,
-    /// Put numbers into bins: NAME=edges:18,65, NAME=width:10 or NAME=quantile:5, of which the last two publish what the data
-    /// are like; without NAME, all numeric columns that need it
+    #[command(flatten)]
+    existing: ForceArgs,
+    /// Bins of a numeric column: NAME=edges:18,65, NAME=width:10 or NAME=quantile:5; without NAME, of all numeric
+    /// columns with many values. Bins by width or quantile are computed from the data and reveal something about it
     #[arg(long, value_name = "[NAME=]BINS")]
     bins: Vec<String>,
-    /// Columns to publish as they are
+    /// Columns that are public: not randomized
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     public: Vec<String>,
-    /// Columns to leave out
+    /// Columns to drop
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     drop: Vec<String>,
-    /// Refuse columns with more distinct values
+    /// Maximum number of distinct values in a column
     #[arg(long, default_value_t = Wishes::default().max_categories, value_name = "N")]
     max_categories: usize,
-    /// Words that stand for a missing value in every column, such as NA,-9. By default NA, N/A, n/a, NaN, NULL and null do among numbers, and NA
-    /// among texts, unless all are codes of two capitals; "" for none
+    /// Codes of missing values in every column, such as NA,-9; "" for none [default: NA, N/A, n/a, NaN, NULL and null
+    /// among numbers; NA among texts, unless all values are two-letter codes]
     #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true)]
     missing: Option<Vec<String>>,
-    /// The delimiter of a CSV table, if it is not found out: one character, or tab
+    /// Delimiter of a CSV file: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// Describe the schema as JSON on standard output (needs -o)
+    /// Print a description of the schema as JSON (requires -o)
     #[arg(long)]
     json: bool,
 }
@@ -72,17 +75,17 @@ struct InferArgs {
 Example:
   candor schema check schema.toml people.csv")]
 struct CheckArgs {
-    /// The schema (TOML)
+    /// Schema (TOML)
     schema: String,
-    /// CSV (also gzip) or Parquet; - for standard input
+    /// Data file: CSV (also gzip) or Parquet; - for standard input
     #[arg(required = true)]
     tables: Vec<String>,
     #[command(flatten)]
     missing: MissingArgs,
-    /// The delimiter of CSV tables, if it is not found out: one character, or tab
+    /// Delimiter of CSV files: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
-    /// Problems as JSON
+    /// Print problems as JSON
     #[arg(long)]
     json: bool,
 }
@@ -112,7 +115,7 @@ fn run_infer(args: InferArgs) -> Result<(), Failure> {
     let input = input.with_missing(Missing::named(args.missing));
     let inferred = working("reading the table", || infer(input, &wishes))?;
     let target = Target::new(&args.output);
-    output::write(&target, to_toml(&inferred.schema).as_bytes())?;
+    write_schema(&target, &to_toml(&inferred.schema), args.existing.rule())?;
     inferred.notes.iter().for_each(|note| remark(&format!("note: {}", with_flags(note))));
     if args.json {
         emit_json(&inferred)?;

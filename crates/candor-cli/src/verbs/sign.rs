@@ -17,7 +17,7 @@ Examples:
   candor verify plan.json --public-key survey.pub
 
 The signature covers the plan's fingerprint and the version of its format. Keep the private key secret and backed up:
-whoever has it can sign other plans, and without it no further plan can be signed for clients that pin it.")]
+anyone who has it can sign other plans, and without it you cannot sign another plan for clients that pin it.")]
 pub struct SignArgs {
     /// Plan (JSON); - for standard input
     #[arg(required_unless_present = "new_key")]

@@ -1,4 +1,4 @@
-//! `candor size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding people who ignore their device.
+//! `candor sample-size`: how many respondents a margin of error takes, or a difference, a coefficient, or finding people who ignore their device.
 
 use candor::effects::{self, EffectOptions, EffectPower};
 use candor::estimate::EstimateOptions;
@@ -20,72 +20,89 @@ use super::{parse_respondents, read_plan, read_shares};
 use crate::failure::Failure;
 use crate::flags::with_flags;
 use crate::progress::working;
-use crate::show::{count, emit, emit_json, label, remark, table};
+use crate::show::{count, emit, emit_json, label, remark, short_table, table};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor size plan.json --margin 0.02 --tables pairs
-  candor size plan.json --margin 0.02 --shares people.csv
-  candor size plan.json --detect 0.1,0.2
-  candor size plan.json --detect 0.1 --null 0.05 --power 0.9
-  candor size plan.json --ignoring 0.1 --detect 0.2
-  candor size plan.json --detect 0.1,0.2 --respondents 500
-  candor size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=Male=0.7\"
-  candor size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --shares people.csv --respondents 5000
-  candor size plan.json --model \"Income ~ Sex + age\" --effect \"age=0.2\" --numbers age")]
+  candor sample-size plan.json --margin 0.02 --tables pairs
+  candor sample-size plan.json --margin 0.02 --expected-shares people.csv
+  candor sample-size plan.json --detect-difference 0.1,0.2
+  candor sample-size plan.json --detect-difference 0.1 --null-share 0.05 --power 0.9
+  candor sample-size plan.json --noncompliance 0.1 --detect-difference 0.2
+  candor sample-size plan.json --detect-difference 0.1,0.2 --respondents 500
+  candor sample-size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=Male=0.7\"
+  candor sample-size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --expected-shares people.csv
+  candor sample-size plan.json --model \"Income ~ Sex + age\" --effect \"age=0.2\" --numeric-columns age")]
 pub struct SizeArgs {
-    /// The plan (JSON); - for standard input
+    /// Plan (JSON); - for standard input
     plan: String,
-    /// How far an interval may reach to either side, as a share: 0.02 is two percentage points
+    /// Margin of error, as a share: 0.02 is two percentage points
     #[arg(long, value_parser = parse_margin, required_unless_present_any = ["detect", "ignoring", "model"], conflicts_with_all = ["detect", "ignoring", "model"])]
     margin: Option<f64>,
-    /// Instead of a margin: the shares of the last category in two groups that are to be told apart; one share with --null or --ignoring
-    #[arg(long, value_delimiter = ',', value_name = "P,P", allow_negative_numbers = true)]
+    /// Shares of the last category in two groups whose difference is to be detected; one share with --null-share or
+    /// --noncompliance
+    #[arg(
+        long = "detect-difference",
+        alias = "detect",
+        value_delimiter = ',',
+        value_name = "P,P",
+        allow_negative_numbers = true
+    )]
     detect: Vec<f64>,
-    /// The share that is supposed, for a one-sided test against it
-    #[arg(long, value_name = "P", requires = "detect", conflicts_with = "ignoring", allow_negative_numbers = true)]
+    /// Share under the null hypothesis, for a one-sided test
+    #[arg(
+        long = "null-share",
+        alias = "null",
+        value_name = "P",
+        requires = "detect",
+        conflicts_with = "ignoring",
+        allow_negative_numbers = true
+    )]
     null: Option<f64>,
-    /// Find people who ignore their device and give the first answer, if they are this share (see candor comply)
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    /// Share of noncompliance to detect: people who ignore their device and give the first answer (see candor
+    /// compliance)
+    #[arg(long = "noncompliance", alias = "ignoring", value_name = "G", allow_negative_numbers = true)]
     ignoring: Option<f64>,
-    /// Find a coefficient of this model, such as "Income ~ Education + Sex + age" (see candor regress)
+    /// Model with a coefficient to detect, such as "Income ~ Education + Sex + age" (see candor regress)
     #[arg(long, requires = "effect", conflicts_with_all = ["detect", "ignoring"])]
     model: Option<String>,
-    /// The coefficient that is to be found, by its term; "TERM=0.7 for CATEGORY" of a multinomial response. Others are zero unless they are named, too
+    /// Coefficient to detect, by its term; "TERM=0.7 for CATEGORY" for a multinomial outcome. May be repeated;
+    /// coefficients not listed are zero
     #[arg(long, value_name = "TERM=0.7", requires = "model", value_parser = parse_effect)]
     effect: Vec<Effect>,
-    /// Shares that are anticipated, for --margin and --model (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["detect", "ignoring"])]
+    /// Expected shares for --margin and --model (CSV or Parquet): columns attribute, category and share, or pilot
+    /// records; attributes not listed have equal shares
+    #[arg(long = "expected-shares", alias = "shares", value_name = "FILE", conflicts_with_all = ["detect", "ignoring"])]
     shares: Option<String>,
-    /// Numeric columns of the model that will be kept, and of which --shares says nothing: taken for normal
-    #[arg(long, value_name = "NAME,..", requires = "model")]
+    /// Numeric columns of the model that --expected-shares does not list; assumed to be normal
+    #[arg(long = "numeric-columns", alias = "numbers", value_name = "NAME,..", requires = "model")]
     numbers: Option<String>,
-    /// The kind of response of the model [default: what the schema says of it]
+    /// Type of the outcome [default: as in the schema]
     #[arg(long, value_enum, requires = "model")]
     family: Option<FamilyArg>,
-    /// Reference categories of the model, where it is not the first
+    /// Reference category of an attribute [default: the first]; may be repeated
     #[arg(long, value_name = "NAME=CATEGORY", value_parser = parse_reference, requires = "model")]
     reference: Vec<(String, String)>,
-    /// With which probability it is to be found
+    /// Power: probability of detecting the effect, between 0 and 1
     #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
     power: f64,
-    /// The level of the test
+    /// Significance level of the test, between 0 and 1
     #[arg(long, default_value_t = 0.05, allow_negative_numbers = true)]
     alpha: f64,
-    /// Tell the power of so many respondents instead; of two groups, in each
+    /// Sample size whose power is reported instead; of two groups, in each
     #[arg(long, value_name = "N", value_parser = parse_respondents, conflicts_with = "margin")]
     respondents: Option<f64>,
-    /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
+    /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
-    /// Confidence of the intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// All intervals of a table at once
+    /// Simultaneous coverage of all intervals of a table
     #[arg(long)]
     simultaneous: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -93,7 +110,7 @@ pub struct SizeArgs {
 fn parse_margin(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(margin) if margin > 0.0 && margin < 1.0 => Ok(margin),
-        _ => Err("a margin is a share above 0 and below 1, such as 0.02".to_owned()),
+        _ => Err("expected a share above 0 and below 1, such as 0.02".to_owned()),
     }
 }
 
@@ -119,19 +136,23 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
         let needed = one.respondents.map_or("not identifiable".to_owned(), |needed| count(needed as u64));
         let shown = |needed: Option<f64>| needed.map_or("-".to_owned(), |needed| count(needed as u64));
         let anticipated = args.shares.as_ref().map(|_| shown(one.anticipated));
-        [one.attributes.join(","), needed].into_iter().chain(anticipated).chain([shown(one.worst_case)]).collect()
+        let first = [one.attributes.join(","), needed, shown(one.conditional)];
+        first.into_iter().chain(anticipated).chain([shown(one.worst_case)]).collect()
     };
     let rows: Vec<Vec<String>> = sizes.tables.iter().map(row).collect();
     let each = if args.simultaneous { "all intervals of a table at once" } else { "each interval" };
     let heading = format!(
-        "Respondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, {}and whatever the truth is\n",
+        "{}\n\nRespondents for a margin of {} ({each} with confidence {}): in every cell if the truth is uniform, within groups of average \
+         size (the last attribute given the others), {}and whatever the truth is\n",
+        sizes.verdict.text,
         margin,
         args.confidence,
         if args.shares.is_some() { "if it is as anticipated, " } else { "" }
     );
     let anticipated = args.shares.as_ref().map(|_| "as anticipated");
-    let header: Vec<&str> = ["table", "uniform truth"].into_iter().chain(anticipated).chain(["any truth"]).collect();
-    emit(&(heading + &table(&header, &rows)))
+    let header: Vec<&str> =
+        ["table", "uniform truth", "within groups"].into_iter().chain(anticipated).chain(["any truth"]).collect();
+    emit(&(heading + &short_table(&header, &rows)))
 }
 
 /// What is to be found, as the flags say it.
@@ -142,7 +163,7 @@ fn finding(args: &SizeArgs) -> Result<Finding, Failure> {
         (None, Some(null), &[share]) => Ok(Finding::Null { null, share }),
         (None, None, &[first, second]) => Ok(Finding::Groups { first, second }),
         _ => Err(Failure::Usage(
-            "--detect takes the shares of two groups, such as 0.1,0.2; or one share beside --null or --ignoring"
+            "--detect-difference takes the shares of two groups, such as 0.1,0.2; or one share beside --null-share or --noncompliance"
                 .to_owned(),
         )),
     }
@@ -163,7 +184,7 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     };
     let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
     let numbers = args.numbers.as_deref().map_or(Ok(Vec::new()), names::list);
-    let numbers = numbers.map_err(|error| Failure::about("--numbers", error))?;
+    let numbers = numbers.map_err(|error| Failure::about("--numeric-columns", error))?;
     let options = EffectOptions { effects: args.effect.clone(), numbers, alpha, power, respondents };
     let found = working(WHAT, || effects::effects(plan, &asked, &shares, &options))?;
     if args.json {

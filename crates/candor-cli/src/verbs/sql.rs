@@ -15,19 +15,19 @@ Example:
   duckdb -csv < count.sql > counts.csv
   candor estimate plan.json --counts counts.csv --tables pairs")]
 pub struct SqlArgs {
-    /// The plan (JSON); - for standard input
+    /// Plan (JSON); - for standard input
     plan: String,
-    /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c"
+    /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"
     #[arg(long, default_value = "marginals")]
     tables: String,
-    /// The table (or expression) that holds the responses
+    /// Database table (or expression) that holds the responses
     #[arg(long, default_value = "responses", value_name = "NAME")]
     from: String,
-    /// The dialect
+    /// SQL dialect
     #[arg(long, value_enum, default_value_t = DialectArg::Duckdb)]
     dialect: DialectArg,
-    /// How the database holds answers that are sets: lists (as from Parquet), or text with ; between the labels (as from CSV); by default
-    /// text in PostgreSQL, else lists
+    /// Representation of answers that are sets: lists (as from Parquet), or text with ; between labels (as from CSV)
+    /// [default: text for PostgreSQL, else list]
     #[arg(long, value_enum)]
     sets: Option<SetsArg>,
 }

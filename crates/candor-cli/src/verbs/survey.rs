@@ -5,7 +5,7 @@ use candor::report::file_name;
 use candor::survey::{Survey, SurveyOptions};
 use candor_analysis::names;
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::Replicates;
+use candor_analysis::tally::{About, LonelyPsu, ReplicateMethod};
 use candor_base::plan::Plan;
 use candor_tables::input::Inputs;
 use candor_tables::margins::read_margins;
@@ -18,7 +18,7 @@ use crate::shell;
 
 #[derive(Args)]
 pub struct SurveyArgs {
-    /// Public attributes by which to estimate separately
+    /// Public attributes whose groups are estimated separately
     #[arg(long, value_name = "NAME,..")]
     by: Option<String>,
     #[command(flatten)]
@@ -28,37 +28,84 @@ pub struct SurveyArgs {
 /// How respondents were drawn.
 #[derive(Args)]
 pub struct DesignArgs {
-    /// A column of survey weights, passed on by randomize --keep, as those of the next flags are
+    /// Column of sampling weights. This and the following columns are kept by randomize --keep
     #[arg(long, value_name = "COLUMN")]
     weights: Option<String>,
-    /// A column of strata: sampling units were drawn from each by itself
+    /// Column of strata
     #[arg(long, value_name = "COLUMN")]
     strata: Option<String>,
-    /// A column of sampling clusters, within strata: households or schools that were drawn as a whole
-    #[arg(long, value_name = "COLUMN")]
+    /// Column of primary sampling units (PSU) within strata, such as households or schools
+    #[arg(long = "psu", alias = "sampling-clusters", value_name = "COLUMN")]
     sampling_clusters: Option<String>,
-    /// A column that says how many sampling units the population of the stratum has; up to 1, which share of them was drawn
+    /// Column for the finite population correction: the number of PSUs in the stratum, or the sampled fraction if at
+    /// most 1
     #[arg(long, value_name = "COLUMN")]
     fpc: Option<String>,
-    /// What columns of replicate weights are called, such as "rep_*"
-    #[arg(long, value_name = "NAMES")]
+    /// Name pattern of replicate weight columns, such as "rep_*"
+    #[arg(long = "replicate-weights", alias = "replicates", value_name = "NAMES")]
     replicates: Option<String>,
-    /// How the replicate weights were made
+    /// Replication method
     #[arg(long, value_enum, value_name = "METHOD")]
     replicate_method: Option<ReplicatesArg>,
-    /// Known margins of public attributes that the weights shall agree with: a table with columns attribute, category and share
-    #[arg(long, value_name = "FILE")]
+    /// Share of the weight that the other half sample keeps, from 0 to below 1; goes with the method fay
+    #[arg(long, value_name = "SHARE")]
+    fay: Option<f64>,
+    /// Factor of all squared distances between replicates [default: that of the method]
+    #[arg(long, value_name = "FACTOR")]
+    replicate_scale: Option<f64>,
+    /// Factor of each squared distance: one for all replicates, or one for each [default: that of the method]
+    #[arg(long, value_name = "FACTOR,..", value_delimiter = ',')]
+    replicate_rscales: Vec<f64>,
+    /// What replicates are compared with [default: estimate]
+    #[arg(long, value_enum, value_name = "CENTER")]
+    replicate_about: Option<AboutArg>,
+    /// What strata with one sampling unit add to the variance [default: fail]
+    #[arg(long, value_enum, value_name = "HOW")]
+    lonely_psu: Option<LonelyArg>,
+    /// Population benchmarks of public attributes to rake the weights to: a file with columns attribute, category and
+    /// share
+    #[arg(long = "benchmarks", alias = "calibrate", value_name = "FILE")]
     calibrate: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ReplicatesArg {
-    /// One sampling unit left out of each
-    Jackknife,
-    /// Balanced half samples
+    /// Jackknife without strata: one random group left out of each
+    Jk1,
+    /// Stratified jackknife: one sampling unit left out of each
+    Jkn,
+    /// Paired jackknife: one replicate for each pair of units
+    Jk2,
+    /// Balanced repeated replication
     Brr,
-    /// Units drawn again
+    /// Balanced half samples whose other half keeps a share of its weight
+    Fay,
+    /// Rescaled bootstrap
     Bootstrap,
+    /// Successive differences
+    Sdr,
+    /// A jackknife whose scale is given
+    Jackknife,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum AboutArg {
+    /// The estimate with the full-sample weights
+    Estimate,
+    /// The mean of the replicate estimates
+    Mean,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LonelyArg {
+    /// An error
+    Fail,
+    /// Nothing, as if drawn for certain
+    Certainty,
+    /// Their distance from the mean over all units
+    Adjust,
+    /// As much as the other strata on average
+    Average,
 }
 
 impl SurveyArgs {
@@ -91,9 +138,24 @@ impl DesignArgs {
 
     fn options(&self) -> Result<SurveyOptions, Failure> {
         let method = |method: ReplicatesArg| match method {
-            ReplicatesArg::Jackknife => Replicates::Jackknife,
-            ReplicatesArg::Brr => Replicates::Balanced,
-            ReplicatesArg::Bootstrap => Replicates::Bootstrap,
+            ReplicatesArg::Jk1 => ReplicateMethod::Jk1,
+            ReplicatesArg::Jkn => ReplicateMethod::Jkn,
+            ReplicatesArg::Jk2 => ReplicateMethod::Jk2,
+            ReplicatesArg::Brr => ReplicateMethod::Balanced,
+            ReplicatesArg::Fay => ReplicateMethod::Fay,
+            ReplicatesArg::Bootstrap => ReplicateMethod::Bootstrap,
+            ReplicatesArg::Sdr => ReplicateMethod::Successive,
+            ReplicatesArg::Jackknife => ReplicateMethod::Jackknife,
+        };
+        let about = |about: AboutArg| match about {
+            AboutArg::Estimate => About::Estimate,
+            AboutArg::Mean => About::Mean,
+        };
+        let lonely = |lonely: LonelyArg| match lonely {
+            LonelyArg::Fail => LonelyPsu::Fail,
+            LonelyArg::Certainty => LonelyPsu::Certainty,
+            LonelyArg::Adjust => LonelyPsu::Adjust,
+            LonelyArg::Average => LonelyPsu::Average,
         };
         let calibrate = self.calibrate.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
         Ok(SurveyOptions {
@@ -103,26 +165,46 @@ impl DesignArgs {
             fpc: self.fpc.clone(),
             replicates: self.replicates.clone(),
             replicate_method: self.replicate_method.map(method),
+            fay: self.fay,
+            replicate_scale: self.replicate_scale,
+            replicate_rscales: self.replicate_rscales.clone(),
+            replicate_about: self.replicate_about.map(about),
+            lonely_psu: self.lonely_psu.map(lonely),
             calibrate: calibrate.transpose()?.unwrap_or_default(),
             ..SurveyOptions::default()
         })
     }
 
     fn flags(&self) -> Vec<String> {
-        let method = self.replicate_method.and_then(|method| method.to_possible_value());
-        let method = method.map(|method| method.get_name().to_owned());
+        let method = self.replicate_method.and_then(|method| name(&method));
+        let about = self.replicate_about.and_then(|about| name(&about));
+        let lonely = self.lonely_psu.and_then(|lonely| name(&lonely));
+        let number = |number: Option<f64>| number.map(|number| number.to_string());
+        let (fay, scale) = (number(self.fay), number(self.replicate_scale));
+        let rscales: Vec<String> = self.replicate_rscales.iter().map(f64::to_string).collect();
+        let rscales = (!rscales.is_empty()).then(|| rscales.join(","));
         let calibrate = self.calibrate.as_deref().map(file_name);
         let flags = [
             ("--weights", &self.weights),
             ("--strata", &self.strata),
-            ("--sampling-clusters", &self.sampling_clusters),
+            ("--psu", &self.sampling_clusters),
             ("--fpc", &self.fpc),
-            ("--replicates", &self.replicates),
+            ("--replicate-weights", &self.replicates),
             ("--replicate-method", &method),
-            ("--calibrate", &calibrate),
+            ("--fay", &fay),
+            ("--replicate-scale", &scale),
+            ("--replicate-rscales", &rscales),
+            ("--replicate-about", &about),
+            ("--lonely-psu", &lonely),
+            ("--benchmarks", &calibrate),
         ];
         flags.into_iter().filter_map(|(name, value)| Some(shell::flag(name, value.as_ref()?))).collect()
     }
+}
+
+/// What a value of a flag is called.
+fn name(value: &impl ValueEnum) -> Option<String> {
+    value.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 /// Where responses are: in files of their own, or in files of counts made elsewhere.

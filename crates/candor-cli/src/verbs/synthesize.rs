@@ -6,6 +6,7 @@ use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tabl
 use candor_analysis::synthesize::MAX_RECORDS;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
+use candor_tables::existing::check_document;
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;
@@ -27,48 +28,48 @@ Examples:
   candor synthesize plan.json responses.parquet --method adjusted --records 100000 -o synthetic.parquet
   candor synthesize plan.json responses.csv --method joint --seed 1 -o synthetic.csv")]
 pub struct SynthesizeArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
     responses: Vec<String>,
-    /// Where to write the records: .parquet, .csv, .tsv, and .gz of these texts; - for standard output
+    /// Output file for the records: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
     #[arg(short, long)]
     output: String,
-    /// What the records are made from
+    /// Model that the records are drawn from
     #[arg(long, value_enum, default_value_t = MethodArg::Tree)]
     method: MethodArg,
-    /// How many records; as many as there are responses by default
+    /// Number of records [default: the number of responses]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_RECORDS))]
     records: Option<u64>,
     #[command(flatten)]
     raking: RakingArgs,
-    /// Makes the order of the records, and how parts are paired, reproducible; protects as much as without
+    /// Seed for the order of the records and the pairing of their parts; does not weaken privacy
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
     cells: CellArgs,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// Say what was done as JSON on standard output
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MethodArg {
-    /// Estimated pair tables: the strongest dependences that close no circle; public attributes stay as they are
+    /// Estimated pair tables along a tree of the strongest associations; public attributes are kept
     Tree,
-    /// Estimated pair tables: all dependences at once, by maximum entropy; public attributes stay as they are
+    /// All estimated pair tables, by maximum entropy; public attributes are kept
     Entropy,
-    /// The estimated table of each block of the plan and the public attributes, independent of each other
+    /// Estimated table of each block and of the public attributes, independent of each other
     Clusters,
-    /// The estimated table of all attributes; for small domains
+    /// Estimated table of all attributes; for small domains
     Joint,
-    /// The answers themselves, with the weights of candor adjust
+    /// Answers with raked weights; see candor rake
     Adjusted,
 }
 
@@ -84,6 +85,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
     read.push(&args.plan);
     refuse_overwriting(&args.output, &read)?;
+    check_document(&target)?;
     let plan = read_plan(&args.plan)?;
     let source = match args.seed {
         Some(seed) => Source::from_seed(seed),

@@ -1,11 +1,13 @@
 //! `candor test`: independence of two attributes, differences of groups and waves; corrected for the randomization.
 
 use candor::estimate::EstimateOptions;
+use candor::scan::{self, Adjust, Scan, ScanTest};
+use candor::survey::Survey;
 use candor::test::{GroupTest, Independence, one_pair, tables, test, test_groups};
-use candor::words::p_is;
+use candor::words::{p_is, p_value};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::differences::{self, DifferenceArgs, Read};
@@ -13,44 +15,55 @@ use super::estimate::parse_confidence;
 use super::survey::{Sources, SurveyArgs, count as count_responses};
 use super::{MarkArgs, parse_delimiter, read_plan};
 use crate::failure::Failure;
-use crate::show::{count, emit, emit_json, label, paragraph, plural};
+use crate::progress::working;
+use crate::show::{count, emit, emit_json, label, paragraph, plural, table};
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   candor test plan.json responses.parquet --independence Education,Income
   candor test plan.json responses.csv --independence Education,Income --by Region --weights weight
-  candor test plan.json responses.csv --tables Income --compare Sex
-  candor test plan.json responses.csv --mean Income --values Income:30,70 --compare Sex
-  candor test plan.json responses.csv --tables Income --against earlier.parquet --against-plan first.json")]
+  candor test plan.json responses.csv --with Income --adjust bh --top 3
+  candor test plan.json responses.csv --tables Income --compare-groups Sex
+  candor test plan.json responses.csv --mean Income --scores Income:30,70 --compare-groups Sex
+  candor test plan.json responses.csv --tables Income --baseline earlier.parquet --baseline-plan first.json")]
 pub struct TestArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
-    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    /// Files of precomputed counts instead of responses: answer columns and a column "count"; see candor sql
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
     counts: Vec<String>,
-    /// Whether these two attributes are independent
+    /// Two attributes to test for independence
     #[arg(long, value_name = "A,B")]
     independence: Option<String>,
+    /// Whether this attribute is independent of each of the others: a scan, the most surprising first
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["independence", "by", "tables", "mean", "compare", "against"])]
+    with: Option<String>,
+    /// How the p-values of a scan account for the number of tests
+    #[arg(long, value_enum, default_value_t = AdjustArg::Holm, requires = "with")]
+    adjust: AdjustArg,
+    /// How many attributes a scan selects; it says of each how often it would be selected again
+    #[arg(long, value_name = "K", default_value_t = 10, requires = "with")]
+    top: usize,
     #[command(flatten)]
     differences: DifferenceArgs,
-    /// Confidence of the intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
+    /// Subpopulation: a condition on public attributes, such as "Region = north and Sex != Male"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     #[command(flatten)]
     survey: SurveyArgs,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -60,6 +73,9 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     let survey = |plan: &Plan| args.survey.survey(plan, args.condition.as_deref());
     let sources = Sources { responses: &args.responses, counts: &args.counts, delimiter: args.delimiter };
+    if let Some(outcome) = &args.with {
+        return run_scan(&args, &plan, outcome, &survey(&plan)?, sources);
+    }
     let Some(independence) = &args.independence else {
         let read = Read { plan: &plan, sources, survey: &survey, confidence: args.confidence };
         let found = args.differences.run(&read)?;
@@ -83,6 +99,60 @@ pub fn run(args: TestArgs) -> Result<(), Failure> {
         true => emit_json(&result),
         false => emit(&describe(&result, names, args.confidence)),
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AdjustArg {
+    /// Holm: no attribute is found that does not matter, but for the level
+    Holm,
+    /// Benjamini and Hochberg: of those found, at most so large a share does not matter, on average
+    Bh,
+}
+
+fn run_scan(args: &TestArgs, plan: &Plan, outcome: &str, survey: &Survey, sources: Sources<'_>) -> Result<(), Failure> {
+    let adjust = match args.adjust {
+        AdjustArg::Holm => Adjust::Holm,
+        AdjustArg::Bh => Adjust::Bh,
+    };
+    let counts = count_responses(plan, survey, sources, &scan::tables(plan.schema(), outcome)?, false)?;
+    let found = working("testing", || scan::scan(plan, outcome, &counts, adjust, args.top))?;
+    match args.json {
+        true => emit_json(&found),
+        false => emit(&describe_scan(&found)),
+    }
+}
+
+/// The selected attributes of a scan, naive and corrected side by side.
+fn describe_scan(found: &Scan) -> String {
+    let mut text = format!(
+        "Which of {} depend on {}? {} responses\n\n",
+        plural(found.tested, "attribute"),
+        found.outcome,
+        count(found.respondents)
+    );
+    let row = |test: &ScanTest| {
+        let naive = test.naive.as_ref().map_or(["-".to_owned(), "-".to_owned()], |naive| {
+            [format!("{:.2}", naive.statistic), p_value(naive.p_value)]
+        });
+        let again = test.selected_again.map_or("-".to_owned(), |share| format!("{:.0}%", 100.0 * share));
+        let corrected = [format!("{:.2}", test.statistic), test.degrees.to_string(), p_value(test.p_value)];
+        [[test.attribute.clone()].as_slice(), &corrected, &[p_value(test.adjusted_p_value), again], &naive].concat()
+    };
+    let header = ["attribute", "chi-square", "df", "p", "adjusted p", "again", "naive", "naive p"];
+    text += &table(&header, &found.tests.iter().take(found.top).map(row).collect::<Vec<_>>());
+    let method = match found.adjust {
+        "holm" => "Holm: below 0.05, the chance that any of them does not matter is below 5%",
+        _ => "Benjamini and Hochberg: of those below 0.05, at most 5% do not matter, on average",
+    };
+    text += &paragraph(&format!(
+        "p: corrected for the randomization; adjusted p: and for the number of tests ({method}). again: how often the attribute would be among \
+         the first {} again in as many new responses. naive: the answers taken for the truth.",
+        found.top
+    ));
+    for untested in &found.untested {
+        text += &paragraph(&format!("{} was not tested: {}.", untested.attribute, untested.reason));
+    }
+    text
 }
 
 #[derive(Serialize)]

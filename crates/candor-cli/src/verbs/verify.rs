@@ -14,8 +14,8 @@ Examples:
   candor sign plan.json --key survey.key
   candor verify plan.json --public-key survey.pub
 
-Exit code 1 if the plan is not signed with this key, or is not a valid plan. Take the public key from elsewhere than
-the plan: from the source of the client that pins it, or from those who signed.")]
+The exit code is 1 if the plan is not signed with this key, or is not a valid plan. Do not take the public key from
+where the plan came from: take it from the source of the client that pins it, or from the signers.")]
 pub struct VerifyArgs {
     /// Plan (JSON); - for standard input
     plan: String,

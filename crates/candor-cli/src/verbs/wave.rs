@@ -8,13 +8,13 @@ use crate::shell;
 
 #[derive(Args)]
 pub struct WaveArgs {
-    /// Earlier waves, in the order of time: a file of responses each, with a name before = if that of the file does not do
-    #[arg(long, num_args = 1.., value_name = "NAME=FILE", conflicts_with = "counts")]
+    /// Earlier waves in order of time, one response file each; NAME is shown instead of the file name
+    #[arg(long = "baseline", alias = "against", num_args = 1.., value_name = "NAME=FILE", conflicts_with = "counts")]
     against: Vec<String>,
-    /// The plan that the earlier waves were made under, if it is another; as many as there are waves if they differ
-    #[arg(long, num_args = 1.., value_name = "PLAN", requires = "against")]
+    /// Plan of the earlier waves: one for all, or one per wave [default: the same plan]
+    #[arg(long = "baseline-plan", alias = "against-plan", num_args = 1.., value_name = "PLAN", requires = "against")]
     against_plan: Vec<String>,
-    /// What these responses are called beside the earlier waves
+    /// Name of the current wave
     #[arg(long, value_name = "NAME", requires = "against")]
     pub wave: Option<String>,
 }
@@ -37,7 +37,7 @@ impl WaveArgs {
         let plans = self.against_plan.len();
         if plans > 1 && plans != self.against.len() {
             return Err(Failure::Usage(format!(
-                "--against-plan has {plans} plans for {} waves of --against: give one for all of them, or one for each",
+                "--baseline-plan has {plans} plans for {} waves of --baseline: give one for all of them, or one for each",
                 self.against.len()
             )));
         }
@@ -53,9 +53,9 @@ impl WaveArgs {
     pub fn flags(&self) -> Vec<String> {
         let named = |wave: &String| {
             let (name, file) = parts(wave);
-            shell::flag("--against", &format!("{name}={}", file_name(file)))
+            shell::flag("--baseline", &format!("{name}={}", file_name(file)))
         };
-        let plans = self.against_plan.iter().map(|plan| shell::flag("--against-plan", &file_name(plan)));
+        let plans = self.against_plan.iter().map(|plan| shell::flag("--baseline-plan", &file_name(plan)));
         let wave = self.wave.iter().map(|name| shell::flag("--wave", name));
         self.against.iter().map(named).chain(plans).chain(wave).collect()
     }

@@ -1,4 +1,4 @@
-//! Crates go one way: each uses only those that stand before it in the table of docs/architecture.md.
+//! Crates go one way: each uses only those that stand before it in the table of docs/project/architecture.md.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,9 +47,9 @@ fn dependencies(manifest: &str) -> Vec<String> {
     found
 }
 
-/// The crates in the table of docs/architecture.md, in its order, with those each may use.
+/// The crates in the table of docs/project/architecture.md, in its order, with those each may use.
 pub fn documented() -> Vec<(String, Vec<String>)> {
-    let document = fs::read_to_string(root().join("docs/architecture.md")).expect("the document");
+    let document = fs::read_to_string(root().join("docs/project/architecture.md")).expect("the document");
     table(&document)
 }
 

@@ -60,7 +60,7 @@ fn help_shows_what_works() {
 #[test]
 fn wrong_examples_are_told() {
     let sandbox = run::with_data();
-    let text = "```sh\ncandor design --categories 3 --epsilon -1\nrm people.csv\n```\n```console\n$ candor --version\ncandor 99\n```\n";
+    let text = "```sh\ncandor design --categories 3 --method independent --epsilon -1\nrm people.csv\n```\n```console\n$ candor --version\ncandor 99\n```\n";
     let path = sandbox.write("wrong.md", text);
     let wrong = run_document(&path);
     for (complaint, part) in

@@ -11,18 +11,19 @@ use super::sandbox::{CANDOR, Sandbox};
 const PROGRAMS: [&str; 6] = ["cat", "cp", "echo", "gunzip", "head", "printf"];
 
 /// Examples that are not run: they build the project, run all its tests, or need a program that may not be there.
-const NOT_RUN: [&str; 6] = [
+const NOT_RUN: [&str; 7] = [
     "cargo run --release -- demo",
     "cargo test --workspace",
     "cargo install --path crates/candor-cli",
     "cargo install cargo-fuzz",
     "cargo +nightly fuzz run",
+    "python3 fuzz/attack.py",
     "duckdb -csv",
 ];
 
 /// What takes long in an example, and what is run instead.
 const SHORTENED: [(&str, &str); 4] = [
-    ("front --normal-prior 10", "front --normal-prior 10 --generations 20 --points 5"),
+    ("pareto --normal-prior 10", "pareto --normal-prior 10 --generations 20 --points 5"),
     ("--attribute Education --respondents 30000", "--attribute Education --generations 20 --points 5"),
     ("--generations 20000", "--generations 20"),
     ("reproduce optimized-rr -o", "reproduce optimized-rr figure-5 --repeats 1 -o"),
@@ -72,17 +73,23 @@ pub fn with_files() -> Sandbox {
     sandbox.write("people.jsonl", record.repeat(3));
     for command in [
         "schema infer people.csv --public Region --drop weight -o schema.toml",
-        "design schema.toml --epsilon 4 -o plan.json",
-        "design schema.toml --epsilon 2 -o first.json",
+        "design schema.toml --method independent --epsilon 4 -o plan.json",
+        "design schema.toml --method independent --epsilon 2 -o first.json",
         "design schema.toml --method joint --epsilon 2 -o second.json",
+        "design schema.toml --only Education,Income --method joint --epsilon 2 -o education.json",
+        "design schema.toml --only Sex --method warner --p 0.7 -o sex.json",
         "cluster schema.toml people.csv --max-cells 10 --min-dependence 0.1 -o clusters.json",
         "design --categories 4 --method warner --p 0.7 -o warner.json",
+        "design --categories 4,4 --method heuristic --attribute-epsilon 3,3 -o heuristic.json",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.csv",
         "randomize plan.json people.csv --keep weight --seed 1 -o responses.parquet",
         "randomize first.json people.csv --keep weight --seed 2 -o earlier.parquet",
     ] {
         sandbox.run(command).fine();
     }
+    // A program of somebody else, which tells the truth.
+    let client = sandbox.write("client", "#!/bin/sh\nexec cat\n");
+    std::fs::set_permissions(client, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let responses = sandbox.read("responses.csv");
     // As interviewers would have written it down: nothing beside it says what it is.
     sandbox.write("answers.csv", &responses);

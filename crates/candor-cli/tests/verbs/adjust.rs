@@ -1,4 +1,4 @@
-//! `candor adjust` as an analyst runs it.
+//! `candor rake` as an analyst runs it.
 
 use crate::sandbox::{Sandbox, rows};
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn adult() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.adult("adult.csv");
     sandbox.run("schema infer adult.csv -o schema.toml").fine();
-    sandbox.run("design schema.toml --epsilon 24 -o plan.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 24 -o plan.json").fine();
     sandbox.run("randomize plan.json adult.csv -o responses.csv --seed 11").fine();
     sandbox
 }
@@ -128,7 +128,7 @@ fn what_cannot_be_adjusted_is_told_with_what_to_use_instead() {
     ] {
         sandbox.run(&format!("adjust plan.json responses.csv {flags}")).refused(code, &[part]);
     }
-    design("--epsilon 0", "nothing.json");
+    design("--method independent --epsilon 0", "nothing.json");
     sandbox.run("randomize nothing.json people.csv -o noise.csv --seed 3").fine();
     sandbox.run("adjust nothing.json noise.csv -o weighted.csv").refused(1, &["not identifiable", "\"smokes\""]);
     assert!(!sandbox.path("weighted.csv").exists());

@@ -46,8 +46,8 @@ fn survey() -> Sandbox {
     for (name, shift) in [("people", 0), ("later", 1)] {
         sandbox.write(&format!("{name}.csv"), people(shift));
     }
-    sandbox.run("design schema.toml --epsilon 60 --max-epsilon 100 -o open.json").fine();
-    sandbox.run("design schema.toml --epsilon 9 -o plan.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 60 --max-epsilon 100 -o open.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 9 -o plan.json").fine();
     sandbox.run("randomize open.json people.csv -o open.csv --seed 1").fine();
     sandbox.run("randomize plan.json people.csv -o answers.csv --seed 1").fine();
     sandbox.run("randomize plan.json later.csv -o later-answers.csv --seed 2").fine();
@@ -87,7 +87,7 @@ fn row_percentages_are_those_of_the_table() {
     let sandbox = survey();
     for answered in [false, true] {
         let mut words = vec!["estimate", "open.json", "open.csv", "--tables", "Income | Sex", "--json"];
-        words.extend(answered.then_some("--without-missing"));
+        words.extend(answered.then_some("--complete-cases"));
         let table = json(&sandbox.run_words(&words).fine().out)["tables"][0].clone();
         assert_eq!(
             (&table["attributes"], &table["given"]),
@@ -134,7 +134,8 @@ fn groups_that_nobody_is_in_are_not_known() {
 #[test]
 fn groups_and_waves_are_compared() {
     let sandbox = survey();
-    let said = json(&sandbox.run("estimate plan.json answers.csv --tables Income --compare Sex --json").fine().out);
+    let said =
+        json(&sandbox.run("estimate plan.json answers.csv --tables Income --compare-groups Sex --json").fine().out);
     let one = &said["comparisons"][0];
     assert_eq!(
         (one["compared"].as_str(), one["first"].as_str(), one["second"].as_str()),
@@ -146,7 +147,7 @@ fn groups_and_waves_are_compared() {
         let d = |name: &str| cell["difference"][name].as_f64().unwrap();
         assert!((d("estimate") - truth).abs() < 5.0 * d("standard_error") && d("low") < d("high"), "{cell} {truth}");
     }
-    let said = sandbox.run("estimate plan.json later-answers.csv --tables Income --against answers.csv").fine();
+    let said = sandbox.run("estimate plan.json later-answers.csv --tables Income --baseline answers.csv").fine();
     assert!(
         said.out.contains("now less before") && said.err.contains("repeat a stored response"),
         "{} {}",
@@ -154,15 +155,15 @@ fn groups_and_waves_are_compared() {
         said.err
     );
     // Under another plan with the same categories; other tables are refused.
-    sandbox.run("estimate open.json open.csv --tables Income --against answers.csv --against-plan plan.json").fine();
-    sandbox.run("estimate open.json open.csv --tables Income --against answers.csv").refused(1, &["plan"]);
+    sandbox.run("estimate open.json open.csv --tables Income --baseline answers.csv --baseline-plan plan.json").fine();
+    sandbox.run("estimate open.json open.csv --tables Income --baseline answers.csv").refused(1, &["plan"]);
     sandbox.write("two.toml", SCHEMA.replace("\"10\", \"20\"", "\"11\", \"20\""));
-    sandbox.run("design two.toml --epsilon 9 -o two.json").fine();
+    sandbox.run("design two.toml --method independent --epsilon 9 -o two.json").fine();
     sandbox.write("two.csv", people(0).replace("\n10,", "\n11,"));
     sandbox.run("randomize two.json two.csv -o two-answers.csv --seed 3").fine();
     sandbox
-        .run("estimate plan.json answers.csv --tables Income --against two-answers.csv --against-plan two.json")
-        .refused(1, &["--against: the other responses have other tables"]);
+        .run("estimate plan.json answers.csv --tables Income --baseline two-answers.csv --baseline-plan two.json")
+        .refused(1, &["--baseline: the other responses have other tables"]);
 }
 
 #[test]
@@ -186,10 +187,10 @@ fn means_and_quantiles() {
         assert!((found("mean", "standard_error") - (variance / numbers.len() as f64).sqrt()).abs() < 0.002, "{row}");
     }
     assert_eq!(said["numbers"][2]["quantiles"][0]["category"], "20");
-    sandbox.run("estimate plan.json answers.csv --mean Sex").refused(1, &["stands for no number", "--values"]);
+    sandbox.run("estimate plan.json answers.csv --mean Sex").refused(1, &["stands for no number", "--scores"]);
     sandbox.run("estimate plan.json answers.csv --quantile Income:2").refused(1, &["above 0 and below 1"]);
     sandbox.run("estimate plan.json answers.csv --quantile Income").refused(1, &["--quantile", "name:0.5"]);
-    sandbox.run("estimate plan.json answers.csv --mean Sex --values Sex:0,1").fine();
+    sandbox.run("estimate plan.json answers.csv --mean Sex --scores Sex:0,1").fine();
 }
 
 #[test]
@@ -209,21 +210,28 @@ fn one_column_for_each_attribute() {
     let said = cells(&sandbox.run_words(&tables).fine().out);
     assert_eq!(
         said[0],
-        ["table", "quantity", "Income", "Sex", "a,b", "Region", "estimate", "standard_error", "low", "high"]
+        ["table", "quantity", "Income", "Sex", "a,b", "Region"]
+            .into_iter()
+            .chain(["estimate", "standard_error", "low", "high", "shown_estimate", "reliability"])
+            .collect::<Vec<_>>()
     );
     assert_eq!(said.len(), 1 + 2 * (8 + 2));
     assert_eq!(said[1][..6], ["Income | Sex", "share", "10", "f", "", "north"]);
     assert_eq!(said[9][..6], ["a,b", "share", "", "", "0", "north"]);
-    let joined = sandbox.run("estimate plan.json answers.csv --tables Income,Sex --format csv --joined").fine().out;
+    let joined =
+        sandbox.run("estimate plan.json answers.csv --tables Income,Sex --format csv --single-cell-column").fine().out;
     assert!(
-        joined.starts_with("table,group,cell,estimate,standard_error,low,high\n\"Income,Sex\",\"\",10*f,"),
+        joined.starts_with(
+            "table,group,cell,estimate,standard_error,low,high,shown_estimate,reliability\n\"Income,Sex\",\"\",10*f,"
+        ),
         "{joined}"
     );
-    let compared =
-        cells(&sandbox.run("estimate plan.json answers.csv --tables Income --compare Sex --format csv").fine().out);
+    let compared = cells(
+        &sandbox.run("estimate plan.json answers.csv --tables Income --compare-groups Sex --format csv").fine().out,
+    );
     assert!(compared.iter().any(|row| row[1] == "difference" && row[3] == "m - f"), "{compared:?}");
     sandbox.run("estimate plan.json answers.csv --tables pairs --format parquet -o pairs.parquet").fine();
-    sandbox.run("estimate plan.json answers.csv --joined").refused(2, &["--joined goes with"]);
+    sandbox.run("estimate plan.json answers.csv --single-cell-column").refused(2, &["--single-cell-column requires"]);
 }
 
 #[test]
@@ -238,9 +246,9 @@ fn names_in_quotes_everywhere() {
     run(&["estimate", "plan.json", "answers.csv", "--tables", "'a,b"]).refused(1, &["is not closed"]);
     run(&["estimate", "plan.json", "answers.csv", "--tables", "Income | Sex", "--method", "projected"])
         .refused(2, &["unbiased"]);
-    run(&["estimate", "plan.json", "answers.csv", "--tables", "Income", "--compare", "Income"])
-        .refused(1, &["--compare"]);
-    run(&["estimate", "plan.json", "answers.csv", "--tables", "pairs", "--compare", "Sexx"])
+    run(&["estimate", "plan.json", "answers.csv", "--tables", "Income", "--compare-groups", "Income"])
+        .refused(1, &["--compare-groups"]);
+    run(&["estimate", "plan.json", "answers.csv", "--tables", "pairs", "--compare-groups", "Sexx"])
         .refused(1, &["did you mean"]);
 }
 
@@ -267,7 +275,8 @@ fn counts_made_elsewhere_in_groups() {
 #[test]
 fn missing_answers_in_sets() {
     let sandbox = survey();
-    for (design, plan) in [("minimax --parity 1.5", "minimax.json"), ("l-diversity --l 2 --allow-unbounded", "l.json")]
+    for (design, plan) in
+        [("minimax --likelihood-ratio 1.5", "minimax.json"), ("l-diversity --l 2 --allow-unbounded", "l.json")]
     {
         sandbox.write("one.toml", SCHEMA.split("[[attribute]]\nname = \"Sex\"").next().unwrap());
         sandbox.run(&format!("design one.toml --method {design} -o {plan} --force")).fine();
@@ -283,7 +292,7 @@ fn missing_answers_in_sets() {
             let off = missing["estimate"].as_f64().unwrap() - 0.125;
             assert!(off.abs() < 5.0 * missing["standard_error"].as_f64().unwrap(), "{plan}: {missing}");
             found.push(cells);
-            let among = sandbox.run(&format!("estimate {plan} {file} --without-missing")).fine().out;
+            let among = sandbox.run(&format!("estimate {plan} {file} --complete-cases")).fine().out;
             assert!(!among.contains("\"\""), "{among}");
         }
         assert!(found.iter().all(|cells| *cells == found[0]), "{plan}");

@@ -56,7 +56,7 @@ fn random_design(numbers: &mut Numbers) -> (Vec<usize>, String) {
         2 => format!("minimax --attribute-epsilon {} --tables {tables}", epsilon / k as f64),
         3 => format!("optimal --attribute-epsilon {each} --tables {tables}"),
         4 => format!("optimal --epsilon {epsilon} --tables {tables}"),
-        5 => format!("heuristic --attribute-epsilon {positive} --allow-weaker --tables {tables}"),
+        5 => format!("heuristic --attribute-epsilon {positive} --allow-larger-epsilon --tables {tables}"),
         6 => format!("sampling --epsilon {epsilon} --tables {tables}"),
         7 => format!("workload --epsilon {epsilon} --tables {tables}"),
         _ => format!("clusters --clusters {clusters} --epsilon {epsilon} --tables {tables}"),
@@ -150,6 +150,33 @@ fn check_sizes(sandbox: &Sandbox, plan: &Plan, tables: &str, numbers: &mut Numbe
     }
 }
 
+/// Values of criteria, and of what they are made of, are rounded to the side on which they hold.
+fn check_criteria(text: &str, said: &Value, words: &str) {
+    let holds = |shown: &str, value: &Value, from_below: bool| match (value.as_f64(), shown.parse::<f64>()) {
+        (Some(value), Ok(shown)) if from_below => shown <= value + ROUNDING,
+        (Some(value), Ok(shown)) => shown >= value - ROUNDING * value.max(1.0),
+        (value, _) => value.is_none() && shown == "unbounded",
+    };
+    let mut rest = text.split_once(" Criteria ").unwrap().1;
+    for criterion in said["criteria"].as_array().unwrap() {
+        let name = criterion["name"].as_str().unwrap();
+        rest = rest.split_once(&format!("{name} ")).unwrap_or_else(|| panic!("{words}: {name} in {rest}")).1;
+        let shown = rest.split_whitespace().next().unwrap();
+        let from_below = ["map-privacy", "l-diversity"].contains(&name);
+        assert!(holds(shown, &criterion["value"], from_below), "{words}: {name} {shown}: {criterion}");
+        let details = criterion["details"].as_array().unwrap();
+        if details.len() < 2 {
+            continue;
+        }
+        let parts = rest.split_once('[').unwrap().1.split_once(']').unwrap().0;
+        for (part, detail) in parts.split("; ").zip(details).filter(|(part, _)| !part.ends_with("more in --json")) {
+            let (about, shown) = part.rsplit_once(": ").unwrap();
+            let from_below = from_below || (name, about) == ("information-bounds", "lowest");
+            assert!(holds(shown, &detail["value"], from_below), "{words}: {name} {part}: {criterion}");
+        }
+    }
+}
+
 #[test]
 fn what_a_design_claims_holds_for_its_numbers() {
     let sandbox = Sandbox::new();
@@ -164,6 +191,7 @@ fn what_a_design_claims_holds_for_its_numbers() {
         check_pairs(&text, &plan, &words);
         check_sizes(&sandbox, &plan, numbers.one_of(&["marginals", "joint"]), &mut numbers);
         let (audit, said) = both(&sandbox, "audit plan.json");
+        check_criteria(&audit, &said, &words);
         let of_attribute = |attribute: &Value| attribute["conditional_epsilon"].as_f64();
         let conditional = said["attributes"].as_array().unwrap().iter().filter_map(of_attribute).fold(0.0, f64::max);
         for (before, epsilon) in [
@@ -228,7 +256,7 @@ fn what_fronts_refinements_devices_and_grids_claim_holds_for_their_numbers() {
     let sandbox = Sandbox::new();
     for prior in ["0.5,0.3,0.2", "0.7,0.1,0.1,0.1", "0.25,0.25,0.25,0.25"] {
         let (text, said) = both(&sandbox, &format!("front --prior {prior} --points 4 --method exact"));
-        assert!(text.contains("The hypervolume sums a front up"), "{text}");
+        assert!(text.contains("The hypervolume is the area"), "{text}");
         for point in said["points"].as_array().unwrap() {
             let of = |name: &str| point[name].as_f64().unwrap();
             let warner = said["warner"]
@@ -253,7 +281,7 @@ fn what_fronts_refinements_devices_and_grids_claim_holds_for_their_numbers() {
             assert!(of(after, "privacy") >= of(before, "privacy") - 1e-6, "{prior} {p}: {text}");
             assert!(of(after, "worst_posterior") <= of(before, "worst_posterior") + 1e-6, "{prior} {p}: {text}");
             let better = of(after, "utility") < of(before, "utility");
-            assert_eq!(text.contains("and an analyst can"), better, "{prior} {p}: {text}");
+            assert_eq!(text.contains("estimates are more precise"), better, "{prior} {p}: {text}");
             assert!(better || text.contains("gains nothing"), "{prior} {p}: {text}");
         }
     }
@@ -311,7 +339,8 @@ fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() 
     };
     sandbox.write("pilot.csv", format!("attribute,category,share\n{}{}", rows("a1", &one), rows("a2", &other)));
     sandbox.write("uniform.csv", "attribute,category,share\na1,0,1\na1,1,1\n");
-    let words = "design --categories 2,3 --epsilon 2 --tables joint --respondents 500 --shares";
+    let words =
+        "design --categories 2,3 --method independent --epsilon 2 --tables joint --respondents 500 --expected-shares";
     let (text, said) = both(&sandbox, &format!("{words} pilot.csv"));
     let expected = &said["expected"][0];
     let keep = [0, 1].map(|i| said["attributes"][i]["keep_probability"].as_f64().unwrap());
@@ -337,7 +366,7 @@ fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() 
         number("worst_error") >= worst.sqrt() - 1e-12 && number("worst_error") < worst.sqrt() * 1.0001,
         "{expected}"
     );
-    assert!(text.contains("table cells uniform truth as anticipated any truth"), "{text}");
+    assert!(text.contains("table cells margin of error uniform truth as anticipated any truth"), "{text}");
 
     // Uniform shares are the uniform truth.
     let same = both(&sandbox, &format!("{words} uniform.csv")).1;
@@ -348,7 +377,9 @@ fn errors_for_anticipated_shares_are_those_of_everything_that_can_be_answered() 
     }
     assert_eq!(said["fingerprint"], both(&sandbox, &format!("{words} uniform.csv")).1["fingerprint"], "the same plan");
     sandbox.run(&format!("{words} pilot.csv --cross a1,a2")).refused(2, &["--cross"]);
-    sandbox.run("design --categories 2 --epsilon 1 --shares none.csv").refused(1, &["none.csv"]);
+    sandbox
+        .run("design --categories 2 --method independent --epsilon 1 --expected-shares none.csv")
+        .refused(1, &["none.csv"]);
 }
 
 #[test]
@@ -359,7 +390,7 @@ fn a_comparison_for_anticipated_shares_recommends_the_best_for_them() {
     for epsilon in ["0.5", "2", "5"] {
         let words = format!("compare --categories 2,3,2 --epsilon {epsilon} --tables pairs");
         let (_, plain) = both(&sandbox, &words);
-        let (_, uniform) = both(&sandbox, &format!("{words} --shares uniform.csv"));
+        let (_, uniform) = both(&sandbox, &format!("{words} --expected-shares uniform.csv"));
         assert_eq!(plain["recommended"], uniform["recommended"]);
         for (plain, uniform) in plain["methods"].as_array().unwrap().iter().zip(uniform["methods"].as_array().unwrap())
         {
@@ -368,7 +399,7 @@ fn a_comparison_for_anticipated_shares_recommends_the_best_for_them() {
                 assert!((error - same).abs() < 1e-9, "{words}: {uniform}");
             }
         }
-        let (text, said) = both(&sandbox, &format!("{words} --shares pilot.csv"));
+        let (text, said) = both(&sandbox, &format!("{words} --expected-shares pilot.csv"));
         let methods = said["methods"].as_array().unwrap();
         let known =
             |name: &'static str| move |method: &Value| method[name].as_f64().filter(|_| method["epsilon"].is_f64());

@@ -42,7 +42,7 @@ fn clusters_from_true_records_and_from_responses() {
         let distance = (found["value"].as_f64().unwrap() - exact["value"].as_f64().unwrap()).abs();
         assert!(distance < 5.0 * found["standard_error"].as_f64().unwrap(), "{a}, {b}: {found} {exact}");
     }
-    let weaker = json("cluster plan.json responses.parquet --protocol attribute --attenuated --json");
+    let weaker = json("cluster plan.json responses.parquet --protocol attribute --uncorrected --json");
     assert!(dependence(&weaker, "Relationship", "Sex")["value"].as_f64().unwrap() < 0.4);
 
     let text = sandbox.run("cluster schema.toml people.csv --max-cells 50").fine().out;
@@ -57,7 +57,7 @@ fn clusters_from_true_records_and_from_responses() {
     assert_eq!(plan["fingerprint"], same["fingerprint"]);
     for inside in ["joint", "optimal", "workload"] {
         let plan = json(&format!(
-            "design schema.toml --method clusters --clusters Relationship,Sex,Income;Education,Race --inside {inside} --epsilon 8 \
+            "design schema.toml --method clusters --clusters Relationship,Sex,Income;Education,Race --cluster-method {inside} --epsilon 8 \
              --json"
         ));
         assert!(plan["epsilon"]["certified"].as_f64().unwrap() <= 8.0, "{inside}");
@@ -96,7 +96,7 @@ fn wrong_requests_are_explained() {
     run("cluster plan.json responses.csv").refused(2, &["say --protocol attribute"]);
     run("cluster schema.toml responses.csv").refused(1, &["holds responses, not true records", "--protocol attribute"]);
     run("cluster schema.toml people.csv --min-dependence 2").refused(2, &["from 0 to 1"]);
-    run("cluster schema.toml people.csv --attenuated").refused(2, &["--protocol attribute"]);
+    run("cluster schema.toml people.csv --uncorrected").refused(2, &["--protocol attribute"]);
     run("cluster schema.toml people.csv --epsilon 2").refused(2, &["randomized-pairs"]);
     run("cluster schema.toml people.csv --protocol randomized-pairs").refused(2, &["needs --epsilon"]);
     run("cluster schema.toml people.csv --protocol randomized-pairs --epsilon -1").refused(1, &["epsilon"]);
@@ -104,7 +104,7 @@ fn wrong_requests_are_explained() {
     run("cluster schema.toml people.csv --seed 1").refused(2, &["--seed"]);
     run("cluster schema.toml people.csv -o people.csv").refused(1, &["both input and output"]);
     run("estimate plan.json responses.csv responses.csv").refused(1, &["responses.csv is given twice"]);
-    run("audit schema.toml").refused(1, &["this is a schema, not a plan"]);
+    run("audit schema.toml").refused(1, &["expected a plan, but this is a schema"]);
     sandbox.run_words(&["demo", "--folder", ""]).refused(2, &["--folder"]);
     run("demo --folder /").refused(1, &["not empty"]);
     run("design schema.toml --method clusters --epsilon 2").refused(2, &["--clusters", "--from-clusters"]);
@@ -113,10 +113,12 @@ fn wrong_requests_are_explained() {
     run("design schema.toml --method clusters --clusters smokes,region --epsilon 2")
         .refused(1, &["\"region\" is public"]);
     run("design schema.toml --method clusters --clusters smokes;smokes --epsilon 2").refused(1, &["named twice"]);
-    run("design schema.toml --method clusters --from-clusters schema.toml --epsilon 2").refused(1, &["candor cluster"]);
+    run("design schema.toml --method clusters --from-clusters schema.toml --epsilon 2")
+        .refused(1, &["candor associations"]);
     run("design schema.toml --method clusters --clusters smokes,age --epsilon 2 --q 0.5")
         .refused(2, &["--epsilon, --attribute-epsilon and --q say the same; give one of them"]);
-    run("design schema.toml --clusters smokes,age --epsilon 2").refused(2, &["belongs to --method clusters"]);
+    run("design schema.toml --method independent --clusters smokes,age --epsilon 2")
+        .refused(2, &["belongs to --method clusters"]);
     run("design schema.toml --method clusters --clusters smokes,age --q 1").refused(1, &["--q is 1"]);
     assert!(!sandbox.files().iter().any(|name| name.contains("clusters")));
 }
@@ -138,7 +140,7 @@ fn conditions_are_counted() {
     let value = query(&["plan.json", "responses.parquet", "--method", "all", "--where", condition]);
     let methods: Vec<&str> =
         value["answers"].as_array().unwrap().iter().map(|a| a["method"].as_str().unwrap()).collect();
-    assert_eq!(methods, ["joint", "clusters", "independent", "adjusted"]);
+    assert_eq!(methods, ["joint", "clusters", "independent", "adjusted", "naive"]);
     let joint = &value["answers"][0];
     let (estimate, error) = (joint["estimate"].as_f64().unwrap(), joint["standard_error"].as_f64().unwrap());
     assert!((estimate - truth).abs() < 5.0 * error && error < 0.01, "{value} {truth}");
@@ -169,7 +171,7 @@ fn conditions_are_counted() {
 
     // A condition on more combinations than can be listed is refused, not guessed at.
     let names: Vec<String> = (1..=16).map(|i| format!("a{i} = 0")).collect();
-    sandbox.run("design --categories 16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16 --epsilon 16 -o many.json").fine();
+    sandbox.run("design --categories 16,16,16,16,16,16,16,16,16,16,16,16,16,16,16,16 --method independent --epsilon 16 -o many.json").fine();
     let row = vec!["0"; 16].join(",");
     let header: Vec<String> = (1..=16).map(|i| format!("a{i}")).collect();
     sandbox.write("many.csv", format!("{}\n{row}\n{row}\n", header.join(",")));

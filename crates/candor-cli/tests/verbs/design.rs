@@ -44,17 +44,17 @@ fn an_optimal_plan_tells_its_bound_and_what_else_it_would_have_cost() {
 #[test]
 fn totals_are_turned_round() {
     let sandbox = Sandbox::new();
-    let value = json(&sandbox, "design --categories 4,5,3 --method optimal --epsilon 3 --ratio 2,1,1 --json");
+    let value = json(&sandbox, "design --categories 4,5,3 --method optimal --epsilon 3 --budget-split 2,1,1 --json");
     let epsilon = value["epsilon"]["certified"].as_f64().unwrap();
     assert!(epsilon <= 3.0 && epsilon > 3.0 - 1e-6);
     let marginal = |i: usize| value["attributes"][i]["marginal_epsilon"].as_f64().unwrap();
     assert!((marginal(0) / marginal(1) - 2.0).abs() < 1e-6 && marginal(0) > 1.5);
     // Independent randomization spends it on half as much.
     sandbox
-        .run("design --categories 4,5,3 --method optimal --epsilon 3 --ratio 2,1")
-        .refused(1, &["--ratio has 2 values"]);
+        .run("design --categories 4,5,3 --method optimal --epsilon 3 --budget-split 2,1")
+        .refused(1, &["--budget-split has 2 values"]);
     sandbox
-        .run("design --categories 4,5 --method optimal --epsilon 3 --ratio 0,0")
+        .run("design --categories 4,5 --method optimal --epsilon 3 --budget-split 0,0")
         .refused(1, &["at least one of them positive"]);
     let zero = json(&sandbox, "design --categories 4,5 --method optimal --epsilon 0 --json");
     assert_eq!(zero["epsilon"]["certified"], 0.0);
@@ -64,8 +64,10 @@ fn totals_are_turned_round() {
 fn the_heuristic_does_not_weaken_silently() {
     let sandbox = Sandbox::new();
     let words = "design --categories 4,5,3 --method heuristic --attribute-epsilon 1,2,0.5";
-    sandbox.run(words).refused(1, &["a3 1.5756 instead of 0.5", "--method optimal", "--allow-weaker", "--order"]);
-    let said = sandbox.run(&format!("{words} --allow-weaker")).fine();
+    sandbox
+        .run(words)
+        .refused(1, &["a3 1.5756 instead of 0.5", "--method optimal", "--allow-larger-epsilon", "--order"]);
+    let said = sandbox.run(&format!("{words} --allow-larger-epsilon")).fine();
     assert!(said.out.contains("weaker protection") && said.out.contains("in the order a2, a1, a3"), "{}", said.out);
     sandbox.run(&format!("{words} --order a1,a2")).refused(1, &["each of the 3 attributes once"]);
     sandbox.run(&format!("{words} --order a1,a2,b")).refused(1, &["no attribute \"b\""]);
@@ -95,8 +97,12 @@ fn wrong_requests_each_have_their_message() {
         ("--categories 4,5 --method workload --attribute-epsilon 1,1", 2, &["--attribute-epsilon does not go with"]),
         ("--categories 4,5 --method workload --epsilon 0", 1, &["epsilon is 0"]),
         ("--categories 4,5 --method workload --epsilon 1 --tables a1:x", 1, &["a positive number"]),
-        ("--categories 4,5 --method optimal --epsilon 1 --single", 2, &["--single does not go with --method optimal"]),
-        ("--categories 4,5 --method optimal --epsilon 1 --time-limit -1", 2, &["a limit is a number"]),
+        (
+            "--categories 4,5 --method optimal --epsilon 1 --one-channel",
+            2,
+            &["--one-channel does not go with --method optimal"],
+        ),
+        ("--categories 4,5 --method optimal --epsilon 1 --time-limit -1", 2, &["expected a number, 0 or more"]),
     ] {
         sandbox.run(&format!("design {words}")).refused(code, parts);
     }
@@ -133,8 +139,14 @@ fn workload_plans_say_what_they_buy() {
     ] {
         assert!(said.out.contains(part), "{part}: {}", said.out);
     }
-    assert!(sandbox.run("design --categories 4,5,3 --epsilon 2").fine().out.contains("--method workload"));
-    let value = json(&sandbox, "design --categories 4,5,3 --method workload --single --epsilon 2 --json");
+    assert!(
+        sandbox
+            .run("design --categories 4,5,3 --method independent --epsilon 2")
+            .fine()
+            .out
+            .contains("--method workload")
+    );
+    let value = json(&sandbox, "design --categories 4,5,3 --method workload --one-channel --epsilon 2 --json");
     let number = |field: &str| value["workload"][field].as_f64().unwrap();
     assert!(number("of_its_kind") <= number("error") && number("of_its_kind") > number("error") * (1.0 - 1e-4));
     assert!(

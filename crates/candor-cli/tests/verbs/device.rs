@@ -15,8 +15,9 @@ fn json(text: &str) -> Value {
 fn from_a_question_to_an_estimate() {
     let sandbox = Sandbox::new();
     question(&sandbox);
-    let said =
-        sandbox.run("device question.toml --epsilon 1.61 --mirrored -o plan.json --card card.html --json").fine();
+    let said = sandbox
+        .run("device question.toml --epsilon 1.61 --compliance-check -o plan.json --card card.html --json")
+        .fine();
     let found = json(&said.out);
     let chosen = &found["questions"][0]["devices"][found["questions"][0]["chosen"].as_u64().unwrap() as usize];
     assert_eq!((chosen["device"].as_str(), chosen["ratio"].as_str()), (Some("die: 1-4 truth, 5 no, 6 yes"), Some("5")));
@@ -47,7 +48,7 @@ fn from_a_question_to_an_estimate() {
     let yes = estimate["tables"][0]["cells"][1]["estimate"].as_f64().unwrap();
     assert!((yes - (0.5 - 0.42 / (4.0 / 3.0))).abs() < 1e-9, "{yes}");
     assert_eq!(estimate["compliance"][0]["degrees"], 1);
-    let comply = json(&sandbox.run("comply plan.json responses.parquet --says no --json").fine().out);
+    let comply = json(&sandbox.run("comply plan.json responses.parquet --self-protective no --json").fine().out);
     let class = &comply["questions"][0]["ignoring"];
     assert!((class["share"].as_f64().unwrap() - (1.0 - 0.3 - 0.72)).abs() < 1e-9, "{class}");
     // A file written as text says its plan beside it.
@@ -61,7 +62,7 @@ fn from_a_question_to_an_estimate() {
 fn what_cannot_be_entered() {
     let sandbox = Sandbox::new();
     question(&sandbox);
-    sandbox.run("device question.toml --epsilon 1.61 --mirrored -o plan.json").fine();
+    sandbox.run("device question.toml --epsilon 1.61 --compliance-check -o plan.json").fine();
     for (table, part) in [
         ("candor_tag,Work\nC,no\n", "\"2\""),
         ("candor_tag,Work\nA,maybe\n", "maybe"),
@@ -108,7 +109,7 @@ fn devices_and_their_warnings() {
     sandbox.run("device question.toml").refused(2, &["--device"]);
     // German, and categories that are shifted.
     sandbox.write("three.toml", "[[attribute]]\nname = \"<b>Party</b>\"\ncategories = [\"a\", \"b\", \"c\"]\n");
-    sandbox.run("device three.toml --epsilon 1.4 --mirrored --card card.html --language de").fine();
+    sandbox.run("device three.toml --epsilon 1.4 --compliance-check --card card.html --language de").fine();
     let card = sandbox.read("card.html");
     assert!(
         card.contains("Karte C") && card.contains("in der Liste 2 weiter unten") && !card.contains("<b>"),
@@ -121,35 +122,40 @@ fn power_and_its_flags() {
     let sandbox = Sandbox::new();
     question(&sandbox);
     sandbox.run("device question.toml --epsilon 1.61 -o one.json").fine();
-    sandbox.run("device question.toml --epsilon 1.61 --mirrored -o plan.json").fine();
+    sandbox.run("device question.toml --epsilon 1.61 --compliance-check -o plan.json").fine();
     let number = |command: &str, field: &str| json(&sandbox.run(command).fine().out)["questions"][0][field].clone();
-    assert_eq!(number("size one.json --detect 0.1,0.2 --json", "respondents"), 687.0);
-    assert_eq!(number("size plan.json --detect 0.1,0.2 --json", "respondents"), 687.0);
-    assert_eq!(number("size plan.json --ignoring 0.1 --detect 0.2 --json", "respondents"), 684.0);
+    assert_eq!(number("size one.json --detect-difference 0.1,0.2 --json", "respondents"), 687.0);
+    assert_eq!(number("size plan.json --detect-difference 0.1,0.2 --json", "respondents"), 687.0);
+    assert_eq!(number("size plan.json --noncompliance 0.1 --detect-difference 0.2 --json", "respondents"), 684.0);
     let power =
-        number("size one.json --detect 0.2 --null 0 --alpha 0.01 --respondents 200 --json", "power").as_f64().unwrap();
+        number("size one.json --detect-difference 0.2 --null-share 0 --alpha 0.01 --respondents 200 --json", "power")
+            .as_f64()
+            .unwrap();
     assert!((power - 0.986_887_158).abs() < 1e-6, "{power}");
     assert!(
-        number("size one.json --ignoring 0.1 --json", "reason").as_str().unwrap().contains("no number of respondents")
+        number("size one.json --noncompliance 0.1 --json", "reason")
+            .as_str()
+            .unwrap()
+            .contains("no number of respondents")
     );
-    sandbox.run("size one.json --detect 0.1").refused(2, &["shares of two groups"]);
-    sandbox.run("size one.json --detect 0.1,0.1").refused(2, &["two different shares"]);
-    sandbox.run("size one.json --detect 0.1,1.2").refused(1, &["it is a share"]);
-    sandbox.run("size one.json --detect 0.1,0.2 --margin 0.1").refused(2, &["cannot be used with"]);
+    sandbox.run("size one.json --detect-difference 0.1").refused(2, &["shares of two groups"]);
+    sandbox.run("size one.json --detect-difference 0.1,0.1").refused(2, &["two different shares"]);
+    sandbox.run("size one.json --detect-difference 0.1,1.2").refused(1, &["it is a share"]);
+    sandbox.run("size one.json --detect-difference 0.1,0.2 --margin 0.1").refused(2, &["cannot be used with"]);
     sandbox.run("size one.json").refused(2, &["--margin"]);
 }
 
 #[test]
 fn designs_that_show_who_ignores_them() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 2,3 --epsilon 2 --mirrored -o plan.json").fine();
-    sandbox.run("design --categories 2,2 --method joint --epsilon 2 --mirrored -o joint.json").fine();
-    sandbox.run("design --categories 2,3 --method joint --epsilon 2 --mirrored -o shifted.json").fine();
-    sandbox.run("design --categories 16,17 --method joint --epsilon 2 --mirrored").refused(2, &["256"]);
+    sandbox.run("design --categories 2,3 --method independent --epsilon 2 --compliance-check -o plan.json").fine();
+    sandbox.run("design --categories 2,2 --method joint --epsilon 2 --compliance-check -o joint.json").fine();
+    sandbox.run("design --categories 2,3 --method joint --epsilon 2 --compliance-check -o shifted.json").fine();
+    sandbox.run("design --categories 16,17 --method joint --epsilon 2 --compliance-check").refused(2, &["256"]);
     for plan in ["plan.json", "joint.json", "shifted.json"] {
         let audit = json(&sandbox.run(&format!("audit {plan} --json")).fine().out);
         assert!((audit["epsilon"].as_f64().unwrap() - 2.0).abs() < 1e-6);
-        let size = json(&sandbox.run(&format!("size {plan} --ignoring 0.2 --json")).fine().out);
+        let size = json(&sandbox.run(&format!("size {plan} --noncompliance 0.2 --json")).fine().out);
         for question in size["questions"].as_array().unwrap() {
             assert!(question["respondents"].as_f64().unwrap() < 20_000.0, "{question}");
         }
@@ -181,14 +187,14 @@ fn what_can_be_tested() {
             .is_none_or(Vec::is_empty)
     );
 
-    sandbox.run("design schema.toml --method independent --mirrored --epsilon 3 -o cards.json").fine();
+    sandbox.run("design schema.toml --method independent --compliance-check --epsilon 3 -o cards.json").fine();
     sandbox.run("randomize cards.json people.csv --seed 1 -o cards.csv").fine();
-    let found = json(&sandbox.run("comply cards.json cards.csv --says no --json").fine().out);
+    let found = json(&sandbox.run("comply cards.json cards.csv --self-protective no --json").fine().out);
     let questions = found["questions"].as_array().unwrap();
     assert!(
         questions.iter().all(|one| one["test"]["p_value"].as_f64().is_some() && one["reason"].is_null()),
         "{found}"
     );
     assert_eq!(questions.iter().map(|one| one["ignoring"].is_null()).collect::<Vec<_>>(), [true, false, true]);
-    sandbox.run("comply cards.json cards.csv --says maybe").refused(1, &["--says", "\"maybe\""]);
+    sandbox.run("comply cards.json cards.csv --self-protective maybe").refused(1, &["--self-protective", "\"maybe\""]);
 }

@@ -36,13 +36,13 @@ fn means_of_points_are_unbiased_where_those_of_bins_are_not() {
     let (sandbox, truth) = incomes();
     for kind in ["grid", "bins"] {
         sandbox.run(&format!("schema check {kind}.toml people.csv")).fine();
-        sandbox.run(&format!("design {kind}.toml --epsilon 3 -o {kind}.json")).fine();
+        sandbox.run(&format!("design {kind}.toml --method independent --epsilon 3 -o {kind}.json")).fine();
         sandbox.run(&format!("randomize {kind}.json people.csv -o {kind}.csv --seed 5")).fine();
     }
     let (found, error) = mean(&sandbox, "grid.json grid.csv");
     // Five and a half standard errors: a false alarm is rarer than 1e-6.
     assert!((found - truth).abs() < 5.5 * error && error < 0.5, "{found} {error} {truth}");
-    let (found, error) = mean(&sandbox, "bins.json bins.csv --values Income:12.5,37.5,62.5,87.5");
+    let (found, error) = mean(&sandbox, "bins.json bins.csv --scores Income:12.5,37.5,62.5,87.5");
     assert!((found - truth).abs() > 20.0 * error, "{found} {error} {truth}");
     // Rounding at random adds to the variance and moves quantiles: of a grid neither is told.
     let said = json(&sandbox.run("estimate grid.json grid.csv --mean Income --json").fine().out);
@@ -60,7 +60,7 @@ fn means_of_points_are_unbiased_where_those_of_bins_are_not() {
 #[test]
 fn a_number_becomes_one_of_its_neighbours() {
     let (sandbox, _) = incomes();
-    sandbox.run("design grid.toml --epsilon 30 -o open.json").fine();
+    sandbox.run("design grid.toml --method independent --epsilon 30 -o open.json").fine();
     let people: String = (0..4000).map(|_| "30\n").collect();
     sandbox.write("thirty.csv", format!("Income\n{people}"));
     sandbox.run("randomize open.json thirty.csv -o thirty-responses.csv --seed 1").fine();
@@ -70,7 +70,7 @@ fn a_number_becomes_one_of_its_neighbours() {
     assert_eq!(count("25") + count("50"), 4000);
     assert!((count("50") as f64 - 800.0).abs() < 140.0, "{}", count("50"));
     let one = sandbox
-        .run_with("randomize open.json --one-by-one", "{\"Income\": 100}\n{\"Income\": \"\"}\n{\"Income\": 0.5e2}\n")
+        .run_with("randomize open.json --stream", "{\"Income\": 100}\n{\"Income\": \"\"}\n{\"Income\": 0.5e2}\n")
         .fine();
     let answers: Vec<Value> = one.out.lines().map(|line| json(line)["Income"].clone()).collect();
     assert_eq!(answers, ["100", "", "50"]);
@@ -79,7 +79,7 @@ fn a_number_becomes_one_of_its_neighbours() {
 #[test]
 fn what_is_outside_the_grid_is_told() {
     let (sandbox, _) = incomes();
-    sandbox.run("design grid.toml --epsilon 3 -o grid.json").fine();
+    sandbox.run("design grid.toml --method independent --epsilon 3 -o grid.json").fine();
     for bad in ["100.5", "-1", "much"] {
         sandbox.write("bad.csv", format!("Income\n10\n{bad}\n"));
         let told = ["row 2", bad, "does not fit; a number from 0 to 100 or nothing (missing) is expected"];
@@ -93,7 +93,9 @@ fn what_is_outside_the_grid_is_told() {
     }
     sandbox
         .write("both.toml", "[[attribute]]\nname = \"a\"\nedges = [1]\ngrid = [1, 2]\ncategories = [\"x\", \"y\"]\n");
-    sandbox.run("design both.toml --epsilon 1 -o both.json").refused(1, &["by edges or by a grid"]);
+    sandbox
+        .run("design both.toml --method independent --epsilon 1 -o both.json")
+        .refused(1, &["by edges or by a grid"]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn adult() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.adult("adult.csv");
     sandbox.run("schema infer adult.csv -o schema.toml").fine();
-    sandbox.run("design schema.toml --epsilon 24 -o plan.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 24 -o plan.json").fine();
     sandbox.run("randomize plan.json adult.csv -o responses.csv --seed 11").fine();
     sandbox.run("randomize plan.json adult.csv -o responses.parquet --seed 11").fine();
     sandbox
@@ -46,8 +46,9 @@ fn the_name_of_the_output_tells_its_format() {
     assert!(written("t.csv", "").starts_with(b"table,quantity,"));
     assert!(written("T.JSON", "").starts_with(b"{"));
     assert!(written("t.parquet", "").starts_with(b"PAR1"));
-    assert!(written("t.txt", "").starts_with(b"200 responses"));
-    assert!(written("u.csv", "--format text").starts_with(b"200 responses"), "what is said goes before the name");
+    let is_text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().contains("\n200 responses, ");
+    assert!(is_text(written("t.txt", "")));
+    assert!(is_text(written("u.csv", "--format text")), "what is said goes before the name");
     assert!(written("u.txt", "--json").starts_with(b"{"));
 }
 
@@ -65,8 +66,8 @@ fn estimates_cover_the_truth_about_adult() {
     };
     // "This table" is what was randomized: its intervals are the honest ones for the counts of Adult.
     let pairs =
-        json(&sandbox.run("estimate plan.json responses.parquet --tables pairs --target table --json").fine().out);
-    assert_eq!((pairs["method"].as_str(), pairs["target"].as_str()), (Some("unbiased"), Some("table")));
+        json(&sandbox.run("estimate plan.json responses.parquet --tables pairs --target records --json").fine().out);
+    assert_eq!((pairs["method"].as_str(), pairs["target"].as_str()), (Some("unbiased"), Some("records")));
     assert_eq!(pairs["respondents"], 32_561);
     assert_eq!(pairs["tables"].as_array().unwrap().len(), 28);
     let (mut covered, mut all) = (0, 0);
@@ -86,7 +87,7 @@ fn estimates_cover_the_truth_about_adult() {
     // Cells of overlapping tables share their noise: eight seeds gave 0.953 to 0.974, with a standard deviation of 0.008.
     assert!((0.92..0.995).contains(&coverage), "{coverage} of {all} cells");
     // CSV and Parquet say the same.
-    let csv = json(&sandbox.run("estimate plan.json responses.csv --tables pairs --target table --json").fine().out);
+    let csv = json(&sandbox.run("estimate plan.json responses.csv --tables pairs --target records --json").fine().out);
     assert_eq!(csv["tables"], pairs["tables"]);
 }
 
@@ -98,7 +99,7 @@ fn methods_intervals_and_formats() {
     };
     let unbiased = json(&run("--json --interval wald").out);
     let simultaneous = json(&run("--json --interval simultaneous").out);
-    let table = json(&run("--json --target table").out);
+    let table = json(&run("--json --target records").out);
     for ((key, wald), wide) in cells(&unbiased, 0).iter().zip(cells(&simultaneous, 0).values()) {
         assert_eq!(wald.0, wide.0, "{key:?}");
         assert!(wide.3 - wide.2 > 1.5 * (wald.3 - wald.2));
@@ -131,21 +132,23 @@ fn methods_intervals_and_formats() {
         assert_eq!(wald.0, resampled.0);
         assert!((0.8..1.2).contains(&ratio), "{ratio}");
     }
-    let refused = json(&run("--json --interval bootstrap --target table").out);
+    let refused = json(&run("--json --interval bootstrap --target records").out);
     assert!(refused["tables"][0]["reason"].as_str().unwrap().contains("not about this table"));
     run("--format parquet -o tables.parquet");
     assert!(std::fs::read(sandbox.path("tables.parquet")).unwrap().starts_with(b"PAR1"));
-    let csv = run("--format csv --joined").out;
+    let csv = run("--format csv --single-cell-column").out;
     assert_eq!(csv.lines().count(), 33);
     assert!(
-        csv.starts_with("table,group,cell,estimate,standard_error,low,high\n\"Education,Income\",\"\",10th*<=50K,"),
+        csv.starts_with("table,group,cell,estimate,standard_error,low,high,shown_estimate,reliability\n\"Education,Income\",\"\",10th*<=50K,"),
         "{csv}"
     );
     run("-o tables.txt");
     assert!(sandbox.read("tables.txt").contains("Education x Income"));
     let text = run("").out;
     assert!(
-        text.starts_with("32,561 responses, unbiased estimate, 95 % binomial intervals for the population\n"),
+        text.contains(
+            "or better.\n\n32,561 responses, unbiased estimate, 95 % binomial intervals for the population\n"
+        ),
         "{text}"
     );
 }
@@ -265,7 +268,7 @@ fn the_query_for_databases() {
 #[test]
 fn counts_of_sets() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 4 --method minimax --parity 1.2 -o plan.json").fine();
+    sandbox.run("design --categories 4 --method minimax --likelihood-ratio 1.2 -o plan.json").fine();
     let text = sandbox.run("sql plan.json --dialect postgres").fine().out;
     assert!(text.contains("UNNEST(string_to_array(CAST(\"a1\" AS TEXT), ';'))"), "{text}");
     let list = sandbox.run("sql plan.json --dialect postgres --sets list").fine().out;
@@ -318,12 +321,17 @@ fn independence_and_sizes() {
     }
 
     // Before collecting: what to expect, and how many people a margin takes.
-    let expected = json(&sandbox.run("design schema.toml --epsilon 24 --json --respondents 32561").fine().out);
+    let expected = json(
+        &sandbox.run("design schema.toml --method independent --epsilon 24 --json --respondents 32561").fine().out,
+    );
     let sex = expected["expected"].as_array().unwrap().iter().find(|e| e["attributes"][0] == "Sex").unwrap();
     let estimate = json(&sandbox.run("estimate plan.json responses.csv --tables Sex --json").fine().out);
     let found = cells(&estimate, 0)[&vec!["Male".to_owned()]].1;
     assert!((sex["standard_error"].as_f64().unwrap() - found).abs() < 0.001, "{sex} {found}");
-    let text = sandbox.run("design schema.toml --epsilon 24 --respondents 5000 --tables Sex,Income").fine().out;
+    let text = sandbox
+        .run("design schema.toml --method independent --epsilon 24 --respondents 5000 --tables Sex,Income")
+        .fine()
+        .out;
     assert!(text.contains("Standard errors to expect from 5,000 respondents") && text.contains("Sex,Income"), "{text}");
     // Domingo-Ferrer and Soria-Comas 2020, eqs. 5 and 6, for two equally likely answers: sqrt(B) = 2.241403 (r = 2).
     let (absolute, relative) = (sex["absolute_error"].as_f64().unwrap(), sex["relative_error"].as_f64().unwrap());
@@ -334,9 +342,11 @@ fn independence_and_sizes() {
     // Sizes and errors are two sides of one formula: 1.96 se(n) = 0.02.
     let se = sex["standard_error"].as_f64().unwrap() * (32_561f64 / needed).sqrt();
     assert!((1.959_964 * se - 0.02).abs() < 1e-4, "{needed} {se}");
-    sandbox.run("size plan.json --margin 0").refused(2, &["a margin is a share above 0 and below 1"]);
+    sandbox.run("size plan.json --margin 0").refused(2, &["expected a share above 0 and below 1"]);
     sandbox.run("size plan.json --margin 0.02 --tables Sx").refused(1, &["did you mean \"Sex\"?"]);
-    sandbox.run("design --categories 2 --epsilon 1 --respondents 0").refused(2, &["whole number from 1"]);
+    sandbox
+        .run("design --categories 2 --method independent --epsilon 1 --respondents 0")
+        .refused(2, &["integer from 1"]);
 }
 
 #[test]
@@ -360,7 +370,7 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     let text = sandbox.run("estimate plan.json r.csv").fine().out;
     assert!(text.contains("not identifiable") && text.contains("uninformative") && text.contains("a2"), "{text}");
     // Many of them are told of once.
-    sandbox.run("design --categories 2,2,2,2,2,2,2,2 --epsilon 0.1 -o many.json").fine();
+    sandbox.run("design --categories 2,2,2,2,2,2,2,2 --method independent --epsilon 0.1 -o many.json").fine();
     let header: Vec<String> = (1..=8).map(|i| format!("a{i}")).collect();
     let mut text = header.join(",") + "\n";
     (0..50).for_each(|i| text += &format!("{0},{0},0,1,0,1,0,1\n", i % 2));
@@ -377,7 +387,7 @@ fn what_cannot_be_estimated_is_explained_and_the_rest_answered() {
     assert!(sizes.contains("not identifiable"), "{sizes}");
 
     // Responses of another plan, columns missing, categories that cannot be answered, nothing at all.
-    sandbox.run("design --categories 2,3,4 --epsilon 1 -o other.json").fine();
+    sandbox.run("design --categories 2,3,4 --method independent --epsilon 1 -o other.json").fine();
     sandbox.run("estimate other.json r.csv").refused(1, &["r.csv was made under another plan"]);
     sandbox.write("x.csv", "a1,a2\n0,0\n");
     sandbox.run("estimate plan.json x.csv --unmarked").refused(1, &["no column \"a3\""]);
@@ -425,7 +435,7 @@ fn sets_and_matrices_are_estimated_too() {
 
     // A matrix that is nearly singular is estimated, with a word of warning.
     sandbox.write("M.csv", "0.5001,0.4999\n0.4999,0.5001\n");
-    sandbox.run("design --categories 2 --method matrix --file M.csv -o m.json").fine();
+    sandbox.run("design --categories 2 --method matrix --matrix M.csv -o m.json").fine();
     sandbox.write("yes.csv", "a1\n0\n1\n1\n");
     sandbox.run("randomize m.json yes.csv -o m.csv --seed 1").fine();
     let said = sandbox.run("estimate m.json m.csv --unmarked").fine();
@@ -442,7 +452,7 @@ fn sets_and_matrices_are_estimated_too() {
 #[test]
 fn responses_that_cannot_have_come_from_the_plan() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 4 --epsilon 0.5 -o plan.json").fine();
+    sandbox.run("design --categories 4 --method independent --epsilon 0.5 -o plan.json").fine();
     // The truth itself, not randomized: a category nobody has is far rarer than noise would make it.
     let mut text = String::from("a1\n");
     (0..3000).for_each(|i| text += &format!("{}\n", i % 3));

@@ -1,5 +1,5 @@
 //! What others depend on is not silently replaced: responses, which a second draw of the same people would add to, and
-//! plans, which their responses need.
+//! plans, which their responses need. One rule for every command with an output (`candor_tables::existing`).
 
 use crate::sandbox::Sandbox;
 
@@ -30,7 +30,7 @@ fn randomize_rejects_existing_responses_of_every_format() {
 fn a_second_release_names_the_epsilon_that_it_adds() {
     let sandbox = Sandbox::new();
     sandbox.write("people.csv", "a1\n0\n1\n1\n");
-    sandbox.run("design --categories 2 --epsilon 1.5 -o plan.json").fine();
+    sandbox.run("design --categories 2 --method independent --epsilon 1.5 -o plan.json").fine();
     sandbox.run("randomize plan.json people.csv -o r.csv").fine();
     sandbox.run("randomize plan.json people.csv -o r.csv").refused(1, &["a second release adds epsilon 1.5000."]);
     sandbox.run("design --categories 4 --method l-diversity --l 2 -o sets.json").fine();
@@ -86,14 +86,14 @@ fn what_failed_or_stopped_may_be_tried_again() {
 #[test]
 fn design_rejects_to_replace_another_plan() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 3 --epsilon 1 -o plan.json").fine();
+    sandbox.run("design --categories 3 --method independent --epsilon 1 -o plan.json").fine();
     let before = sandbox.read("plan.json");
     // The same plan is the same, whatever is noted of how it came about.
-    sandbox.run("design --categories 3 --epsilon 1 -o plan.json").fine();
+    sandbox.run("design --categories 3 --method independent --epsilon 1 -o plan.json").fine();
     sandbox.run("design --categories 3 --attribute-epsilon 1 -o plan.json").fine();
     sandbox.write("plan.json", &before);
     let told = ["Different plan exists at plan.json; responses made with it need it", "sha256:", "--force"];
-    sandbox.run("design --categories 3 --epsilon 2 -o plan.json").refused(1, &told);
+    sandbox.run("design --categories 3 --method independent --epsilon 2 -o plan.json").refused(1, &told);
     sandbox.run("device --categories 3 --epsilon 2 -o plan.json").refused(1, &told);
     assert_eq!(sandbox.read("plan.json"), before);
     sandbox.run("design --categories 4 --method warner --p 0.7 -o warner.json").fine();
@@ -101,10 +101,109 @@ fn design_rejects_to_replace_another_plan() {
         .run("refine warner.json --uniform-prior 4 --posterior-bound 1 --allow-unbounded -o plan.json")
         .refused(1, &told);
     sandbox.write("other.json", "{\"fingerprint\": \"sha256:00\"}");
-    sandbox.run("design --categories 3 --epsilon 2 -o other.json").refused(1, &["exists already: it is not a plan"]);
+    sandbox
+        .run("design --categories 3 --method independent --epsilon 2 -o other.json")
+        .refused(1, &["exists already: it is not a plan"]);
     sandbox.write("empty.json", "");
-    sandbox.run("design --categories 3 --epsilon 2 -o empty.json").fine();
-    sandbox.run("design --categories 3 --epsilon 2 -o plan.json --force").fine();
+    sandbox.run("design --categories 3 --method independent --epsilon 2 -o empty.json").fine();
+    sandbox.run("design --categories 3 --method independent --epsilon 2 -o plan.json --force").fine();
     assert_ne!(sandbox.read("plan.json"), before);
-    sandbox.run("design --categories 3 --epsilon 2 --force").refused(2, &["--output"]);
+    sandbox.run("design --categories 3 --method independent --epsilon 2 --force").refused(2, &["--output"]);
+}
+
+/// Every command that writes a file, with FILE for it: whether `--force` replaces what is there.
+const WRITERS: [(&str, bool); 19] = [
+    ("rake plan.json r.csv --method tree -o FILE", false),
+    ("audit plan.json --restate FILE", false),
+    ("associations plan.json r.csv --protocol attribute -o FILE", false),
+    ("design --categories 5 --method independent --epsilon 1 -o FILE", true),
+    ("combine warner.json other.json -o FILE", true),
+    ("matrix warner.json -o FILE", false),
+    ("device --categories 5 --epsilon 1 -o FILE", true),
+    ("device --categories 5 --epsilon 1 --card FILE", false),
+    ("import plan.json written.csv -o FILE", true),
+    ("estimate plan.json r.csv -o FILE", false),
+    ("estimate plan.json r.csv --format parquet -o FILE", false),
+    ("explain plan.json -o FILE", false),
+    ("pareto --uniform-prior 3 --points 2 -o FILE", false),
+    ("randomize plan.json people.csv -o FILE", true),
+    ("refine warner.json --uniform-prior 4 --posterior-bound 1 --allow-unbounded -o FILE", true),
+    ("report plan.json r.csv -o FILE", false),
+    ("schema infer people.csv --drop id,age -o FILE", true),
+    ("sign plan.json --key key -o FILE", false),
+    ("synthesize plan.json r.csv -o FILE", false),
+];
+
+#[test]
+fn no_command_silently_replaces_responses_or_plans() {
+    let sandbox = survey();
+    sandbox.run("randomize plan.json people.csv -o r.csv").fine();
+    sandbox.run("design --categories 4 --method warner --p 0.7 -o warner.json").fine();
+    sandbox.run("design --categories 3 --method independent --epsilon 1 -o kept.json").fine();
+    sandbox.write("other.toml", "[[attribute]]\nname = \"other\"\ncategories = [\"0\", \"1\"]\n");
+    sandbox.run("design other.toml --method warner --p 0.7 -o other.json").fine();
+    sandbox.run("sign --new-key key").fine();
+    sandbox.write("written.csv", sandbox.read("r.csv"));
+    for place in ["kept.csv", "kept.parquet"] {
+        sandbox.run(&format!("randomize plan.json people.csv -o {place}")).fine();
+    }
+    for (words, force) in WRITERS {
+        for place in ["kept.csv", "kept.parquet", "kept.json"] {
+            let before = std::fs::read(sandbox.path(place)).unwrap();
+            let told = sandbox.run(&words.replace("FILE", place)).refused(1, &[place]).err;
+            assert_eq!(told.contains("--force"), force, "{words} to {place}: {told}");
+            assert_eq!(std::fs::read(sandbox.path(place)).unwrap(), before, "{words} to {place}");
+        }
+    }
+    sandbox.run("estimate plan.json kept.csv").fine();
+}
+
+/// The list above has every command whose help has an output.
+#[test]
+fn every_command_with_an_output_is_checked() {
+    let help = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
+    for file in std::fs::read_dir(help).unwrap().map(|file| file.unwrap().path()) {
+        let name = file.file_stem().unwrap().to_string_lossy().replace("candor-", "").replace('-', " ");
+        let writes = std::fs::read_to_string(&file).unwrap().contains("-o, --output");
+        // Folders of plots and pages, each of which is a document.
+        let folder = ["reproduce", "evidence"].contains(&name.as_str());
+        let listed = folder || WRITERS.iter().any(|(words, _)| words.starts_with(&name));
+        assert!(!writes || listed, "candor {name} has an output");
+    }
+}
+
+#[test]
+fn entered_responses_and_schemas_replace_nothing_and_documents_only_documents() {
+    let sandbox = survey();
+    sandbox.run("randomize plan.json people.csv -o r.csv").fine();
+    sandbox.write("written.csv", sandbox.read("r.csv"));
+    for words in ["enter plan.json written.csv -o new.csv", "schema infer people.csv --drop id,age -o new.csv"] {
+        sandbox.write("new.csv", "mine\n");
+        sandbox.run(words).refused(1, &["new.csv exists already", "--force"]);
+        assert_eq!(sandbox.read("new.csv"), "mine\n");
+        sandbox.run(&format!("{words} --force")).fine();
+        std::fs::remove_file(sandbox.path("new.csv")).unwrap();
+        let _ = std::fs::remove_file(sandbox.path("new.csv.candor.json"));
+        sandbox.run(words).fine();
+        // A schema of the same text is the same schema.
+        match words.starts_with("schema") {
+            true => drop(sandbox.run(words).fine()),
+            false => drop(sandbox.run(words).refused(1, &["new.csv exists already"])),
+        }
+        let _ = std::fs::remove_file(sandbox.path("new.csv.candor.json"));
+    }
+    // Entered responses that were moved away are still known by their sidecar file.
+    std::fs::remove_file(sandbox.path("new.csv")).unwrap();
+    sandbox.run("enter plan.json written.csv -o new.csv").fine();
+    std::fs::rename(sandbox.path("new.csv"), sandbox.path("moved.csv")).unwrap();
+    sandbox.run("estimate plan.json r.csv -o new.csv").refused(1, &["new.csv holds responses", "delete the file"]);
+    for words in [
+        "estimate plan.json r.csv -o page.csv",
+        "report plan.json r.csv -o page.html",
+        "adjust plan.json r.csv --method tree -o weighted.csv",
+        "synthesize plan.json r.csv -o people-who-do-not-exist.csv",
+    ] {
+        sandbox.run(words).fine();
+        sandbox.run(words).fine();
+    }
 }

@@ -44,8 +44,7 @@ fn a_front_in_words_files_and_pictures() {
 #[test]
 fn golden_points_and_few_outputs() {
     let sandbox = Sandbox::new();
-    let flags =
-        "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --privacy 0.39 --method exact --respondents 1000 --json";
+    let flags = "front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75 --map-privacy 0.39 --method exact --respondents 1000 --json";
     let at = |value: &Value| value["points"][0]["utility"].as_f64().unwrap() * 4000.0;
     let exact = json(&sandbox.run(flags).fine().out);
     assert!((at(&exact) - 1.921569).abs() < 1e-5);
@@ -72,11 +71,11 @@ fn priors_from_tables() {
 fn a_plan_of_the_front_is_certified_used_and_estimated() {
     let sandbox = Sandbox::new();
     let flags = "--categories 4 --method front --prior 0.4,0.3,0.2,0.1 --posterior-bound 0.75";
-    let said = sandbox.run(&format!("design {flags} --privacy 0.5 -o plan.json")).fine();
+    let said = sandbox.run(&format!("design {flags} --map-privacy 0.5 -o plan.json")).fine();
     for part in ["MAP privacy 0.500000", "worst posterior 0.750000", "for the stated prior of", "guarantees nothing"] {
         assert!(said.out.to_lowercase().contains(&part.to_lowercase()), "{part}: {}", said.out);
     }
-    let value = json(&sandbox.run(&format!("design {flags} --privacy 0.5 --json")).fine().out);
+    let value = json(&sandbox.run(&format!("design {flags} --map-privacy 0.5 --json")).fine().out);
     assert!(value["for_prior"]["map_privacy"].as_f64().unwrap() >= 0.5 && value["epsilon"]["certified"].is_null());
     assert!(value["for_prior"]["worst_posterior"].as_f64().unwrap() <= 0.75);
     assert!(sandbox.run("audit plan.json").fine().out.contains("MAP privacy 0.500000"));
@@ -96,7 +95,7 @@ fn a_plan_of_the_front_is_certified_used_and_estimated() {
     let stated = json(&text)["guarantee"]["for_prior"]["map_privacy"].as_str().unwrap().to_owned();
     sandbox.write("false.json", text.replace(&stated, "0.6"));
     sandbox.run("audit false.json").refused(1, &["the MAP privacy for its prior as 0.6", "do not trust"]);
-    let by_utility = json(&sandbox.run(&format!("design {flags} --utility 2e-4 --respondents 3000 --json")).fine().out);
+    let by_utility = json(&sandbox.run(&format!("design {flags} --max-mse 2e-4 --respondents 3000 --json")).fine().out);
     assert!(by_utility["for_prior"]["map_privacy"].as_f64().unwrap() > 0.4);
 }
 
@@ -116,7 +115,7 @@ fn a_plan_refined() {
     sandbox.run("refine warner.json").refused(2, &["what is known of the attribute?"]);
     sandbox.run("refine warner.json --uniform-prior 9").refused(1, &["has 9 shares, but \"a1\" has 10 categories"]);
     sandbox.run("refine warner.json --uniform-prior 10 --posterior-bound 0.3").refused(1, &["above the bound 0.3"]);
-    sandbox.run("design --categories 2,2 --epsilon 1 -o two.json").fine();
+    sandbox.run("design --categories 2,2 --method independent --epsilon 1 -o two.json").fine();
     sandbox.run("refine two.json --uniform-prior 2").refused(1, &["for one attribute, but the schema has 2"]);
 }
 
@@ -127,7 +126,7 @@ fn shares_of_a_table_are_rounded_in_the_plan() {
     let truth: String = (0..997).map(|i| format!("{}\n", ["x", "y", "y", "z", "z", "z", "z"][i % 7])).collect();
     sandbox.write("people.csv", format!("answer\n{truth}"));
     sandbox.write("schema.toml", "[[attribute]]\nname = \"answer\"\ncategories = [\"x\", \"y\", \"z\"]\n");
-    let design = "design schema.toml --method front --from people.csv --privacy 0.3 --posterior-bound 0.9";
+    let design = "design schema.toml --method front --from people.csv --map-privacy 0.3 --posterior-bound 0.9";
     let stated = |file: &str| json(&sandbox.read(file))["guarantee"]["for_prior"]["prior"].clone();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let said = sandbox.run(&format!("{design} -o plan.json")).fine();
@@ -143,10 +142,10 @@ fn shares_of_a_table_are_rounded_in_the_plan() {
     }
     assert_eq!(stated("exact.json")[0], (143.0f64 / 997.0).to_string());
     // What is given is the user's own; whatever it sums to within the tolerance, it is kept.
-    sandbox.run("design schema.toml --method front --prior 0.143,0.286,0.571 --privacy 0.3 -o own.json").fine();
+    sandbox.run("design schema.toml --method front --prior 0.143,0.286,0.571 --map-privacy 0.3 -o own.json").fine();
     assert_eq!(stated("own.json"), serde_json::json!(["0.143", "0.286", "0.571"]));
     // Refined: the same; a prior that travels with the plan is kept to the digit.
-    sandbox.run("design schema.toml --epsilon 1 -o plain.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 1 -o plain.json").fine();
     let said = sandbox.run("refine plain.json --from people.csv --allow-unbounded -o refined.json").fine();
     assert!(words(&said.out).contains("rounded to two digits") && said.err.contains("--exact-prior"), "{}", said.err);
     assert_eq!(stated("refined.json"), serde_json::json!(["0.14", "0.29", "0.57"]));
@@ -183,11 +182,11 @@ fn mistakes_are_told() {
         ("front --uniform-prior 0", 1, "has 0 categories"),
         ("front --uniform-prior 5000", 1, "at most 1000"),
         ("front --prior 0.99,0.01 --posterior-bound 0.75", 1, "Theorem 5"),
-        ("front --prior 0.99,0.01 --posterior-bound 0.995 --privacy 0.4", 1, "Theorem 5"),
+        ("front --prior 0.99,0.01 --posterior-bound 0.995 --map-privacy 0.4", 1, "Theorem 5"),
         ("front --uniform-prior 4 --posterior-bound 0", 1, "above 0 and at most 1"),
         ("front --uniform-prior 4 --posterior-bound NaN", 1, "above 0 and at most 1"),
-        ("front --uniform-prior 4 --privacy -0.1", 1, "privacy is -0.1"),
-        ("front --uniform-prior 4 --privacy NaN", 1, "privacy is NaN"),
+        ("front --uniform-prior 4 --map-privacy -0.1", 1, "privacy is -0.1"),
+        ("front --uniform-prior 4 --map-privacy NaN", 1, "privacy is NaN"),
         ("front --uniform-prior 4 --points 0", 2, "--points"),
         ("front --uniform-prior 4 --plot f.pdf", 2, ".svg or .png"),
         ("front --uniform-prior 4 --method exact --outputs 3", 1, "at least as many outputs as categories"),
@@ -196,13 +195,17 @@ fn mistakes_are_told() {
         ("front --uniform-prior 4 --method evolve --mutation 2", 1, "--mutation is 2"),
         ("front --gamma-prior 5 --shape 0", 1, "--shape is 0"),
         ("front --uniform-prior 4 --prior 0.5,0.5", 2, "cannot be used with"),
-        ("design --categories 4 --method front --uniform-prior 4", 2, "needs --privacy or --utility"),
-        ("design --categories 4 --method front --privacy 0.5", 2, "what is known of the attribute?"),
-        ("design --categories 4 --method front --privacy 0.8 --uniform-prior 4", 1, "Theorem 5"),
-        ("design --categories 4 --method front --privacy 0.5 --uniform-prior 5", 1, "has 5 shares"),
-        ("design --categories 4,4 --method front --privacy 0.5 --uniform-prior 4", 1, "for one attribute"),
-        ("design --categories 3 --method front --privacy 0.3 --prior 0.5,0.5,0", 1, "probability 0 to 2"),
-        ("design --categories 4 --epsilon 1 --prior 0.25,0.25,0.25,0.25", 2, "--prior does not go with"),
+        ("design --categories 4 --method front --uniform-prior 4", 2, "needs --map-privacy or --max-mse"),
+        ("design --categories 4 --method front --map-privacy 0.5", 2, "what is known of the attribute?"),
+        ("design --categories 4 --method front --map-privacy 0.8 --uniform-prior 4", 1, "Theorem 5"),
+        ("design --categories 4 --method front --map-privacy 0.5 --uniform-prior 5", 1, "has 5 shares"),
+        ("design --categories 4,4 --method front --map-privacy 0.5 --uniform-prior 4", 1, "for one attribute"),
+        ("design --categories 3 --method front --map-privacy 0.3 --prior 0.5,0.5,0", 1, "probability 0 to 2"),
+        (
+            "design --categories 4 --method independent --epsilon 1 --prior 0.25,0.25,0.25,0.25",
+            2,
+            "--prior does not go with",
+        ),
     ] {
         sandbox.run(flags).refused(code, &[part]);
     }

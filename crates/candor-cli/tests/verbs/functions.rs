@@ -61,7 +61,7 @@ impl Study {
         sandbox.people("people.csv", 3000);
         sandbox.run("randomize plan.json people.csv -o responses.csv --seed 5").fine();
         sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
-        sandbox.run("design schema.toml --epsilon 1 -o other.json").fine();
+        sandbox.run("design schema.toml --method independent --epsilon 1 -o other.json").fine();
         let schema = Schema::from_toml(&sandbox.read("schema.toml")).unwrap();
         let plan = Plan::from_json(&sandbox.read("plan.json")).unwrap();
         Study { sandbox, schema, plan }
@@ -128,7 +128,7 @@ fn before_anybody_answers() {
         power: 0.8,
         respondents: None,
     };
-    study.says("size plan.json --detect 0.1,0.2", &powers(plan, &options).unwrap());
+    study.says("size plan.json --detect-difference 0.1,0.2", &powers(plan, &options).unwrap());
     let options = EffectOptions {
         effects: vec![parse_effect("region=south=0.3").unwrap()],
         numbers: Vec::new(),
@@ -159,7 +159,7 @@ fn before_anybody_answers() {
     let other = Plan::from_json(&study.sandbox.read("other.json")).unwrap();
     let both = [("plan.json", plan), ("other.json", &other)];
     study.says("audit plan.json other.json", &audit_together(&both, &AuditOptions::default()).unwrap());
-    study.says("audit --compare plan.json other.json", &compare_plans(both[0], both[1]).unwrap());
+    study.says("audit --informativeness plan.json other.json", &compare_plans(both[0], both[1]).unwrap());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The JSON fields that docs/formats.md promises.
+//! The JSON fields that docs/reference/json.md promises.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,49 +30,54 @@ fn what_is_documented_is_there() {
     let commands = [
         ("schema infer", "schema infer people.csv -o schema.toml"),
         ("schema check", "schema check schema.toml people.csv"),
-        ("design", "design schema.toml --epsilon 6 --tables pairs -o plan.json"),
+        ("design", "design schema.toml --method independent --epsilon 6 --tables pairs -o plan.json"),
         ("size", "size plan.json --margin 0.1"),
-        ("device", "device schema.toml --epsilon 2 --mirrored -o cards.json"),
-        ("size --detect", "size plan.json --detect 0.1,0.2"),
+        ("device", "device schema.toml --epsilon 2 --compliance-check -o cards.json"),
+        ("size --detect-difference", "size plan.json --detect-difference 0.1,0.2"),
         ("size --model", "size plan.json --model b~a --effect a=1=0.5"),
-        ("--ignoring", "size cards.json --ignoring 0.1"),
+        ("--noncompliance", "size cards.json --noncompliance 0.1"),
         ("compare --epsilon", "compare schema.toml --epsilon 2 --simulate people.csv"),
         ("compare --for", "compare grid.toml --epsilon 2 --for mean:Age"),
         ("compare --added-variance", "compare --categories 20 --added-variance 5"),
         ("--l", "compare --categories 20 --l 5"),
         ("audit", "audit plan.json --respondents 5000 --tables marginals"),
         ("explain", "explain plan.json"),
-        ("audit --compare", "audit plan.json --compare other.json"),
+        ("audit --informativeness", "audit plan.json --informativeness other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
-        ("estimate", "estimate plan.json responses.csv --tables a --compare b --mean c --quantile c:0.5"),
-        ("estimate", "estimate numbers.json numbers-answers.csv --tables a --sampling-clusters x"),
+        ("estimate", "estimate plan.json responses.csv --tables a --compare-groups b --mean c --quantile c:0.5"),
+        ("estimate", "estimate numbers.json numbers-answers.csv --tables a --psu x"),
         ("enter", "enter plan.json written.csv -o entered.csv"),
         ("comply", "comply cards.json drawn.csv --anchor b=0"),
         ("test", "test plan.json responses.csv --independence b,c"),
-        ("test", "test numbers.json numbers-answers.csv --independence a,b --sampling-clusters x"),
-        ("test --compare", "test numbers.json numbers-answers.csv --tables a --compare b"),
-        ("test --compare", "test numbers.json numbers-answers.csv --tables a --compare b --sampling-clusters x"),
+        ("test --with", "test plan.json responses.csv --with a --top 1"),
+        ("test", "test numbers.json numbers-answers.csv --independence a,b --psu x"),
+        ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b"),
+        ("test --compare-groups", "test numbers.json numbers-answers.csv --tables a --compare-groups b --psu x"),
         ("regress", "regress numbers.json numbers-answers.csv --model b~a+x --method ml"),
-        ("regress", "regress lottery.json numbers-responses.csv --model b~x --says 0 --standardize"),
+        ("regress", "regress lottery.json numbers-responses.csv --model b~x --self-protective 0 --standardize"),
         ("query", "query plan.json responses.csv --where a=0"),
-        ("query", "query plan.json responses.csv --where a=0 --given b=0 --compare c"),
+        ("query", "query plan.json responses.csv --where a=0 --given b=0 --compare-groups c"),
         ("query", "query plan.json responses.csv --where b=0 --mean a"),
-        ("query", "query numbers.json numbers-answers.csv --where a=0 --sampling-clusters x"),
+        ("query", "query numbers.json numbers-answers.csv --where a=0 --psu x"),
         ("cluster", "cluster schema.toml people.csv"),
         ("adjust", "adjust plan.json responses.csv -o weighted.csv"),
         ("synthesize", "synthesize plan.json responses.csv -o synthetic.csv"),
         ("front", "front --prior 0.5,0.3,0.2 --points 3 --generations 20"),
-        ("report", "report plan.json responses.csv --against responses.csv -o report.html"),
+        ("report", "report plan.json responses.csv --baseline responses.csv -o report.html"),
+        ("combine", "combine one.json other.json"),
+        ("matrix", "matrix one.json --exact"),
+        ("matrix", "matrix single.json --misses"),
         ("refine", "refine one.json --prior 0.5,0.3,0.2 -o refined.json --allow-unbounded"),
     ];
     sandbox.run("design --categories 3 --method warner --p 0.6 -o one.json").fine();
+    sandbox.run("design --categories 4,4 --method heuristic --attribute-epsilon 3,3 -o single.json").fine();
     let mut numbers = String::from("a,b,x\n");
     (0..900).for_each(|i| numbers += &format!("{},{},{}\n", i % 3, i % 2, i % 7));
     sandbox.write("numbers.csv", numbers);
     sandbox.run("schema infer numbers.csv --drop x -o numbers.toml").fine();
     sandbox.run("design numbers.toml --method sampling --epsilon 3 --tables marginals -o lottery.json").fine();
     sandbox.run("randomize lottery.json numbers.csv --keep x --seed 1 -o numbers-responses.csv").fine();
-    sandbox.run("design numbers.toml --epsilon 6 -o numbers.json").fine();
+    sandbox.run("design numbers.toml --method independent --epsilon 6 -o numbers.json").fine();
     sandbox.run("randomize numbers.json numbers.csv --keep x --seed 1 -o numbers-answers.csv").fine();
     let mut said: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (name, command) in commands {
@@ -84,11 +89,11 @@ fn what_is_documented_is_there() {
             sandbox.run("randomize cards.json people.csv --seed 1 -o drawn.csv").fine();
         }
         if name == "design" {
-            sandbox.run("design schema.toml --epsilon 4 -o other.json").fine();
+            sandbox.run("design schema.toml --method independent --epsilon 4 -o other.json").fine();
         }
     }
-    let document = include_str!("../../../../docs/formats.md");
-    let (_, section) = document.split_once("## JSON output").unwrap();
+    let document = include_str!("../../../../docs/reference/json.md");
+    let (_, section) = document.split_once("# JSON output").unwrap();
     let mut documented = 0;
     for row in section.lines().filter(|line| line.starts_with("| `")) {
         let (names, promised) = row[1..].split_once('|').unwrap();
@@ -119,6 +124,10 @@ fn what_is_documented_is_there() {
                 "raised",
                 "asked",
                 "achieved",
+                "reason",
+                "unlikely_channels",
+                "repeated_response",
+                "people_per_response",
             ];
             assert!(
                 of_all.contains(&word.to_owned()) || elsewhere.contains(&word),

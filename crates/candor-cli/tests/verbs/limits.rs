@@ -58,10 +58,10 @@ fn bombs_are_refused_within_a_gibibyte() {
         ("estimate plan.json header.csv", &none, "header: "),
         ("audit text.json", &none, "longer than 64 MiB"),
         ("audit deep.json", &none, "deep.json"),
-        ("design deep.toml --epsilon 1 -o p.json", &none, "deep.toml"),
+        ("design deep.toml --method independent --epsilon 1 -o p.json", &none, "deep.toml"),
         ("schema infer claims.parquet", &none, "claims 1099511627776 rows"),
-        ("randomize plan.json --one-by-one", &line, "line 1: longer than 4194304 bytes"),
-        ("randomize plan.json --one-by-one", &deep, "line 1: not a JSON object"),
+        ("randomize plan.json --stream", &line, "line 1: longer than 4194304 bytes"),
+        ("randomize plan.json --stream", &deep, "line 1: not a JSON object"),
     ] {
         let (code, said) = confined(&sandbox, words, input);
         assert_eq!(code, Some(1), "{words}: {}", &said[..said.len().min(1000)]);

@@ -51,7 +51,7 @@ fn l_diversity_from_design_to_estimates() {
     let shares: Vec<f64> = (0..10).map(|i| iterated["tables"][0]["cells"][i]["estimate"].as_f64().unwrap()).collect();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares.iter().all(|&s| s >= 0.0));
     assert!(shares.iter().zip(truth).all(|(a, b)| (a - b).abs() < 0.03), "{shares:?}");
-    sandbox.run("estimate plan.json responses.csv --covariance").refused(2, &["--covariance goes with --json"]);
+    sandbox.run("estimate plan.json responses.csv --covariance").refused(2, &["--covariance requires --json"]);
     // A list with a label too few, too many or twice cannot be an answer.
     for (bad, part) in
         [("d1;d2", "a set of 2"), ("d1;d2;d3;d4", "a set of 4"), ("d1;d1;d2", "a set of 3"), ("d1;d2;x", "\"x\"")]
@@ -81,8 +81,8 @@ fn l_diversity_on_a_cross_classification() {
     sandbox.run("randomize cross.json people.csv -o responses.csv --seed 9").fine();
     let first = sandbox.read("responses.csv").lines().nth(1).unwrap().to_owned();
     assert!(first.split(';').count() == 3 && first.contains("no*north"), "{first}");
-    let one = sandbox
-        .run_with("randomize cross.json --one-by-one --seed 1", "{\"smokes\": \"yes\", \"region\": \"south\"}\n");
+    let one =
+        sandbox.run_with("randomize cross.json --stream --seed 1", "{\"smokes\": \"yes\", \"region\": \"south\"}\n");
     assert!(one.fine().out.contains("yes*south"));
     let table = json(&sandbox.run("estimate cross.json responses.csv --json").fine().out);
     for cell in table["tables"][0]["cells"].as_array().unwrap() {
@@ -92,14 +92,16 @@ fn l_diversity_on_a_cross_classification() {
     sandbox.run("audit cross.json --require l-diversity=3").fine();
     sandbox.write("half.csv", "smokes\nyes\n");
     sandbox.run("randomize cross.json half.csv -o out.csv").refused(1, &["region"]);
-    sandbox.run("design plain.toml --epsilon 1 --cross smokes,region").refused(2, &["--cross does not go with"]);
+    sandbox
+        .run("design plain.toml --method independent --epsilon 1 --cross smokes,region")
+        .refused(2, &["--cross does not go with"]);
 }
 
 #[test]
 fn an_audit_answers_every_question() {
     let sandbox = Sandbox::new();
     sandbox.run("design --categories 20 --method l-diversity --l 5 -o l.json").fine();
-    sandbox.run("design --categories 20 --method minimax --parity 14.19 -o m.json").fine();
+    sandbox.run("design --categories 20 --method minimax --likelihood-ratio 14.19 -o m.json").fine();
     let names = [
         "ldp",
         "parity",
@@ -159,7 +161,7 @@ fn an_audit_answers_every_question() {
         ("l.json --prior b=1", 1, "no randomized attribute \"b\""),
         ("l.json --prior nonsense", 2, "write NAME=P,P,.."),
         ("l.json m.json --prior a1=1", 2, "is about one plan"),
-        ("--compare l.json", 2, "takes two plans"),
+        ("--informativeness l.json", 2, "takes two plans"),
         ("", 2, "required"),
     ] {
         sandbox.run(&format!("audit {flags}")).refused(code, &[part]);
@@ -169,27 +171,27 @@ fn an_audit_answers_every_question() {
 #[test]
 fn several_plans_and_comparisons() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 5 --epsilon 1 -o a.json").fine();
-    sandbox.run("design --categories 5 --epsilon 2 -o b.json").fine();
+    sandbox.run("design --categories 5 --method independent --epsilon 1 -o a.json").fine();
+    sandbox.run("design --categories 5 --method independent --epsilon 2 -o b.json").fine();
     let both = json(&sandbox.run("audit a.json b.json --json").fine().out);
     assert!((both["epsilon"].as_f64().unwrap() - 3.0).abs() < 1e-8);
     assert_eq!(both["attributes"][0]["plans"], 2);
     sandbox.run("audit a.json b.json --require ldp=3").fine();
     sandbox.run("audit a.json b.json --require ldp=2.9").refused(1, &["together do not meet ldp=2.9"]);
 
-    let compared = json(&sandbox.run("audit --compare a.json b.json --json").fine().out);
+    let compared = json(&sandbox.run("audit --informativeness a.json b.json --json").fine().out);
     assert_eq!(compared["relation"], "second-better");
     assert_eq!(compared["blocks"][0]["first_to_second"]["holds"], false);
-    let same = sandbox.run("audit --compare a.json a.json").fine().out;
+    let same = sandbox.run("audit --informativeness a.json a.json").fine().out;
     assert!(same.contains("equally informative"), "{same}");
     // P1 and P2 of Nayak and Zhai 2019, section 3.1: P1 is the more informative, and discloses.
     sandbox.write("p1.csv", ",0,1\nfirst,0.5,0\nsecond,0,0.5\nneither,0.5,0.5\n");
     sandbox.write("p2.csv", ",0,1\nfirst,0.7,0.2\nsecond,0.3,0.8\n");
-    sandbox.run("design --categories 2 --method matrix --file p1.csv --allow-unbounded -o p1.json").fine();
-    sandbox.run("design --categories 2 --method matrix --file p2.csv -o p2.json").fine();
-    let text = sandbox.run("audit --compare p1.json p2.json").fine().out;
+    sandbox.run("design --categories 2 --method matrix --matrix p1.csv --allow-unbounded -o p1.json").fine();
+    sandbox.run("design --categories 2 --method matrix --matrix p2.csv -o p2.json").fine();
+    let text = sandbox.run("audit --informativeness p1.json p2.json").fine().out;
     assert!(text.contains("p1.json is more informative than p2.json"), "{text}");
-    let proofs = json(&sandbox.run("audit --compare p1.json p2.json --json").fine().out);
+    let proofs = json(&sandbox.run("audit --informativeness p1.json p2.json --json").fine().out);
     let garbling = &proofs["blocks"][0]["first_to_second"]["proof"]["garbling"];
     let entry = |i: usize, j: usize| garbling[i][j].as_f64().unwrap();
     // C P1 = P2, checked here by hand.
@@ -199,8 +201,8 @@ fn several_plans_and_comparisons() {
     }
     let other = &proofs["blocks"][0]["second_to_first"]["proof"];
     assert!(other["other"].as_f64().unwrap() > other["at_best"].as_f64().unwrap());
-    sandbox.run("design --categories 6 --epsilon 1 -o six.json").fine();
-    sandbox.run("audit --compare a.json six.json").refused(1, &["different attributes"]);
+    sandbox.run("design --categories 6 --method independent --epsilon 1 -o six.json").fine();
+    sandbox.run("audit --informativeness a.json six.json").refused(1, &["different attributes"]);
 }
 
 /// Section 4.3 of Nayak and Zhai 2019.
@@ -257,13 +259,13 @@ fn a_page_for_respondents() {
     );
     sandbox.write("wide.csv", ",0,1\nsays 0,1/3,0\nsays 1,0,1/3\nsilent,2/3,2/3\n");
     for design in [
-        "odd.toml --epsilon 2",
+        "odd.toml --method independent --epsilon 2",
         "odd.toml --method joint --epsilon 2",
-        "odd.toml --method minimax --parity 3",
-        "odd.toml --epsilon 0",
-        "--categories 300 --method minimax --parity 2",
+        "odd.toml --method minimax --likelihood-ratio 3",
+        "odd.toml --method independent --epsilon 0",
+        "--categories 300 --method minimax --likelihood-ratio 2",
         "--categories 4 --method warner --p 0.001",
-        "--categories 2 --method matrix --file wide.csv --allow-unbounded",
+        "--categories 2 --method matrix --matrix wide.csv --allow-unbounded",
     ] {
         sandbox.run(&format!("design {design} -o plan.json --force")).fine();
         let html = sandbox.run("explain plan.json --format html").fine().out;
@@ -289,15 +291,15 @@ fn what_answers_can_settle_is_said() {
     let (some, proof) = ("can rule some answers out for certain, but never all but one", "can prove which one is true");
     for (design, said) in [
         ("--method l-diversity --l 2", Some(some)),
-        ("--method matrix --file zeros.csv --allow-unbounded", Some(some)),
-        ("--method front --prior 0.5,0.3,0.2 --privacy 0.2", Some(proof)),
+        ("--method matrix --matrix zeros.csv --allow-unbounded", Some(some)),
+        ("--method front --prior 0.5,0.3,0.2 --map-privacy 0.2", Some(proof)),
         ("--method warner --p 0.6", None),
     ] {
         sandbox.run(&format!("design --categories 3 {design} -o plan.json --force")).fine();
         let run = sandbox.run("randomize plan.json people.csv -o responses.csv --force --json").fine();
         let value = json(&run.out);
         assert_eq!(value["unbounded"], said.is_some(), "{design}");
-        let one = sandbox.run_with("randomize plan.json --one-by-one", b"{\"a1\": 0}\n").fine();
+        let one = sandbox.run_with("randomize plan.json --stream", b"{\"a1\": 0}\n").fine();
         let page = words(&sandbox.run("explain plan.json").fine().out);
         for text in [words(&run.err), words(&one.err), page] {
             assert_eq!(text.matches("rule some answers out").count(), usize::from(said.is_some()), "{design}: {text}");

@@ -76,7 +76,7 @@ fn nothing_public_is_part_of_what_is_randomized() {
     for (public, randomized) in [("HIV", "Sex*HIV"), ("Sex*HIV", "HIV"), ("a*b", "b*c")] {
         sandbox.write("both.toml", format!("{}public = true\n\n{}", attribute(public), attribute(randomized)));
         let told = format!("the attribute \"{public}\" cannot be public beside \"{randomized}\"");
-        sandbox.run("design both.toml --epsilon 1").refused(1, &["both.toml", &told]);
+        sandbox.run("design both.toml --method independent --epsilon 1").refused(1, &["both.toml", &told]);
         sandbox.run("schema check both.toml people.csv").refused(1, &[&told]);
     }
     // A plan that was edited is refused for what it would publish, whatever its fingerprint.
@@ -122,7 +122,7 @@ fn messages_hold_one_true_value_at_most_and_little_of_it() {
         (fields("\"m\"", "null"), "the field \"HIV\" is \"\", which is not a category; list \"\""),
         (format!("{{\"Sex*HIV\": {quoted}, \"Region\": \"north\"}}"), "the field \"Sex*HIV\" is \"SECRETxxx"),
     ] {
-        let said = sandbox.run_with("randomize cross.json --one-by-one", record).refused(1, &[part]);
+        let said = sandbox.run_with("randomize cross.json --stream", record).refused(1, &[part]);
         assert!(said.err.len() < 400 && !said.err.contains("m*"), "{}", said.err);
     }
     // A schema that cannot be inferred: one value for the first column, none for the others.
@@ -142,7 +142,7 @@ fn a_crossing_tells_its_columns_or_is_refused() {
     for name in ["*", "a*", "*a", "a**c"] {
         let attribute = |name: &str| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\", \"2\"]\n");
         sandbox.write("odd.toml", attribute(name) + &attribute("b"));
-        let design = ["design", "odd.toml", "--method", "minimax", "--parity", "2", "--cross"];
+        let design = ["design", "odd.toml", "--method", "minimax", "--likelihood-ratio", "2", "--cross"];
         let names = format!("{name},b");
         let said = sandbox.run_words(&[&design[..], &[&names]].concat());
         said.refused(1, &["--cross", "would not be told apart"]);

@@ -221,7 +221,7 @@ fn a_bad_row_far_down_leaves_nothing_behind_and_an_old_output_alone() {
 fn empty_lines_in_a_single_column_are_not_passed_over() {
     let sandbox = Sandbox::new();
     sandbox.write("schema.toml", "[[attribute]]\nname = \"a\"\ncategories = [\"x\", \"y\", \"\"]\n");
-    sandbox.run("design schema.toml --epsilon 1 -o plan.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 1 -o plan.json").fine();
     sandbox.write("gap.csv", "a\nx\n\ny\n");
     sandbox.run("randomize plan.json gap.csv -o out.csv").refused(1, &["row 2: an empty line", "write \"\""]);
     sandbox.write("fine.csv", "a\nx\n\"\"\ny\n\n");
@@ -293,7 +293,7 @@ fn one_record_at_a_time() {
     sandbox.plan();
     let record = r#"{"region": "north", "smokes": "yes", "age": 44}"#;
     let mut command = sandbox.command();
-    command.args(["randomize", "plan.json", "--one-by-one"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(["randomize", "plan.json", "--stream"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let (mut ask, mut answers) = (child.stdin.take().unwrap(), std::io::BufReader::new(child.stdout.take().unwrap()));
     for _ in 0..3 {
@@ -310,7 +310,7 @@ fn one_record_at_a_time() {
     assert!(child.wait().unwrap().success());
 
     let refused = |record: &str, part: &str| {
-        sandbox.run_with("randomize plan.json --one-by-one", record).refused(1, &["line 1: ", part]);
+        sandbox.run_with("randomize plan.json --stream", record).refused(1, &["line 1: ", part]);
     };
     refused(r#"{"region": "north", "age": 44}"#, "the field \"smokes\" is missing");
     refused(r#"{"region": "north", "smokes": "Yes", "age": 44}"#, "did you mean \"yes\"?");
@@ -328,7 +328,7 @@ fn answers_one_by_one_are_responses() {
         format!("{{\"a1\":{},\"a2\":{},\"a3\":{},\"a4\":{},\"a5\":{}}}\n", i % 4, i % 3, i % 2, i % 5, i % 2)
     };
     let records: String = (0..200).map(record).collect();
-    let lines = sandbox.run_with(&format!("randomize {plan} --one-by-one"), records).fine().out;
+    let lines = sandbox.run_with(&format!("randomize {plan} --stream"), records).fine().out;
     let fields: Vec<usize> = ["candor_fingerprint", "a1", "a2", "a5", "candor_tag", "candor_tag_2"]
         .iter()
         .map(|name| lines.lines().next().unwrap().find(&format!("\"{name}\":")).unwrap())
@@ -388,7 +388,7 @@ fn sets_and_lotteries_are_written_and_answered() {
     );
     assert_eq!(rows(&sandbox.read("crossed-matrix.out.csv"))[0], ["a1*a2"]);
     let said = sandbox.run_with(
-        &format!("randomize {plans}/lotteries.json --one-by-one"),
+        &format!("randomize {plans}/lotteries.json --stream"),
         "{\"a1\":0,\"a2\":1,\"a3\":0,\"a4\":4,\"a5\":1}\n",
     );
     let answer: serde_json::Value = serde_json::from_str(&said.fine().out).unwrap();
@@ -507,7 +507,7 @@ fn nothing_that_is_read_is_overwritten() {
     let before: Vec<String> = files.iter().map(|name| sandbox.read(name)).collect();
     for command in [
         "schema infer people.csv --drop id --bins age=quantile:3 -o people.csv",
-        "design schema.toml --epsilon 1 -o ./schema.toml",
+        "design schema.toml --method independent --epsilon 1 -o ./schema.toml",
         "randomize plan.json people.csv -o plan.json",
         "randomize plan.json people.csv -o people.csv",
         "demo --folder .",
@@ -547,7 +547,7 @@ fn names_like_delimiters_are_read_back() {
     for name in ["Kids; boys; girls", "a|b|c|d", "x,y"] {
         sandbox.write("odd.toml", format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n[[attribute]]\nname = \"z\"\ncategories = [\"1\", \"2\"]\n"));
         sandbox.write("odd.csv", format!("\"{name}\",z\n0,1\n1,2\n0,2\n"));
-        sandbox.run("design odd.toml --epsilon 2 -o odd.json --force").fine();
+        sandbox.run("design odd.toml --method independent --epsilon 2 -o odd.json --force").fine();
         sandbox.run("randomize odd.json odd.csv -o responses.csv --force --seed 1").fine();
         sandbox.run("estimate odd.json responses.csv").fine();
     }

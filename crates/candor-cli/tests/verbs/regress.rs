@@ -64,8 +64,8 @@ fn coefficients_with_errors_tests_and_effects() {
     let deviation = scaled["standardized"][0]["standard_deviation"].as_f64().unwrap();
     let both = scaled["coefficients"][2]["estimate"].as_f64().unwrap() - age["estimate"].as_f64().unwrap() * deviation;
     assert!(both.abs() < 1e-6, "{both}");
-    let said = run(&sandbox, "vote ~ region*age", "--show-naive").fine();
-    assert!(said.out.contains("region=south:age") && said.out.contains("naive"), "{}", said.out);
+    let said = run(&sandbox, "vote ~ region*age", "--show-uncorrected").fine();
+    assert!(said.out.contains("region=south:age") && said.out.contains("uncorrected"), "{}", said.out);
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn the_sample_changes_errors() {
     let plain = error("");
     for more in [
         "--weights weight",
-        "--sampling-clusters household",
+        "--psu household",
         "--strata region",
-        "--strata region --sampling-clusters household",
+        "--strata region --psu household",
         "--strata region --fpc population",
     ] {
         let other = error(more);
@@ -108,20 +108,10 @@ fn the_sample_changes_errors() {
     let (header, rows) = text.split_once('\n').unwrap();
     let thrice: String = rows.lines().flat_map(|row| std::iter::repeat_n(format!("{row}\n"), 3)).collect();
     sandbox.write("thrice.csv", format!("{header}\n{thrice}"));
-    let words = [
-        "regress",
-        "plan.json",
-        "thrice.csv",
-        "--model",
-        "vote ~ age",
-        "--sampling-clusters",
-        "household",
-        "--json",
-        "--unmarked",
-    ];
+    let words =
+        ["regress", "plan.json", "thrice.csv", "--model", "vote ~ age", "--psu", "household", "--json", "--unmarked"];
     let found: Value = serde_json::from_str(&sandbox.run_words(&words).fine().out).unwrap();
-    let (clustered, once) =
-        (found["coefficients"][1]["standard_error"].as_f64().unwrap(), error("--sampling-clusters household"));
+    let (clustered, once) = (found["coefficients"][1]["standard_error"].as_f64().unwrap(), error("--psu household"));
     assert!((clustered / once - 1.0).abs() < 1e-6, "{clustered} {once}");
 }
 
@@ -177,8 +167,8 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ age + region", "--reference region=east", &["\"east\" is no category of \"region\""]);
     refused("vote ~ age", "--family linear", &["--family linear"]);
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
-    refused("vote ~ age", "--says no", &["--says", "one channel only"]);
-    refused("vote ~ age", "--strata household --sampling-clusters household", &["a stratum has one cluster only"]);
+    refused("vote ~ age", "--self-protective no", &["--self-protective", "one channel only"]);
+    refused("vote ~ age", "--strata household --psu household", &["a stratum has one cluster only"]);
     refused("vote ~ age", "--strata region --fpc age", &["--fpc", "different things of one stratum"]);
     run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);
     sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
@@ -223,7 +213,7 @@ fn respondents_for_a_coefficient() {
         "region=south=0.5",
         "--effect",
         "school=much=0.1",
-        "--shares",
+        "--expected-shares",
         "voters.csv",
         "--respondents",
         "4000",
@@ -240,22 +230,29 @@ fn respondents_for_a_coefficient() {
     let words = ["size", "plan.json", "--model", "vote ~ region", "--effect", "region=south=0.5"];
     let said = sandbox.run_words(&words).fine();
     assert!(
-        said.err.contains("nothing about vote, region is in --shares") && said.out.contains("region=south"),
+        said.err.contains("nothing about vote, region is in --expected-shares") && said.out.contains("region=south"),
         "{}",
         said.err
     );
     sandbox.run("size plan.json --model vote~region").refused(2, &["--effect"]);
-    sandbox
-        .run("size plan.json --model vote~age --effect age=0.7")
-        .refused(1, &["--model: \"age\" is no attribute", "\"region\", \"vote\", \"school\"", "--numbers \"age\""]);
+    sandbox.run("size plan.json --model vote~age --effect age=0.7").refused(
+        1,
+        &["--model: \"age\" is no attribute", "\"region\", \"vote\", \"school\"", "--numeric-columns \"age\""],
+    );
     assert!(
-        sandbox.run("size plan.json --model vote~age --effect age=0.7 --numbers age").fine().err.contains("normal")
+        sandbox
+            .run("size plan.json --model vote~age --effect age=0.7 --numeric-columns age")
+            .fine()
+            .err
+            .contains("normal")
     );
     sandbox
-        .run("size plan.json --model vote~age --effect age=0.7 --numbers age,region")
-        .refused(1, &["--numbers: \"region\" is an attribute of the plan"]);
+        .run("size plan.json --model vote~age --effect age=0.7 --numeric-columns age,region")
+        .refused(1, &["--numeric-columns: \"region\" is an attribute of the plan"]);
     // What the pilot has is known.
-    sandbox.run("size plan.json --model vote~age --effect age=0.01 --shares voters.csv").fine();
+    sandbox.run("size plan.json --model vote~age --effect age=0.01 --expected-shares voters.csv").fine();
     sandbox.run("size plan.json --model vote~region --effect region").refused(2, &["TERM=0.7"]);
-    sandbox.run("size plan.json --detect 0.1,0.2 --shares voters.csv").refused(2, &["cannot be used with '--shares"]);
+    sandbox
+        .run("size plan.json --detect-difference 0.1,0.2 --expected-shares voters.csv")
+        .refused(2, &["cannot be used with '--expected-shares"]);
 }

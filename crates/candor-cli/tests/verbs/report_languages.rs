@@ -23,7 +23,7 @@ fn survey(sandbox: &Sandbox) {
     sandbox.run("randomize plan.json people.csv --keep Φ --seed 1 -o responses.csv").fine();
     sandbox.run("randomize first.json people.csv --keep Φ --seed 2 -o earlier.csv").fine();
     sandbox.run("randomize sampling.json people.csv --keep Φ --seed 3 -o sampled.csv").fine();
-    sandbox.run("device schema.toml --epsilon 2 --mirrored -o cards.json").fine();
+    sandbox.run("device schema.toml --epsilon 2 --compliance-check -o cards.json").fine();
     sandbox.run("randomize cards.json people.csv --seed 4 -o cards.csv").fine();
     sandbox.run("design --categories 4,5 --method l-diversity --l 3 -o lists.json").fine();
     let rows: String = (0..100).map(|i| format!("{},{}\n", i % 4, i % 5)).collect();
@@ -33,8 +33,8 @@ fn survey(sandbox: &Sandbox) {
 
 /// Reports that between them say nearly everything that a report can say.
 const REPORTS: [&str; 6] = [
-    "plan.json responses.csv --tables marginals;pairs;Δ|Σ --against 2024=earlier.csv --against-plan first.json --wave 2025",
-    "plan.json responses.csv --tables Δ --compare Ω --mean Δ --quantile Δ:0.5,0.25 --by Ω --weights Φ",
+    "plan.json responses.csv --tables marginals;pairs;Δ|Σ --baseline 2024=earlier.csv --baseline-plan first.json --wave 2025",
+    "plan.json responses.csv --tables Δ --compare-groups Ω --mean Δ --quantile Δ:0.5,0.25 --by Ω --weights Φ",
     "plan.json responses.csv --tables Δ;Δ,Σ --weights Φ --strata Ω --where Ω=1",
     "sampling.json sampled.csv --tables Δ,Σ;Σ",
     "cards.json cards.csv --tables marginals",
@@ -120,7 +120,10 @@ fn no_language_leaves_english_or_an_open_place() {
         }
         // Numbers are written as the language writes them.
         let html = sandbox.run(&format!("report plan.json responses.csv --tables Δ --language {code} -o -")).fine().out;
-        assert!(html.contains("<b>0,3") && !html.contains("<b>0.3"), "{code}");
+        assert!(
+            html.contains("<b>3") && html.split('±').skip(2).all(|rest| !rest.chars().take(4).any(|c| c == '.')),
+            "{code}"
+        );
     }
 }
 
@@ -128,13 +131,13 @@ fn no_language_leaves_english_or_an_open_place() {
 fn waves_are_drawn_and_their_differences_are_those_of_estimate() {
     let sandbox = Sandbox::new();
     survey(&sandbox);
-    let against = "--against-plan first.json --tables Δ;Δ,Σ";
+    let against = "--baseline-plan first.json --tables Δ;Δ,Σ";
     let said = format!(
-        "report plan.json responses.csv {against} --against 2023=earlier.csv --against 2024=earlier.csv --wave 2025 -o report.html --json"
+        "report plan.json responses.csv {against} --baseline 2023=earlier.csv --baseline 2024=earlier.csv --wave 2025 -o report.html --json"
     );
     let report: serde_json::Value = serde_json::from_str(&sandbox.run(&said).fine().out).unwrap();
     let estimate =
-        sandbox.run(&format!("estimate plan.json responses.csv {against} --against earlier.csv --json")).fine();
+        sandbox.run(&format!("estimate plan.json responses.csv {against} --baseline earlier.csv --json")).fine();
     let estimate: serde_json::Value = serde_json::from_str(&estimate.out).unwrap();
     let (changes, expected) = (&report["changes"], &estimate["comparisons"]);
     assert_eq!(changes.as_array().unwrap().len(), 2);
@@ -153,16 +156,16 @@ fn waves_are_drawn_and_their_differences_are_those_of_estimate() {
     assert!(html.contains("clients repeat a stored response show no change"));
     let html = html.replace("<bdi>", "").replace("</bdi>", "");
     assert!(
-        html.contains("--against 2023=earlier.csv --against 2024=earlier.csv --against-plan first.json --wave 2025")
+        html.contains("--baseline 2023=earlier.csv --baseline 2024=earlier.csv --baseline-plan first.json --wave 2025")
     );
     // The wave of another study has other tables.
     sandbox
-        .run("report plan.json responses.csv --against lists.csv --against-plan lists.json -o other.html")
-        .refused(1, &["--against", "\"lists\" has other tables"]);
+        .run("report plan.json responses.csv --baseline lists.csv --baseline-plan lists.json -o other.html")
+        .refused(1, &["--baseline", "\"lists\" has other tables"]);
     sandbox
-        .run("report plan.json responses.csv --against a.csv b.csv c.csv --against-plan p.json q.json -o other.html")
+        .run("report plan.json responses.csv --baseline a.csv b.csv c.csv --baseline-plan p.json q.json -o other.html")
         .refused(2, &["2 plans for 3 waves"]);
-    sandbox.run("report plan.json responses.csv --wave 2025 -o other.html").refused(2, &["--against"]);
+    sandbox.run("report plan.json responses.csv --wave 2025 -o other.html").refused(2, &["--baseline"]);
 }
 
 #[test]
@@ -182,7 +185,7 @@ fn a_language_of_ones_own_needs_the_texts_of_the_page() {
     sandbox.write("it.toml", format!("language = \"it\"\n[sheet]{sheet}\n[report]\ntitle = \"x\"\n"));
     sandbox
         .run("report plan.json responses.csv --texts it.toml -o report.html")
-        .refused(1, &["[report]", "these texts are missing: among, and,"]);
+        .refused(1, &["[report]", "these texts are missing: about_survey, among, and,"]);
     sandbox.write("texts.toml", "[questions.\"Δ\"]\ntext = \"Wie geht es?\"\nanswers = { \"0\" = \"gut\" }\n");
     sandbox.run("device schema.toml --epsilon 2 --card card.html --language de --texts texts.toml").fine();
     let card = sandbox.read("card.html");

@@ -1,14 +1,14 @@
-//! docs/reproduction.md is what `candor reproduce --markdown` writes.
+//! docs/project/reproduction.md is what `candor reproduce --markdown` writes.
 
 use candor_experiments::PAPERS;
 use candor_experiments::exhibit::Pace;
 
 use crate::sandbox::Sandbox;
 
-const HOW: &str = "write it anew: cargo run --release -- reproduce --markdown docs/reproduction.md";
+const HOW: &str = "write it anew: cargo run --release -- reproduce --markdown docs/project/reproduction.md";
 
 fn page() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduction.md");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/project/reproduction.md");
     std::fs::read_to_string(path).unwrap()
 }
 

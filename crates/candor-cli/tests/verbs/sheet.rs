@@ -86,7 +86,7 @@ fn a_language_of_ones_own_may_be_written_from_right_to_left() {
 #[test]
 fn the_numbers_of_a_lottery_are_about_the_pair_of_way_and_answer() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 2 --method independent --epsilon 0.62 --mirrored -o plan.json").fine();
+    sandbox.run("design --categories 2 --method independent --epsilon 0.62 --compliance-check -o plan.json").fine();
     let said: Value = serde_json::from_str(&sandbox.run("explain plan.json --json").fine().out).unwrap();
     let about = &said["attributes"][0];
     assert_eq!(about["keep_probability"], 0.5, "the ways are mirror images");
@@ -95,5 +95,5 @@ fn the_numbers_of_a_lottery_are_about_the_pair_of_way_and_answer() {
     assert_eq!(said["example"]["posterior"].as_f64().unwrap(), guess, "every way tells as much");
     let text = words(&sandbox.run("explain plan.json").fine().out);
     assert!(text.contains("65 of 100") && text.contains("about 65 mean") && !text.contains("50 out of"), "{text}");
-    sandbox.run("explain plan.json --json -o -").refused(2, &["both go to standard output"]);
+    sandbox.run("explain plan.json --json -o -").refused(2, &["both write to standard output"]);
 }

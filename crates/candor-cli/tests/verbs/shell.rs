@@ -36,7 +36,7 @@ fn every_verb_has_a_manual_page() {
     assert!(said.starts_with(&format!("{} pages in man1", commands.len() + 1)), "{said}");
     for command in &commands {
         let page = sandbox.read(&format!("man1/candor-{}.1", command.replace(' ', "-")));
-        let name = format!("candor\\-{}", command.replace(' ', "\\-"));
+        let name = format!("candor\\-{}", command.replace([' ', '-'], "\\-"));
         assert!(page.contains(".SH NAME") && page.contains(&name), "{command}: {page}");
     }
     assert!(sandbox.read("man1/candor-design.1").contains("\\-\\-epsilon"));

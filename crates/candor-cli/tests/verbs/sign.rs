@@ -5,7 +5,7 @@ use crate::sandbox::Sandbox;
 #[test]
 fn plans_are_signed_and_checked() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 4,3 --epsilon 2 -o plan.json").fine();
+    sandbox.run("design --categories 4,3 --method independent --epsilon 2 -o plan.json").fine();
     let public = sandbox.run("sign --new-key survey.key").fine().out.trim().to_owned();
     sandbox.write("survey.pub", format!("{public}\n"));
     let said = sandbox.run("sign plan.json --key survey.key").fine();
@@ -26,7 +26,7 @@ fn plans_are_signed_and_checked() {
     let plan: serde_json::Value = serde_json::from_str(&sandbox.read("plan.json")).unwrap();
     sandbox.write("same.json", plan.to_string());
     sandbox.run(&format!("verify same.json --public-key {public} --signature plan.json.sig")).fine();
-    sandbox.run("design --categories 4,3 --epsilon 3 -o next.json").fine();
+    sandbox.run("design --categories 4,3 --method independent --epsilon 3 -o next.json").fine();
     sandbox
         .run(&format!("verify next.json --public-key {public} --signature plan.json.sig"))
         .refused(1, &["wrong plan"]);
@@ -37,7 +37,7 @@ fn plans_are_signed_and_checked() {
 #[test]
 fn mistakes_of_signing_are_told() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 4 --epsilon 2 -o plan.json").fine();
+    sandbox.run("design --categories 4 --method independent --epsilon 2 -o plan.json").fine();
     sandbox.run("sign --new-key survey.key").fine();
     sandbox.run("sign plan.json").refused(2, &["--key"]);
     sandbox.run("sign --key survey.key").refused(2, &["PLAN"]);

@@ -212,12 +212,12 @@ fn what_cannot_be_made_is_refused() {
     ] {
         sandbox.run(&format!("synthesize plan.json responses.parquet {flags}")).refused(code, &[part]);
     }
-    sandbox.run("design --categories 300,300,300 --epsilon 9 -o large.json").fine();
+    sandbox.run("design --categories 300,300,300 --method independent --epsilon 9 -o large.json").fine();
     sandbox.write("large.csv", "a1,a2,a3\n1,2,3\n");
     sandbox
         .run("synthesize large.json large.csv --method joint -o s.csv")
         .refused(1, &["27000000 cells", "--method clusters or adjusted"]);
-    sandbox.run("design --categories 300,300,150 --epsilon 9 -o large.json --force").fine();
+    sandbox.run("design --categories 300,300,150 --method independent --epsilon 9 -o large.json --force").fine();
     sandbox
         .run("synthesize large.json large.csv --method joint -o s.csv")
         .refused(1, &["13,500,000 cells", "up to 10,000,000", "--method clusters or adjusted"]);
@@ -228,7 +228,7 @@ fn what_cannot_be_made_is_refused() {
 #[test]
 fn records_without_dependences_say_so() {
     let sandbox = Sandbox::new();
-    sandbox.run("design --categories 2,2 --epsilon 2 -o plan.json").fine();
+    sandbox.run("design --categories 2,2 --method independent --epsilon 2 -o plan.json").fine();
     sandbox.write("people.csv", "a1,a2\n0,0\n1,1\n0,1\n");
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
     for method in ["tree", "entropy"] {

@@ -8,8 +8,8 @@ fn two_plans(rows: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     let people: String = (0..rows).map(|i| format!("{},{}\n", usize::from(i % 10 == 0), i % 7 % 2)).collect();
     sandbox.write("people.csv", format!("a1,a2\n{people}"));
-    sandbox.run("design --categories 2,2 --epsilon 6 -o plan.json").fine();
-    sandbox.run("design --categories 2,2 --epsilon 1 -o other.json").fine();
+    sandbox.run("design --categories 2,2 --method independent --epsilon 6 -o plan.json").fine();
+    sandbox.run("design --categories 2,2 --method independent --epsilon 1 -o other.json").fine();
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
     sandbox.write("bare.csv", sandbox.read("responses.csv"));
     sandbox.write("counts.csv", "a1,a2,count\n0,0,300\n0,1,300\n1,0,200\n1,1,200\n");
@@ -22,7 +22,7 @@ const READERS: [&str; 14] = [
     "estimate PLAN bare.csv --method iterative",
     "estimate PLAN --counts counts.csv --tables a1",
     "test PLAN bare.csv --independence a1,a2",
-    "test PLAN responses.csv --tables a1 --against bare.csv",
+    "test PLAN responses.csv --tables a1 --baseline bare.csv",
     "query PLAN bare.csv --where a1=1",
     "query PLAN bare.csv --where a1=1 --method joint",
     "query PLAN --counts counts.csv --where a1=1",
@@ -31,7 +31,7 @@ const READERS: [&str; 14] = [
     "adjust PLAN bare.csv -o out.csv",
     "synthesize PLAN bare.csv -o out.csv",
     "report PLAN bare.csv -o out.html",
-    "report PLAN responses.csv --against bare.csv -o out.html",
+    "report PLAN responses.csv --baseline bare.csv -o out.html",
 ];
 
 #[test]
@@ -55,15 +55,22 @@ fn every_command_asks_for_a_mark() {
 #[test]
 fn what_cannot_come_from_the_plan_is_implausible() {
     let sandbox = two_plans(3_000);
-    for words in READERS.iter().filter(|words| words.contains("bare.csv") && !words.contains("against")) {
+    for words in READERS.iter().filter(|words| words.contains("bare.csv") && !words.contains("baseline")) {
         let said = sandbox.run(&format!("{} --unmarked", words.replace("PLAN", "other.json")));
-        assert!(said.err.contains("Implausible under this plan: wrong file, or edited"), "{words}: {}", said.err);
+        let told = "warning: implausible: bare.csv: Implausible under this plan: wrong file, or edited";
+        assert!(said.err.contains(told), "{words}: {}", said.err);
     }
+    let said = sandbox.run("estimate other.json bare.csv --unmarked --json").fine();
+    assert!(said.out.contains("\"implausible\":[\"bare.csv\"]"), "{}", said.out);
     // Marked responses that were edited, too.
     let edited = sandbox.read("responses.csv").lines().skip(1).map(|_| "0,0\n").collect::<String>();
     sandbox.write("responses.csv", format!("a1,a2\n{edited}"));
     let said = sandbox.run("estimate plan.json responses.csv").fine();
-    assert!(said.err.contains("Implausible under this plan"), "{}", said.err);
+    assert!(said.err.contains("implausible: responses.csv"), "{}", said.err);
+    // Of several files the wrong one is named.
+    sandbox.run("randomize plan.json people.csv -o more.csv --seed 2").fine();
+    let said = sandbox.run("estimate plan.json more.csv responses.csv").fine();
+    assert!(said.err.contains("implausible: responses.csv") && !said.err.contains("more.csv"), "{}", said.err);
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn whatever_attributes_are_called_the_query_has_columns_of_its_own() {
         let schema =
             names.iter().map(|name| format!("[[attribute]]\nname = \"{name}\"\ncategories = [\"0\", \"1\"]\n\n"));
         sandbox.write("schema.toml", schema.collect::<String>());
-        sandbox.run("design schema.toml --epsilon 4 -o plan.json --force").fine();
+        sandbox.run("design schema.toml --method independent --epsilon 4 -o plan.json --force").fine();
         let made = columns(&sandbox.run("sql plan.json").fine().out);
         let mut folded: Vec<String> = made.iter().map(|name| name.to_lowercase()).collect();
         folded.sort();
@@ -130,6 +130,7 @@ fn suggested_commands_can_be_typed() {
         let output = format!("--output={file}");
         let said = sandbox.run_words(&["design", "schema.toml", "--epsilon", "1", &output]).fine().out;
         assert!(said.ends_with(&format!("Next: candor audit {typed}\n")), "{said}");
+        std::fs::remove_file(sandbox.path(file)).unwrap();
         let said = sandbox.run_words(&["cluster", "schema.toml", "people.csv", &output]).fine().out;
         let next = format!("Next: candor design schema.toml --method clusters --from-clusters {typed} --epsilon E\n");
         assert!(said.ends_with(&next), "{said}");
@@ -158,7 +159,7 @@ fn bytes_that_are_no_text_are_found() {
     bad("utf16.csv", b"\xff\xfei\0d\0,\0", "utf16.csv, header, column 1 (\"");
     sandbox.write("matrix.csv", b"0.8,0.2\n0.2,0.\xff8\n");
     sandbox
-        .run("design --categories 2 --method matrix --file matrix.csv")
+        .run("design --categories 2 --method matrix --matrix matrix.csv")
         .refused(1, &["matrix.csv, line 2: byte 7 of it, 0xFF, is not UTF-8"]);
 }
 
@@ -193,7 +194,7 @@ fn no_name_turns_the_text_around_it() {
     sandbox.write("people.csv", table);
     sandbox.write("bad.csv", header.join(",") + "\n" + &vec!["\u{202e}?"; header.len()].join(",") + "\n");
     for words in [
-        "design schema.toml --epsilon 13 --respondents 100 -o plan.json",
+        "design schema.toml --method independent --epsilon 13 --respondents 100 -o plan.json",
         "audit plan.json",
         "audit plan.json --json",
         "schema check schema.toml people.csv --json",
@@ -245,7 +246,7 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
     let rows = ["31,yes,-9,NA", "NA,NA,2,DE", "52,no,1,FR", "18,,2,DE"];
     sandbox.write("people.csv", format!("age,smokes,children,country\n{}\n", rows.join("\n")));
     let infer = |more: &str| {
-        sandbox.run(&format!("schema infer people.csv --bins age=edges:40 {more} -o schema.toml")).fine().err
+        sandbox.run(&format!("schema infer people.csv --bins age=edges:40 {more} -o schema.toml --force")).fine().err
     };
     let told = infer("");
     for note in [
@@ -257,7 +258,7 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
         assert!(told.contains(note), "{told}");
     }
     sandbox.run("schema check schema.toml people.csv").fine();
-    sandbox.run("design schema.toml --epsilon 40 -o plan.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 40 -o plan.json").fine();
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 1").fine();
     // With so large an epsilon nobody's answer differs from the truth.
     assert_eq!(
@@ -277,13 +278,13 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
         "{}",
         checked.out
     );
-    sandbox.run("design schema.toml --epsilon 40 -o plan.json --force").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 40 -o plan.json --force").fine();
     sandbox.run("randomize plan.json people.csv -o responses.csv --force --seed 1 --missing NA,-9").fine();
     assert_eq!(
         sandbox.read("responses.csv"),
         "age,smokes,children,country\nbelow 40,yes,\"\",\"\"\n\"\",\"\",2,DE\n40 or more,no,1,FR\nbelow 40,\"\",2,DE\n"
     );
-    sandbox.run("randomize plan.json --one-by-one --missing NA").refused(2, &["--missing"]);
+    sandbox.run("randomize plan.json --stream --missing NA").refused(2, &["--missing"]);
     sandbox.run("cluster schema.toml people.csv --missing NA,-9").fine();
     sandbox.run("compare schema.toml --epsilon 4 --simulate people.csv --missing NA,-9 --repeats 1").fine();
 }
@@ -298,19 +299,19 @@ fn missing_is_written_one_way_and_numbers_agree_with_their_nouns() {
     });
     sandbox.write("people.csv", "sex,smokes,age\n".to_owned() + &people.collect::<String>());
     sandbox.run("schema infer people.csv --public sex --bins age=edges:30 -o schema.toml").fine();
-    sandbox.run("design schema.toml --epsilon 6 -o plan.json").fine();
+    sandbox.run("design schema.toml --method independent --epsilon 6 -o plan.json").fine();
     sandbox.run("randomize plan.json people.csv -o r.csv --seed 3").fine();
     sandbox.write("bad.csv", "sex,smokes,age\nf,perhaps,20\n");
     for words in [
         "schema check schema.toml bad.csv",
         "estimate plan.json r.csv --tables smokes,age",
         "estimate plan.json r.csv --tables smokes --by sex",
-        "estimate plan.json r.csv --tables smokes|age --compare sex",
-        "estimate plan.json r.csv --tables age --compare sex --mean age --values age:20,50",
+        "estimate plan.json r.csv --tables smokes|age --compare-groups sex",
+        "estimate plan.json r.csv --tables age --compare-groups sex --mean age --scores age:20,50",
         "test plan.json r.csv --independence smokes,age --by sex",
-        "query plan.json r.csv --where smokes=yes --compare sex",
+        "query plan.json r.csv --where smokes=yes --compare-groups sex",
         "regress plan.json r.csv --model smokes~sex --missing category",
-        "size plan.json --detect 0.1,0.2",
+        "size plan.json --detect-difference 0.1,0.2",
         "report plan.json r.csv --tables smokes -o -",
     ] {
         let said = sandbox.run(words).out;
@@ -332,4 +333,78 @@ fn missing_is_written_one_way_and_numbers_agree_with_their_nouns() {
     let compared = sandbox.run("compare schema.toml --epsilon 2").fine().out;
     assert!(!compared.contains("one of 1 public way"), "{compared}");
     assert!(!compared.contains("eigenvalue") && !compared.contains("hypervolume"), "{compared}");
+}
+
+/// Old spellings of commands and options, which scripts may still have.
+#[test]
+fn old_names_are_hidden_aliases() {
+    let sandbox = Sandbox::new();
+    sandbox.plan();
+    for (old, new) in [
+        ("comply", "compliance"),
+        ("enter", "import"),
+        ("size", "sample-size"),
+        ("adjust", "rake"),
+        ("front", "pareto"),
+        ("cluster", "associations"),
+    ] {
+        let help = |name: &str| sandbox.run(&format!("{name} --help")).fine().out;
+        assert_eq!(help(old), help(new));
+        assert!(!sandbox.run("--help").fine().out.contains(&format!("  {old} ")), "{old} is shown");
+    }
+    for (command, options) in [
+        ("audit", "compare=informativeness"),
+        ("estimate", "sampling-clusters=psu replicates=replicate-weights calibrate=benchmarks against=baseline"),
+        ("estimate", "compare=compare-groups without-missing=complete-cases safe-cells=escape-formulas"),
+        ("estimate", "against-plan=baseline-plan joined=single-cell-column values=scores"),
+        ("test", "compare=compare-groups against=baseline against-plan=baseline-plan values=scores"),
+        ("query", "compare=compare-groups values=scores"),
+        ("report", "against=baseline against-plan=baseline-plan compare=compare-groups values=scores"),
+        ("randomize", "one-by-one=stream safe-cells=escape-formulas"),
+        ("device", "mirrored=compliance-check"),
+        ("compliance", "says=self-protective ignoring=noncompliance"),
+        ("regress", "says=self-protective only-if=self-protective-if show-naive=show-uncorrected"),
+        ("associations", "attenuated=uncorrected"),
+        ("design", "parity=likelihood-ratio ratio=budget-split single=one-channel inside=cluster-method file=matrix"),
+        ("design", "mirrored=compliance-check allow-weaker=allow-larger-epsilon inputs=matrix-inputs utility=max-mse"),
+        ("design", "privacy=map-privacy shares=expected-shares"),
+        ("pareto", "privacy=map-privacy"),
+        ("compare", "shares=expected-shares"),
+        ("sample-size", "shares=expected-shares numbers=numeric-columns null=null-share detect=detect-difference"),
+        ("sample-size", "ignoring=noncompliance"),
+    ] {
+        let help = sandbox.run(&format!("{command} --help")).fine().out;
+        for (old, new) in options.split(' ').map(|pair| pair.split_once('=').unwrap()) {
+            // Both are taken the same way: what is wrong is said of the new name, which alone is shown.
+            let said = |name: &str| sandbox.run(&format!("{command} --{name} --no-such-option")).err;
+            assert_eq!(said(old), said(new), "--{old} of {command}");
+            assert!(
+                help.contains(&format!("--{new} ")) || help.contains(&format!("--{new}\n")),
+                "--{new} of {command}"
+            );
+            assert!(!help.contains(&format!("--{old} ")) && !help.contains(&format!("--{old}\n")), "--{old} is shown");
+        }
+    }
+    for target in ["records", "table"] {
+        let said = sandbox.run(&format!("estimate plan.json none.csv --target {target}")).refused(1, &["none.csv"]);
+        assert!(!said.err.contains("invalid value"), "{}", said.err);
+    }
+}
+
+/// Old names of a method's parameters, as older requests and plans have them.
+#[test]
+fn old_names_of_parameters_are_read() {
+    for (old, new) in [
+        (
+            r#"{"method":"independent","epsilon":2,"ratio":[2,1]}"#,
+            r#"{"method":"independent","epsilon":2,"budget_split":[2,1]}"#,
+        ),
+        (r#"{"method":"minimax","parity":[3]}"#, r#"{"method":"minimax","likelihood_ratio":[3]}"#),
+    ] {
+        let read = |text: &str| text.parse::<candor_design::request::Request>().unwrap();
+        assert_eq!(read(old), read(new));
+        // Plans carry the old names, which never change.
+        assert_eq!(serde_json::to_value(read(new)).unwrap(), serde_json::to_value(read(old)).unwrap());
+        assert!(!serde_json::to_string(&read(new)).unwrap().contains("budget_split"));
+    }
 }

@@ -30,73 +30,75 @@ struct Command {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Begin a survey: a folder with the plan and a survey.toml to be edited
-    New {
-        /// The folder of the survey
+    /// Create a survey folder with the plan and a survey.toml to edit
+    #[command(alias = "new")]
+    Init {
+        /// Survey folder
         survey: PathBuf,
-        /// The plan (JSON)
+        /// Plan (JSON)
         #[arg(long)]
         plan: PathBuf,
-        /// Only invited people answer
+        /// Accept responses from invited people only
         #[arg(long)]
         invited: bool,
-        /// Last day on which the invited are given tokens that nobody can link to their invitations, such as 2026-11-30; they come
-        /// again to answer after it. Recommended for the invited
+        /// Last day on which invited people receive tokens, such as 2026-11-30; they answer after that day. Nobody
+        /// can link a token to an invitation. Recommended for invited people
         #[arg(long, requires = "invited")]
         tokens_until: Option<String>,
     },
-    /// Serve a survey over HTTP until it is stopped
+    /// Serve a survey over HTTP until stopped
     Serve(ServeArgs),
-    /// Make single-use links, as CSV on standard output
+    /// Print single-use invitation links (CSV)
     Invite {
         #[command(flatten)]
         at: At,
-        /// How many
+        /// Number of links
         #[arg(long)]
         count: usize,
-        /// Where the survey is found, such as https://survey.example [default: address of survey.toml, or http://localhost:8080]
-        #[arg(long)]
-        address: Option<String>,
+        /// Base URL of the survey, such as https://survey.example [default: address in survey.toml, or
+        /// http://localhost:8080]
+        #[arg(long, alias = "address")]
+        base_url: Option<String>,
     },
-    /// Write the files that browsers are given, as they are served, and print their SHA-256
+    /// Write the files that browsers receive, exactly as served, and print their SHA-256
     Pages {
-        /// Folder to write them to, which is made if it is missing
+        /// Output folder, created if missing
         folder: PathBuf,
     },
-    /// Say how many responses there are
+    /// Print the number of responses
     Status(At),
-    /// Close a survey: no further response is accepted
+    /// Close a survey: reject further responses
     Close(At),
-    /// Write all responses, in random order, with the plan's fingerprint
+    /// Export all responses in random order, with the plan's fingerprint
     Export {
         #[command(flatten)]
         at: At,
-        /// Where to: .parquet, .csv, .tsv or .jsonl; - for standard output, as JSON lines unless --format says otherwise
+        /// Output file: .parquet, .csv, .tsv or .jsonl; - for standard output
         #[arg(short, long)]
         output: String,
-        /// The format, if the name does not tell
+        /// Output format [default: by the file name; JSON Lines on standard output]
         #[arg(long, value_enum)]
         format: Option<FormatArg>,
     },
-    /// A survey on this machine, with simulated respondents who answer over HTTP, and a dashboard
+    /// Run a demo survey on this machine, with simulated respondents and a dashboard
     Demo {
-        /// How many respondents
+        /// Number of simulated respondents
         #[arg(long, default_value_t = 5_000)]
         respondents: usize,
-        /// Address and port
+        /// Address and port to listen on
         #[arg(long, default_value = "127.0.0.1:8080")]
         listen: SocketAddr,
-        /// Stop when all have answered
-        #[arg(long)]
-        once: bool,
+        /// Exit when all respondents have answered
+        #[arg(long, alias = "once")]
+        exit_when_done: bool,
     },
 }
 
 #[derive(Args)]
 struct At {
-    /// The folder of the survey
+    /// Survey folder
     survey: PathBuf,
-    /// A SQLite file, or the url of a PostgreSQL database; responses.sqlite in the folder by default
+    /// SQLite file, or URL of a PostgreSQL database [default: responses.sqlite in the survey folder]
     #[arg(long)]
     database: Option<String>,
 }
@@ -105,13 +107,13 @@ struct At {
 struct ServeArgs {
     #[command(flatten)]
     at: At,
-    /// Address and port
+    /// Address and port to listen on
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// A proxy in front speaks TLS, so that others than this machine may be served
+    /// Serve other machines too: a proxy in front terminates TLS
     #[arg(long)]
     behind_proxy: bool,
-    /// Show results to whoever has the token in the file "token" of the folder, which is made if it is missing
+    /// Show results to holders of the token in the file "token" of the folder, created if missing
     #[arg(long)]
     results: bool,
 }
@@ -142,7 +144,7 @@ fn failed(message: &str) -> ExitCode {
 
 async fn run(verb: Verb) -> Result<(), CollectError> {
     match verb {
-        Verb::New { survey, plan, invited, tokens_until } => {
+        Verb::Init { survey, plan, invited, tokens_until } => {
             let (made, notes) = Survey::create_for(&survey, &plan, invited, tokens_until)?;
             notes.iter().for_each(|note| eprintln!("note: {note}"));
             say(&format!(
@@ -152,7 +154,7 @@ async fn run(verb: Verb) -> Result<(), CollectError> {
             ))
         }
         Verb::Serve(args) => serve(args).await,
-        Verb::Invite { at, count, address } => {
+        Verb::Invite { at, count, base_url } => {
             let survey = Survey::read(&at.survey)?;
             if !survey.wording.invitations {
                 return Err(CollectError::Other(
@@ -160,7 +162,7 @@ async fn run(verb: Verb) -> Result<(), CollectError> {
                 ));
             }
             let own = survey.wording.address.as_deref();
-            let address = address.as_deref().or(own).unwrap_or("http://localhost:8080");
+            let address = base_url.as_deref().or(own).unwrap_or("http://localhost:8080");
             let codes = invite(&open_store(&survey, at.database.as_deref()).await?, count).await?;
             let lines: String =
                 codes.iter().map(|code| format!("{}/#{code}\n", address.trim_end_matches('/'))).collect();
@@ -174,7 +176,9 @@ async fn run(verb: Verb) -> Result<(), CollectError> {
             say("The survey is closed.\n")
         }
         Verb::Export { at, output, format } => write_out(&at, &output, format).await,
-        Verb::Demo { respondents, listen, once } => demo::run(listen, respondents, once, |text| drop(say(text))).await,
+        Verb::Demo { respondents, listen, exit_when_done } => {
+            demo::run(listen, respondents, exit_when_done, |text| drop(say(text))).await
+        }
     }
 }
 

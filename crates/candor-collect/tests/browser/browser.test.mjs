@@ -59,8 +59,26 @@ async function fill(page) {
   await page.getByLabel('I am of age').check();
 }
 
-/** The response as the table shows it, in the words of the page. */
-const shown = (page) => page.$$eval('#response tr', (rows) => rows.slice(1).map((row) => row.lastElementChild.textContent));
+/** From the questions to what is sent: the answers are shown once more, then chance draws. */
+async function draw(page) {
+  await page.locator('#next').click();
+  await page.locator('#draw').click();
+  await page.locator('#send').waitFor();
+}
+
+const THANKS = 'Your answers have arrived and are stored.';
+
+const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+/** The rules of axe. */
+async function accessible(page, name) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target))]), [], name);
+}
+
+/** The response as the page shows it, in its words. */
+const shown = (page) => page.$$eval('#response strong', (values) => values.map((value) => value.textContent));
 
 const WORDS = { no: 'No', sometimes: 'Sometimes', daily: 'Every day', '': 'No answer', north: 'In the north', south: 'In the south', 'below 30': 'Below 30' };
 
@@ -68,21 +86,33 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 3
   test(`what is shown is what is sent, once: ${name}`, async () => {
     const before = await stored();
     const { page, requests, errors, context } = await open(options);
-    await page.getByRole('heading', { name: 'What happens to your answers' }).waitFor();
+    await page.getByText('Chance changes your answers before they leave this device.').waitFor();
     await picture(page, `${name}-questions`);
+    await accessible(page, 'questions');
+    const { y } = await page.locator('fieldset').first().boundingBox();
+    assert.ok(y < 480, `questions first: at ${y} px`);
     assert.equal(await page.locator('form').count(), 0, 'nothing can be submitted');
+    assert.equal(await page.locator('main[aria-live]').count(), 0, 'only what changes is read aloud');
     await page.locator('#next').click();
-    assert.equal(await page.getByText('Please tick the box').isVisible(), true);
+    assert.ok(await page.locator('#unticked').isVisible());
     const before_answers = [...requests];
     await fill(page);
     await page.locator('#next').click();
+    await page.getByRole('heading', { name: 'Check your answers' }).waitFor();
+    await picture(page, `${name}-check`);
+    await accessible(page, 'check');
+    assert.deepEqual(await page.$$eval('#given strong', (all) => all.map((one) => one.textContent)), ['In the south', '41', 'Every day', 'No answer']);
+    assert.deepEqual(await page.evaluate(() => ({ ...localStorage })), {}, 'nothing is drawn and nothing is kept before that');
+    await page.locator('#draw').click();
     await page.locator('#send').waitFor();
     await picture(page, `${name}-review`);
+    await accessible(page, 'review');
     const table = await shown(page);
     assert.equal(posts(requests).length, 0, 'nothing is sent before it is shown');
     await page.locator('#send').click();
-    await page.getByText('Thank you. What you saw was stored.').waitFor();
+    await page.getByText(THANKS).waitFor();
     await picture(page, `${name}-done`);
+    await accessible(page, 'done');
     assert.equal(posts(requests).length, 1);
     const body = posts(requests)[0].postDataJSON();
     assert.deepEqual(Object.keys(body), ['id', 'response']);
@@ -97,7 +127,8 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 3
     assert.ok(requests.every((request) => request.url().startsWith(address) && !request.url().includes('41')), 'nothing from or to elsewhere');
     assert.deepEqual(await context.cookies(), []);
     const kept = await page.evaluate(() => Object.values({ ...localStorage }));
-    assert.deepEqual(kept.map((text) => JSON.parse(text)), [{ id: body.id, response: body.response }], 'only the response is kept');
+    assert.deepEqual(kept.map((text) => JSON.parse(text)), [{ id: body.id, response: body.response, sent: true }], 'only the response is kept');
+    assert.deepEqual(await page.evaluate(() => ({ ...sessionStorage })), {});
     assert.deepEqual(errors, []);
     assert.equal(await stored(), before + 1);
     await context.close();
@@ -128,34 +159,102 @@ test('by keyboard alone', async () => {
   await press('Space');
   await reach('#next');
   await press('Enter');
+  await page.locator('#draw').waitFor();
+  await reach('#draw');
+  await press('Enter');
   await page.locator('#send').waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'a screen reader hears what comes next');
   await reach('#send');
   await press('Enter');
-  await page.getByText('Thank you.').waitFor();
+  await page.getByText(THANKS).waitFor();
   assert.equal(await stored(), before + 1);
   await context.close();
 });
 
-test('reload, back and a second visit send the same again', async () => {
+test('reload and back keep what was drawn, and what was sent is not sent again', async () => {
   const before = await stored();
   const { page, requests, context } = await open();
   await page.locator('#next').waitFor();
   await fill(page);
-  await page.locator('#next').click();
-  const first = await page.locator('#send').waitFor().then(() => shown(page));
+  await draw(page);
+  const first = await shown(page);
   await page.reload();
-  await page.getByText('You have answered on this device before').waitFor();
+  await page.getByText('Chance has drawn on this device before').waitFor();
   assert.deepEqual(await shown(page), first);
   await page.goto('about:blank');
   await page.goBack();
+  await page.locator('#stop').click();
+  await page.getByRole('heading', { name: 'Nothing was sent' }).waitFor();
+  await page.reload();
+  assert.deepEqual(await page.locator('#send').waitFor().then(() => shown(page)), first);
   await page.locator('#send').dblclick();
-  await page.getByText('Thank you.').waitFor();
+  await page.getByText(THANKS).waitFor();
   assert.equal(posts(requests).length, 1, 'a double click sends once');
-  await page.goto(address);
-  await page.locator('#send').click();
-  await page.getByText('It had been stored already.').waitFor();
+  for (const again of [() => page.reload(), () => page.goto(address)]) {
+    await again();
+    await page.getByRole('heading', { name: 'You have answered already' }).waitFor();
+    assert.equal(await page.locator('#send, #next, #draw').count(), 0, 'nothing is offered');
+    await page.getByText('What was sent from this device').click();
+    assert.deepEqual(await shown(page), first);
+  }
+  await picture(page, 'already');
   assert.equal(await stored(), before + 1);
+  await context.close();
+});
+
+test('what is wrong is told at the question and above, and disappears once it is mended', async () => {
+  const { page, context } = await open({ viewport: { width: 1280, height: 900 } });
+  await page.locator('#next').waitFor();
+  const age = page.getByLabel('How old are you, in years?');
+  await age.fill('-5');
+  await page.locator('#next').click();
+  const summary = page.locator('.summary');
+  assert.equal(await summary.getByRole('link').count(), 5);
+  assert.equal(await page.evaluate(() => document.activeElement.className), 'summary');
+  await picture(page, 'errors');
+  await accessible(page, 'errors');
+  const at = (name) => page.getByRole('group', { name }).locator('.wrong');
+  assert.equal(await at('How old are you').innerText(), 'Please type a number from 0 to 120.');
+  assert.equal(await at('Do you drink alcohol?').innerText(), 'Please choose an answer, or “No answer”.');
+  assert.equal(await at('Do you smoke?').innerText(), 'Please choose an answer.');
+  await summary.getByRole('link', { name: /How old/ }).click();
+  assert.ok(await age.evaluate((box) => box === document.activeElement));
+  for (const [wrong, shown] of [['-5', true], ['121', true], ['old', true], ['1e999', true], ['41', false]]) {
+    await age.fill(wrong);
+    assert.equal(await at('How old are you').isVisible(), shown, wrong);
+  }
+  await fill(page);
+  assert.equal(await summary.isVisible(), false, 'all is mended');
+  assert.equal(await page.locator('.wrong:visible').count(), 0);
+  // Nothing is final before chance draws.
+  await page.locator('#next').click();
+  await page.getByRole('button', { name: 'Change: Do you smoke?' }).click();
+  const smokes = page.getByRole('group', { name: 'Do you smoke?' });
+  assert.ok(await smokes.getByLabel('Every day').isChecked(), 'what was answered is still there');
+  assert.ok(await smokes.getByLabel('Every day').evaluate((one) => one === document.activeElement));
+  await smokes.getByLabel('No', { exact: true }).check();
+  await page.locator('#next').click();
+  assert.deepEqual(await page.$$eval('#given strong', (all) => all.map((one) => one.textContent)), ['In the south', '41', 'No', 'No answer']);
+  await page.locator('#back').click();
+  await page.locator('#next').waitFor();
+  assert.deepEqual(await page.evaluate(() => ({ ...localStorage })), {}, 'nothing was drawn');
+  // What is not protected says so, at the question.
+  assert.deepEqual(await page.$$eval('fieldset .mark', (all) => all.map((one) => one.textContent)),
+    ['Sent as it is, not protected', ...Array(3).fill('Changed by chance before it is sent')]);
+  await context.close();
+});
+
+test('the language stays, with the answers', async () => {
+  const { page, context } = await open();
+  await page.locator('#next').waitFor();
+  await fill(page);
+  await page.getByRole('combobox').selectOption('de');
+  await page.getByText('Der Zufall verändert Ihre Antworten').first().waitFor();
+  assert.ok(await page.getByLabel('Täglich').first().isChecked());
+  await page.reload();
+  await page.getByText('Der Zufall verändert Ihre Antworten').first().waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'de');
+  assert.deepEqual(await page.evaluate(() => ({ ...localStorage })), {});
   await context.close();
 });
 
@@ -167,11 +266,11 @@ test('two tabs give one response', async () => {
   for (const tab of [page, other]) await tab.locator('#next').waitFor();
   for (const tab of [page, other]) {
     await fill(tab);
-    await tab.locator('#next').click();
+    await draw(tab);
   }
   assert.deepEqual(await shown(page), await shown(other));
   await Promise.all([page, other].map((tab) => tab.locator('#send').click()));
-  await Promise.all([page, other].map((tab) => tab.getByText('Thank you.').waitFor()));
+  await Promise.all([page, other].map((tab) => tab.getByText(/are stored|stored already/).waitFor()));
   assert.equal(await stored(), before + 1);
   await context.close();
 });
@@ -182,24 +281,24 @@ test('without a connection nothing is lost', async () => {
   await page.locator('#next').waitFor();
   await fill(page);
   await context.setOffline(true);
-  await page.locator('#next').click();
+  await draw(page);
   await page.locator('#send').click();
   await page.getByText('There is no connection').waitFor();
   await picture(page, 'offline');
   await context.setOffline(false);
   await page.getByRole('button', { name: 'Try again' }).click();
-  await page.getByText('Thank you.').waitFor();
+  await page.getByText(THANKS).waitFor();
   assert.equal(await stored(), before + 1);
   await context.close();
 });
 
 test('in German, and without a script', async () => {
   const { page, context } = await open({ locale: 'de-DE' });
-  await page.getByRole('heading', { name: 'Was mit Ihren Antworten geschieht' }).waitFor();
+  await page.getByText('Der Zufall verändert Ihre Antworten, bevor sie dieses Gerät verlassen.').waitFor();
   assert.equal(await page.evaluate(() => document.documentElement.lang), 'de');
   await picture(page, 'german');
   await page.getByRole('combobox').selectOption('en');
-  await page.getByRole('heading', { name: 'What happens to your answers' }).waitFor();
+  await page.getByText('Chance changes your answers before they leave this device.').waitFor();
   await context.close();
   const bare = await open({ javaScriptEnabled: false });
   assert.match((await bare.page.locator('noscript').allInnerTexts()).join(' '), /This page needs JavaScript/);
@@ -217,9 +316,9 @@ test('a saved copy of the page works from a file', async () => {
   await page.goto(`file://${file}`);
   await page.locator('#next').waitFor();
   await fill(page);
-  await page.locator('#next').click();
+  await draw(page);
   await page.locator('#send').click();
-  await page.getByText('Thank you.').waitFor();
+  await page.getByText(THANKS).waitFor();
   assert.equal(posts(requests).length, 1);
   assert.ok(requests.every((request) => request.url().startsWith('file://') || [`${address}/id`, `${address}/responses`].includes(request.url())));
   assert.deepEqual(errors, []);
@@ -258,12 +357,12 @@ test('2,000 answers of a browser give estimates within their intervals', async (
   const first = await get();
   const { page, context } = await open();
   await page.evaluate(async () => {
-    const { answer, hex, readPlan } = await import('/client.js');
+    const { answer, readPlan } = await import('/client.js');
     const plan = await readPlan(await (await fetch('/plan.json')).text());
     const one = async (n) => {
       // Seven in ten smoke every day, the others not.
       const response = answer(plan, { Region: 'north', Age: 20, Drinks: '', Smokes: n % 10 < 7 ? 'daily' : 'no' });
-      const body = JSON.stringify({ id: hex(crypto.getRandomValues(new Uint8Array(16))), response });
+      const body = JSON.stringify({ id: (await (await fetch('/id')).json()).id, response });
       const reply = await fetch('/responses', { method: 'POST', body });
       if (reply.status !== 201) throw new Error(`${reply.status}`);
     };
@@ -284,14 +383,32 @@ test('the dashboard shows what is there to who has the token', async () => {
   const { page, context, errors } = await open();
   await page.goto(results);
   await page.getByText('This page updates by itself').waitFor();
-  await page.getByRole('heading', { name: 'Estimates' }).waitFor();
-  assert.equal(await page.locator('.interval').count() > 10, true);
+  await page.getByRole('heading', { name: 'Estimates so far' }).waitFor();
   const smoking = page.getByRole('table', { name: 'Do you smoke?' });
   await smoking.getByRole('rowheader', { name: 'Every day', exact: true }).waitFor();
-  await page.getByRole('table', { name: 'Do you drink alcohol?' }).getByRole('rowheader', { name: '(missing)', exact: true }).waitFor();
-  await page.getByText('Dependences').click();
+  await page.getByRole('table', { name: 'Do you drink alcohol?' }).getByRole('rowheader', { name: 'No answer', exact: true }).waitFor();
+  // Every point lies in its interval, every percentage between 0 and 100, and what is imprecise is gray or not shown.
+  const data = await (await fetch(`${address}/results.json`, { headers: { authorization: `Bearer ${token()}` } })).json();
+  const cells = data.estimates.tables.flatMap((one) => one.cells);
+  assert.ok(cells.length > 50 && cells.every(({ shown_estimate: shown, low, high }) => shown === null || (shown >= Math.max(0, low) && shown <= Math.min(1, high))));
+  const rows = await page.$$eval('.cells [role=row]', (all) => all.map((one) => [one.className, ...[...one.querySelectorAll('.value, .margin')].map((part) => part.textContent), one.querySelectorAll('.point').length]));
+  const grades = data.estimates.tables.filter(({ attributes }) => attributes.length === 1).flatMap((one) => one.cells.map(({ reliability }) => reliability));
+  assert.deepEqual(rows.map(([grade]) => grade), grades);
+  for (const [grade, value, margin, points] of rows) {
+    const expected = { shown: [/^\d{1,3}(\.\d)?%$/, /^± \d+\.\d$/, 1], rough: [/^\d{1,3}%$/, /^± \d+\.\d$/, 1], under: [/^≤ \d+%$/, /^$/, 0], hidden: [/^–$/, /^$/, 0] }[grade];
+    assert.match(value, expected[0]);
+    assert.match(margin, expected[1]);
+    assert.equal(points, expected[2]);
+    assert.ok(!(parseFloat(value) > 100));
+  }
+  assert.ok(!(await page.locator('body').innerText()).includes('NaN'));
+  await page.getByText(/responses, all of them counted below/).waitFor();
+  assert.equal(await page.locator('[aria-live], [role=status]').count(), 1, 'the number of responses, and nothing else');
+  await picture(page, 'results-folded');
+  for (const summary of await page.locator('summary').all()) await summary.click();
   await picture(page, 'results');
-  const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
+  await accessible(page, 'results');
+  const [report] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download report' }).click()]);
   assert.match(readFileSync(await report.path(), 'utf8'), /whoever collects could learn up to a factor/, 'the report says both numbers');
   await page.getByText('Once the survey is closed').waitFor();
   assert.deepEqual(errors, []);
@@ -335,11 +452,10 @@ test('attributes and categories may have the names of what objects inherit', asy
   await questions[0].getByLabel('yes').check();
   await questions[1].getByLabel('no').check();
   await questions[2].getByLabel('few').check();
-  await page.locator('#next').click();
-  await page.locator('#send').waitFor();
+  await draw(page);
   assert.equal((await shown(page)).length, 3);
   await page.locator('#send').click();
-  await page.getByText('Thank you').waitFor();
+  await page.getByText(THANKS).waitFor();
   const { response } = JSON.parse(posts(requests)[0].postData());
   assert.deepEqual(Object.keys(response), ['candor_fingerprint', '__proto__', 'constructor', 'toString']);
   assert.deepEqual(errors, []);
@@ -359,11 +475,10 @@ test('a question for some only is hidden from others, and nothing that is sent t
     assert.equal(await second.isVisible(), smokes === 'yes');
     assert.equal(await second.getByLabel('Not asked').count(), 0, 'nobody chooses it');
     if (smokes === 'yes') await second.getByLabel('many').check();
-    await page.locator('#next').click();
-    await page.locator('#response').waitFor();
+    await draw(page);
     await picture(page, `asked-${smokes}`);
     await page.locator('#send').click();
-    await page.getByText('Thank you. What you saw was stored.').waitFor();
+    await page.getByText(THANKS).waitFor();
     assert.equal(posts(requests).length, 1);
     sent.push(posts(requests)[0].postDataJSON());
     assert.deepEqual(errors, []);
@@ -376,10 +491,10 @@ test('a question for some only is hidden from others, and nothing that is sent t
 
 test('tokens: sealed for the invitation, answered without it', async () => {
   const { at, stop, again, collect, folder } = await survey('invitations = true\nshared_devices = false\ntokens_until = "2999-12-31"');
-  const [, link] = collect('invite', folder, '--count', '1', '--address', at).trim().split('\n');
+  const [, link] = collect('invite', folder, '--count', '1', '--base-url', at).trim().split('\n');
   const code = link.split('#')[1];
   const { page, requests, errors, context } = await open({}, `/#${code}`, at);
-  await page.getByText('We cannot find out which invitation').waitFor();
+  await page.locator('.questions').getByText('We cannot find out which invitation').waitFor();
   await picture(page, 'token-first');
   assert.equal(await page.locator('#next').count(), 0, 'nothing is asked yet');
   await page.locator('#token').click();
@@ -398,17 +513,16 @@ test('tokens: sealed for the invitation, answered without it', async () => {
   await page.reload();
   await page.locator('#next').waitFor();
   for (const group of await page.locator('fieldset').all()) await group.getByRole('radio').first().check();
-  await page.locator('#next').click();
+  await draw(page);
   await page.locator('#send').click();
-  await page.getByText('Thank you. What you saw was stored.').waitFor();
+  await page.getByText(THANKS).waitFor();
   const bodies = posts(requests).map((request) => request.postDataJSON());
   assert.deepEqual(bodies.map((body) => Object.keys(body)), [['id', 'token', 'response']]);
   assert.equal(bodies[0].id, kept[0].token);
   assert.ok(!requests.some((request) => `${request.url()} ${request.postData()}`.includes(code)), 'the invitation is in no request');
   assert.ok(requests.every((request) => request.url().startsWith(at)));
   await page.reload();
-  await page.locator('#send').click();
-  await page.getByText('It had been stored already.').waitFor();
+  await page.getByRole('heading', { name: 'You have answered already' }).waitFor();
   assert.deepEqual(errors, []);
   const other = await open({}, `/#${code}`, at);
   await other.page.getByText('there is none in this browser').waitFor();
@@ -456,7 +570,7 @@ test('tokens: a reply under another key is not kept', async () => {
 
 // ---- The guide's check, as it is written there
 
-const guide = readFileSync(new URL('docs/guide/collect.md', repository), 'utf8');
+const guide = readFileSync(new URL('docs/how-to/operate-a-collector.md', repository), 'utf8');
 const published = /The page:\s+`([0-9a-f]{64})`/.exec(guide)[1];
 const publishedSaved = /A saved page[^`]*`([0-9a-f]{64})`/.exec(guide)[1];
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
@@ -479,6 +593,8 @@ test('the check of the guide: an honest page passes', async () => {
   const { page, context, sha256: found } = await tampered(address, '/nothing', (text) => text);
   await page.locator('#next').waitFor();
   assert.equal(found, published);
+  await page.getByText('What somebody can find out').first().click();
+  await page.getByText('Check the rules of chance yourself').click();
   assert.ok((await page.locator('.sheet').innerText()).includes(published), 'the page states it, too');
   await context.close();
   const saved = await (await fetch(`${address}/offline.html`)).text();
@@ -542,15 +658,15 @@ test('everybody sees closed batches, and nothing more', async () => {
   const { at, stop, collect, folder, again } = await survey('public_results = 20\ncolluding = 5');
   const { page, context, errors } = await open({}, '/', at);
   const send = (n) => page.evaluate(async (n) => {
-    const { answer, hex, readPlan } = await import('/client.js');
+    const { answer, readPlan } = await import('/client.js');
     const plan = await readPlan(await (await fetch('/plan.json')).text());
     for (let i = 0; i < n; i++) {
-      const body = JSON.stringify({ id: hex(crypto.getRandomValues(new Uint8Array(16))), response: answer(plan, { region: i % 2 ? 'north' : 'south', answer: 'yes' }) });
+      const body = JSON.stringify({ id: (await (await fetch('/id')).json()).id, response: answer(plan, { region: i % 2 ? 'north' : 'south', answer: 'yes' }) });
       if ((await fetch('/responses', { method: 'POST', body })).status !== 201) throw new Error('refused');
     }
   }, n);
   await page.goto(`${at}/results`);
-  await page.getByText('0 responses in 0 closed batches').waitFor();
+  await page.getByText('0 responses in 0 closed batches so far').waitFor();
   await page.goto(at);
   await send(60);
   assert.equal((await (await fetch(`${at}/public.json`)).json()).responses, 0, 'no response closes a batch');
@@ -558,11 +674,39 @@ test('everybody sees closed batches, and nothing more', async () => {
   await again('public_results = 20\ncolluding = 5');
   await page.goto(`${at}/results`);
   await page.getByText('60 responses in 1 closed batch').waitFor();
+  await page.getByText('What these numbers tell').click();
   await page.getByText('the 30 responses as they are published').waitFor();
   await picture(page, 'public-results');
   assert.equal(await page.getByRole('button').count(), 0, 'the data are for who has the token');
-  assert.equal(await page.getByText('Responses by day').count(), 0);
+  assert.equal(await page.locator('.days').count(), 0);
   assert.deepEqual(errors, []);
   await context.close();
   await stop();
+});
+
+test('a page that does not exist is told to people in words', async () => {
+  const { page, context } = await open({}, '/nowhere');
+  await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+  await page.getByRole('link', { name: 'To the survey' }).waitFor();
+  await picture(page, 'not-found');
+  await accessible(page, '404');
+  await context.close();
+});
+
+test('a number that the survey did not hand out is replaced, and the response sent once', async () => {
+  const before = await stored();
+  const { page, requests, context } = await open();
+  await page.locator('#next').waitFor();
+  await fill(page);
+  await draw(page);
+  // A page that was changed, or a survey that lost its key.
+  await page.evaluate(() => Object.keys(localStorage).forEach((key) => localStorage.setItem(key, JSON.stringify({ ...JSON.parse(localStorage.getItem(key)), id: '0'.repeat(32) }))));
+  await page.reload();
+  await page.locator('#send').click();
+  await page.getByText('did not hand out that id').waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText(THANKS).waitFor();
+  assert.equal(posts(requests).length, 2);
+  assert.equal(await stored(), before + 1);
+  await context.close();
 });

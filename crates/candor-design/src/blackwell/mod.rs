@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Theorem 3.1 (with 1 < phi < 2, docs/errata.md): `P_0` is at least as informative as any design of two categories
+    /// Theorem 3.1 (with 1 < phi < 2, docs/project/errata.md): `P_0` is at least as informative as any design of two categories
     /// with `l1 <= 2 (phi - 1)`.
     #[test]
     fn theorem_3_1() {
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// The counterexample of docs/errata.md: rows with equal non-zero entries do not make a design admissible.
+    /// The counterexample of docs/project/errata.md: rows with equal non-zero entries do not make a design admissible.
     #[test]
     fn equal_non_zero_rows_are_not_enough() {
         let a = vec![vec![0.4, 0.0, 0.6], vec![0.0, 0.4, 0.6], vec![0.4, 0.0, 0.6]];

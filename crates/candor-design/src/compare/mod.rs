@@ -49,6 +49,8 @@ pub struct Made {
     pub two_way: Option<f64>,
     /// The same for the tables asked for.
     pub asked: Option<f64>,
+    /// At most the same for shares within the groups of all attributes of a table asked for but its last.
+    pub conditional: Option<f64>,
     /// The squared error of the tables asked for, over the lower bound for unbiased estimates at the plan's epsilon
     /// ([`crate::bound`]); `None` where a table is not identifiable, or there is no epsilon.
     pub times_the_bound: Option<f64>,
@@ -123,6 +125,7 @@ fn make(
         one_way: mean(0),
         two_way: if pairs > 0 { mean(pairs) } else { None },
         asked: mean(asked),
+        conditional: errors.get(asked).and_then(|squares| Some(squares.as_ref()?.root_mean_conditional())),
         times_the_bound: least.filter(|least| *least > 0.0).and_then(times),
         answer: answer(&plan),
         request,

@@ -157,7 +157,7 @@ impl Goal {
         }
         if privacy.is_nan() || privacy < 0.0 {
             return Err(FrontError::Parameter {
-                name: "privacy",
+                name: "map_privacy",
                 value: privacy,
                 range: "it must be from 0 to below 1",
             });

@@ -13,6 +13,7 @@ use super::outputs::with_outputs;
 use super::prior::Prior;
 use super::refine::refine;
 use super::{FrontError, Goal};
+use crate::cross::crossed_if_asked;
 use crate::designed::Designed;
 use crate::method::Design;
 use crate::{DesignError, only};
@@ -38,10 +39,18 @@ pub struct FrontRequest {
     /// The share of each category, in order, as the plan states it: the shares count relative to their sum.
     pub prior: Vec<f64>,
     /// At least this privacy: how often the best guess is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "privacy", deserialize = "map_privacy"),
+        alias = "privacy",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub privacy: Option<f64>,
     /// Instead, at most this average mean squared error.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "utility", deserialize = "max_mse"),
+        alias = "utility",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub utility: Option<f64>,
     /// The number of respondents that `utility` is about; 10,000 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +61,9 @@ pub struct FrontRequest {
     /// At most so many outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<usize>,
+    /// Attributes to be reported together, as one with all combinations for categories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross: Option<Vec<String>>,
 }
 
 impl Design for FrontRequest {
@@ -61,15 +73,16 @@ impl Design for FrontRequest {
             (None, Some(utility)) => {
                 Aim::Utility { utility, respondents: self.respondents.unwrap_or(crate::DEFAULT_RESPONDENTS) }
             }
-            (None, None) => return Err(DesignError::Needs("this method needs `privacy` or `utility`")),
+            (None, None) => return Err(DesignError::Needs("this method needs `map_privacy` or `max_mse`")),
             (Some(_), Some(_)) => {
                 return Err(DesignError::Needs(
-                    "`privacy` and `utility` are two ways to choose a point; give one of them",
+                    "`map_privacy` and `max_mse` are two ways to choose a point; give one of them",
                 ));
             }
         };
         let goal = Goal::new(Prior::stated_as(&self.prior)?, self.posterior_bound.unwrap_or(1.0))?;
-        Ok(plan(schema, &goal, aim, self.outputs, 1)?.0.into())
+        let schema = crossed_if_asked(schema, self.cross.as_deref())?;
+        Ok(plan(&schema, &goal, aim, self.outputs, 1)?.0.into())
     }
 }
 
@@ -128,7 +141,7 @@ fn most_private(goal: &Goal, variance: f64) -> Result<f64, FrontError> {
     let least = exact(goal, low)?;
     if variance.is_nan() || least.lower_bound > variance {
         return Err(FrontError::Parameter {
-            name: "utility",
+            name: "max_mse",
             value: variance,
             range: "no channel within the posterior bound is that useful; ask for a larger error, more respondents or a larger bound",
         });

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use candor_analysis::watch::{Cancelled, Clock, Step, Stopped};
 
 use super::evolve::polishing::{fill_in, polish_front};
-use super::evolve::{Parameters, evolve_while};
+use super::evolve::{Candidate, Parameters, evolve_while};
 use super::hypervolume::hypervolume;
 use super::measure::Measures;
 use super::polish::Polished;
@@ -39,9 +39,9 @@ impl Default for Search {
 #[non_exhaustive]
 pub struct Searched {
     /// For each privacy asked for, the most useful matrix that is at least as private, if there is one.
-    pub at: Vec<Option<Measures>>,
+    pub at: Vec<Option<Polished>>,
     /// All that no other dominates, by privacy.
-    pub kept: Vec<Measures>,
+    pub kept: Vec<Polished>,
     /// How many matrices were tried.
     pub evaluations: usize,
     /// Why it ended before it was done, if it did.
@@ -75,28 +75,28 @@ pub fn search(
         let best = volume(&mut front.iter().map(|candidate| candidate.measures));
         told(Step::of_search("generations", generation as u64, generations).with_best("hypervolume", best))
     })?;
-    let mut kept: Vec<Measures> = evolved.front.iter().map(|candidate| candidate.measures).collect();
+    let found = |candidate: &Candidate| Polished { channel: candidate.channel(goal), measures: candidate.measures };
+    let mut kept: Vec<Polished> = evolved.front.iter().map(found).collect();
     if search.polish {
-        let measures = |found: &Option<Polished>| found.as_ref().map(|found| found.measures);
         let mut sorted = privacies.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (rounds, seed) = (search.rounds, search.parameters.seed);
         let best = polish_front(goal, &evolved, &sorted, rounds, seed, &goes_on, |round, best| {
-            let all = best.iter().filter_map(measures).chain(kept.iter().copied());
+            let all = best.iter().flatten().chain(&kept).map(|found| found.measures);
             let step = Step::of_search("rounds of polishing", round as u64, Some(rounds as u64));
             told(step.with_best("hypervolume", volume(&mut all.into_iter())))
         });
         let between = fill_in(goal, &sorted, &best, BETWEEN, &goes_on);
-        kept.extend(best.iter().filter_map(measures).chain(between.iter().map(|found| found.measures)));
+        kept.extend(best.into_iter().flatten().chain(between));
     }
     // What is at least as private serves as well.
     let serving = |&privacy: &f64| {
-        let serves = kept.iter().filter(|m| m.privacy >= privacy - EQUAL);
-        serves.min_by(|a, b| a.variance.total_cmp(&b.variance)).copied()
+        let serves = kept.iter().filter(|found| found.measures.privacy >= privacy - EQUAL);
+        serves.min_by(|a, b| a.measures.variance.total_cmp(&b.measures.variance)).cloned()
     };
     let at = privacies.iter().map(serving).collect();
-    let undominated = |m: &&Measures| !kept.iter().any(|other| other.dominates(m));
-    let mut front: Vec<Measures> = kept.iter().filter(undominated).copied().collect();
-    front.sort_by(|a, b| a.privacy.total_cmp(&b.privacy));
+    let undominated = |m: &&Polished| !kept.iter().any(|other| other.measures.dominates(&m.measures));
+    let mut front: Vec<Polished> = kept.iter().filter(undominated).cloned().collect();
+    front.sort_by(|a, b| a.measures.privacy.total_cmp(&b.measures.privacy));
     Ok(Searched { at, kept: front, evaluations: evolved.evaluations, stopped: clock.stops(None) })
 }

@@ -22,7 +22,11 @@ pub struct OptimalRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
     /// The ratio of the attribute epsilons; all equal by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename(serialize = "ratio", deserialize = "budget_split"),
+        alias = "ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub ratio: Option<Vec<f64>>,
     /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]

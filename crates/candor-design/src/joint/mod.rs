@@ -3,5 +3,6 @@
 pub mod optimal;
 pub mod rr_joint;
 pub mod single_miss;
+pub mod single_miss_request;
 pub mod least_epsilon;
 pub mod workload;

@@ -18,7 +18,12 @@ pub struct JointRequest {
     pub epsilon: f64,
     /// Whether the labels are shifted by the tag, so that the responses show who does not follow the rules; of two categories, half of
     /// the responses lean away from the truth.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        rename(serialize = "mirrored", deserialize = "compliance_check"),
+        alias = "mirrored",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub mirrored: bool,
 }
 

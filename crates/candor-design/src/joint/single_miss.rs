@@ -12,16 +12,12 @@
 //! unknowns is one of a single unknown. (This is where the coefficients of the published code went wrong:
 //! here they are derived from the levels themselves, and levels are computed again from the plan.)
 
-use candor_analysis::watch::Watch;
 use candor_base::channel::{Axis, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
-use serde::{Deserialize, Serialize};
 
 use super::optimal::levels::Levels;
 use super::optimal::{aim, bring_down, with_all};
-use crate::designed::{Altered, Designed};
-use crate::method::{Candidates, Design, Goal};
 use crate::{DesignError, private};
 
 /// The relative probabilities of {no miss} and of {only j misses} for each `j`.
@@ -230,102 +226,6 @@ fn plan(
     let requested = requested.iter().copied().map(Some).collect();
     let plan = Plan::new(schema.clone(), vec![Block::new(attributes, pattern)])?;
     Ok(plan.with_origin(Origin { method: method.to_owned(), requested }))
-}
-
-/// What the heuristic takes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HeuristicRequest {
-    /// One epsilon for each attribute.
-    pub attribute_epsilon: Vec<f64>,
-    /// The names of the attributes in the order in which they are taken; those of the largest need first by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<Vec<String>>,
-    /// Whether larger attribute epsilons than those asked for are accepted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub allow_weaker: bool,
-}
-
-impl HeuristicRequest {
-    /// The order in which the randomized attributes are taken, by their places among them.
-    fn order(&self, schema: &Schema) -> Result<Vec<usize>, DesignError> {
-        let Some(names) = &self.order else { return Ok(by_need(schema, &self.attribute_epsilon)) };
-        let private = schema.private();
-        let place = |name: &String| {
-            let attribute = schema.position(name)?;
-            private.iter().position(|&a| a == attribute).ok_or_else(|| DesignError::Public(name.clone()))
-        };
-        names.iter().map(place).collect()
-    }
-}
-
-impl Design for HeuristicRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
-        let (asked, order, private) = (&self.attribute_epsilon, self.order(schema)?, schema.private());
-        let found = heuristic(schema, asked, &order)?;
-        let name = |i: usize| schema.attributes()[private[i]].name().to_owned();
-        let altered: Vec<Altered> = found
-            .altered
-            .iter()
-            .map(|&(i, achieved)| Altered { attribute: name(i), asked: asked[i], achieved })
-            .collect();
-        let weaker = altered.iter().filter(|altered| altered.achieved > altered.asked);
-        let raised: Vec<String> =
-            weaker.map(|a| format!("{} {:.4} instead of {}", a.attribute, a.achieved, a.asked)).collect();
-        if !raised.is_empty() && !self.allow_weaker {
-            return Err(DesignError::Weaker { attributes: asked.len(), raised });
-        }
-        let names: Vec<String> = order.iter().map(|&i| name(i)).collect();
-        let mut note = format!("The attributes were taken in the order {}; the result depends on it", names.join(", "));
-        let as_listed: Vec<usize> = (0..order.len()).collect();
-        if order != as_listed
-            && let Ok(other) = heuristic(schema, asked, &as_listed)
-        {
-            let (epsilon, n) = (other.plan.guarantee().epsilon(), other.altered.len());
-            let epsilons = if n == 1 { "attribute epsilon" } else { "attribute epsilons" };
-            note +=
-                &format!(": in the schema's order the record epsilon would be {epsilon}, with {n} {epsilons} altered");
-        }
-        Ok(Designed { altered, notes: vec![note + "."], ..Designed::from(found.plan) })
-    }
-
-    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
-        let request = || {
-            let found = heuristic_within(schema, goal.epsilon, &vec![1.0; private(schema)?.len()])?;
-            let asked: Vec<f64> = found.plan.origin().requested.iter().copied().flatten().collect();
-            let allow_weaker = found.altered.iter().any(|&(i, achieved)| achieved > asked[i]);
-            Ok(HeuristicRequest { attribute_epsilon: asked, order: None, allow_weaker })
-        };
-        vec![(None, request())]
-    }
-}
-
-/// What the optimum over single misses takes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReducedRequest {
-    /// One epsilon for each attribute.
-    pub attribute_epsilon: Vec<f64>,
-}
-
-impl Design for ReducedRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
-        Ok(reduced(schema, &self.attribute_epsilon)?.into())
-    }
-}
-
-/// What the closed form for two attributes takes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TwoAttributeRequest {
-    /// The two epsilons.
-    pub attribute_epsilon: Vec<f64>,
-}
-
-impl Design for TwoAttributeRequest {
-    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
-        Ok(two_attribute(schema, &self.attribute_epsilon)?.into())
-    }
 }
 
 #[cfg(test)]

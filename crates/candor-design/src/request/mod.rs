@@ -122,7 +122,7 @@ methods! {
     /// The attributes of a cluster together, clusters independently of each other (RR-Clusters); epsilons add up
     Clusters(clusters::ClustersRequest) = "clusters";
     /// The heuristic of the optimum's paper
-    Heuristic(joint::single_miss::HeuristicRequest) = "heuristic";
+    Heuristic(joint::single_miss_request::HeuristicRequest) = "heuristic";
     /// The least record epsilon for given attribute epsilons, with a proof; for tables it can be the worst: see workload
     Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
     /// Each respondent answers one of the tables only, drawn by a public lottery
@@ -130,9 +130,9 @@ methods! {
     /// The least error of the tables at a total epsilon: a public lottery of channels
     Workload(joint::workload::WorkloadRequest) = "workload";
     /// The optimum among channels that tell single misses apart only
-    Reduced(joint::single_miss::ReducedRequest) = "reduced";
+    Reduced(joint::single_miss_request::ReducedRequest) = "reduced";
     /// The optimum for two attributes in closed form
-    TwoAttribute(joint::single_miss::TwoAttributeRequest) = "two-attribute";
+    TwoAttribute(joint::single_miss_request::TwoAttributeRequest) = "two-attribute";
     /// One attribute: keep the truth with probability p
     Warner(k_ary::WarnerRequest) = "warner";
     /// One attribute: keep the truth with probability q, else draw uniformly
@@ -159,6 +159,13 @@ impl Method {
             hint: nearest(name, Method::ALL.iter().map(|method| method.name()))
                 .map_or(String::new(), |near| format!("; did you mean \"{near}\"?")),
         })
+    }
+
+    /// The method where none is named: `workload`, made for the tables, if a total epsilon is given; else `independent`, as for epsilons of
+    /// attributes, or where a parameter is given that workload does not have.
+    pub fn by_default(given: &[&str]) -> Method {
+        let for_tables = given.contains(&"epsilon") && given.iter().all(|name| Method::Workload.check(name).is_ok());
+        if for_tables { Method::Workload } else { Method::Independent }
     }
 
     /// The methods that have a parameter of this name.
@@ -216,6 +223,10 @@ impl std::str::FromStr for Request {
             .map_err(|error| RequestError::Value(format!("a request is a JSON object: {error}")))?;
         match parameters.remove("method") {
             Some(Value::String(name)) => Request::new(Method::of_name(&name)?, parameters),
+            None => {
+                let given: Vec<&str> = parameters.keys().map(String::as_str).collect();
+                Request::new(Method::by_default(&given), parameters)
+            }
             _ => Err(RequestError::Value("a request names its `method`, such as \"independent\"".to_owned())),
         }
     }

@@ -113,6 +113,21 @@ fn the_exact_optimum_of_three_attributes() {
     }
 }
 
+/// The exact optimum over all sets of records, one of each orbit enumerated by another program: reached where that is worth a list of cells.
+#[test]
+fn the_optimum_of_small_tables() {
+    for (sizes, epsilon, optimum, near) in [
+        ([2, 4], 0.5, 95.986_416_14, 1e-3),
+        ([2, 4], 1.0, 22.611_384_64, 1e-3),
+        ([3, 4], 0.5, 159.072_555_1, 8e-3),
+        ([3, 4], 1.0, 37.224_184_29, 8e-3),
+    ] {
+        let case = Case::new(&sizes, "pairs");
+        let error = by_components(&case.plan(epsilon), &case.costs());
+        assert!((-1e-6..near).contains(&(error / optimum - 1.0)), "{sizes:?} at {epsilon}: {error} for {optimum}");
+    }
+}
+
 /// 20 attributes of many sizes, 190 tables: strips have nearly all of it.
 #[test]
 fn twenty_attributes() {

@@ -81,11 +81,11 @@ fn what_is_asked_twice_or_not_at_all_is_refused() {
     let twice = refused(Method::Independent, json!({"epsilon": 1.0, "attribute_epsilon": [1.0, 1.0]}));
     assert_eq!(twice, "`epsilon`, `attribute_epsilon` and `q` say the same; give one of them");
     assert!(refused(Method::Independent, json!({})).starts_with("this method needs `epsilon` (a total)"));
-    assert!(refused(Method::Minimax, json!({})).contains("needs `parity` or `attribute_epsilon`"));
+    assert!(refused(Method::Minimax, json!({})).contains("needs `likelihood_ratio` or `attribute_epsilon`"));
     assert!(refused(Method::Optimal, json!({})).contains("needs `attribute_epsilon`"));
     assert_eq!(
         refused(Method::Independent, json!({"epsilon": 1.0, "ratio": [1.0]})),
-        "`ratio` has 1 value, but there are 2 attributes to randomize"
+        "`budget_split` has 1 value, but there are 2 attributes to randomize"
     );
     assert!(refused(Method::Workload, json!({"epsilon": 1.0, "tables": "a7"})).starts_with("`tables`: "));
 }

@@ -1,7 +1,7 @@
 //! The randomization matrices of section 6.3, as they can be read.
 //!
 //! All have one probability on the main diagonal and another off it. Section 6.3.1 prints `p` and `(1 - p)/|A|`, whose
-//! rows do not sum to 1 (docs/errata.md), so the printed recipe has to be read one way or another.
+//! rows do not sum to 1 (docs/project/errata.md), so the printed recipe has to be read one way or another.
 
 /// How section 6.3.1 is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Block {
 
 impl Block {
     /// A cluster that spends the sum of the epsilons of its attributes (section 6.3.2, with the sign of
-    /// docs/errata.md).
+    /// docs/project/errata.md).
     fn new(attributes: &[usize], sizes: &[usize], p: f64, reading: Reading) -> Block {
         let cells = attributes.iter().map(|&attribute| sizes[attribute]).product();
         let sum: f64 = attributes.iter().map(|&attribute| reading.epsilon(sizes[attribute], p)).sum();

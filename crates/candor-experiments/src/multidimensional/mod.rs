@@ -156,7 +156,7 @@ fn figure_1(_: &Settings) -> Outcome {
             series: vec![Series { name: "sqrt(B)".to_owned(), joined: true, points }],
         }],
         verdict: "An exact formula; the paper prints its curve and no numbers.\n\
-                  Definitions 1 and 2 say confidence alpha where 1 - alpha is meant (docs/errata.md)."
+                  Definitions 1 and 2 say confidence alpha where 1 - alpha is meant (docs/project/errata.md)."
             .to_owned(),
     }
 }

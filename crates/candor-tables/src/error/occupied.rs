@@ -1,6 +1,6 @@
 //! What is at the place of an output, and others depend on.
 
-/// Why an output is not written to its place; in all cases it can be forced.
+/// Why an output is not written to its place; all but [`InUse`](Occupied::InUse) can be forced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Occupied {
@@ -36,6 +36,14 @@ pub enum Occupied {
         file: String,
         /// The fingerprint of the plan that is there.
         fingerprint: String,
+    },
+    /// Responses or a plan are at the place of a document.
+    #[error("{file} holds {what}, which cannot be made again. Choose another output, or delete the file first")]
+    InUse {
+        /// The file's name.
+        file: String,
+        /// Responses or a plan, with the fingerprint.
+        what: String,
     },
 }
 

@@ -1,4 +1,4 @@
-//! The cells that strips answer with, as labels and back (docs/formats.md).
+//! The cells that strips answer with, as labels and back (docs/reference/formats.md).
 
 use std::collections::HashMap;
 use std::sync::Arc;

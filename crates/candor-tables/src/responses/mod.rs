@@ -1,4 +1,4 @@
-//! Tables of responses: what travels with them, how they are written and read (docs/formats.md).
+//! Tables of responses: what travels with them, how they are written and read (docs/reference/formats.md).
 
 mod as_text;
 mod beside;

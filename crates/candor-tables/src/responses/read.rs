@@ -1,6 +1,7 @@
 //! Responses read back as codes.
 
 use candor_analysis::fit::{Fit, FitCounts};
+use candor_analysis::repeats::Repeats;
 use candor_analysis::watch::{Step, Watch};
 use candor_base::plan::Plan;
 
@@ -31,8 +32,10 @@ pub struct Read {
     pub simulation: Option<u64>,
     /// The tables that do not tell the plan they were made under, and that the user vouches for.
     pub unmarked: Vec<String>,
-    /// Whether they can hardly have come from the plan ([`Fit`]).
-    pub implausible: bool,
+    /// The tables that can hardly have come from the plan ([`Fit`]).
+    pub implausible: Vec<String>,
+    /// How often one response was given, if it was more often than any population would ([`Repeats`]).
+    pub repeated: Option<u64>,
 }
 
 /// Reads tables of responses once, one after another: `map` works on their batches on all cores, `take` gets what it made, in
@@ -65,7 +68,8 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
     mut take: impl FnMut(T),
 ) -> Result<Read, TableError> {
     let mut read = Read::default();
-    let (fit, mut fitted) = (Fit::new(plan), FitCounts::default());
+    let (fit, mut repeats) = (Fit::new(plan), Repeats::default());
+    let (mut names, mut fits) = (Vec::new(), Vec::new());
     let first = inputs.name();
     for table in inputs {
         let name = table.name();
@@ -74,26 +78,32 @@ pub(crate) fn read_batches_beside<T: Send + 'static>(
             Some(provenance) => read.simulation = read.simulation.or(provenance.simulation),
             None => read.unmarked.push(name.clone()),
         }
-        let before = read.responses;
+        let (before, mut fitted) = (read.responses, FitCounts::default());
         let work = |_: u64, batch: Result<Batch, TableError>| {
             let batch = batch?;
             let decoded = decoder.decode(&batch)?;
             let (rows, fitted) = (decoded.rows, fit.count(&decoded.columns, decoded.rows));
-            Ok((map(&batch, decoded)?, rows, fitted))
+            let mut repeats = Repeats::default();
+            repeats.count(&decoded.columns, rows);
+            Ok((map(&batch, decoded)?, rows, (fitted, repeats)))
         };
-        in_order(batches, work, |done: Result<(T, usize, FitCounts), TableError>| {
-            let (made, rows, counted) = done?;
+        in_order(batches, work, |done: Result<(T, usize, (FitCounts, Repeats)), TableError>| {
+            let (made, rows, (counted, repeated)) = done?;
             fitted.merge(counted);
+            repeats.merge(repeated);
             read.responses += rows as u64;
             take(made);
             Ok::<(), TableError>(watch.tell(Step::of("records", read.responses, None))?)
         })?;
-        check_records(name, provenance, read.responses - before)?;
+        check_records(name.clone(), provenance, read.responses - before)?;
+        names.push(name);
+        fits.push(fitted);
     }
     if read.responses == 0 {
         return Err(TableError::NoRecords { file: first });
     }
-    read.implausible = fit.is_implausible(&fitted);
+    read.implausible = fit.implausible_files(&fits).into_iter().map(|file| names[file].clone()).collect();
+    read.repeated = repeats.unlikely(plan);
     Ok(read)
 }
 

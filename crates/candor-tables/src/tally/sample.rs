@@ -7,7 +7,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_schema::DataType;
 use candor_analysis::tally::{
-    CountLayout, Drawn, Replicates, Rows, Sample, TableTally, UnitCounts, Units, count_units,
+    CountLayout, Drawn, LonelyPsu, ReplicateWeights, Replication, Rows, Sample, TableTally, UnitCounts, Units,
+    count_units,
 };
 use candor_analysis::watch::Watch;
 use candor_base::plan::Plan;
@@ -22,7 +23,7 @@ use crate::responses::{
 use crate::types::cast;
 
 /// The columns that say how respondents were drawn; none that the plan [protects](candor_base::schema::Schema::protects).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SampleColumns {
     /// Labels of strata.
     pub strata: Option<String>,
@@ -31,13 +32,15 @@ pub struct SampleColumns {
     /// How many units the population of the stratum has; up to 1, which share of them was drawn.
     pub population: Option<String>,
     /// What columns of replicate weights are called, with `*` for anything, and how they were made.
-    pub replicates: Option<(String, Replicates)>,
+    pub replicates: Option<(String, Replication)>,
+    /// What becomes of strata with one unit.
+    pub lonely: LonelyPsu,
 }
 
 impl SampleColumns {
     /// Whether nothing is said: a simple random sample.
     pub fn is_simple(&self) -> bool {
-        *self == SampleColumns::default()
+        [&self.strata, &self.clusters, &self.population].iter().all(|name| name.is_none()) && self.replicates.is_none()
     }
 
     fn names(&self) -> Vec<String> {
@@ -99,6 +102,7 @@ struct Counted {
     units: Vec<Unit>,
     of_units: BTreeMap<Vec<u16>, CountsOfUnits>,
     replicates: Vec<Groups>,
+    replicate_weights: ReplicateWeights,
 }
 
 /// A unit of the sample: a cluster of a stratum, or one person.
@@ -124,18 +128,21 @@ fn counted(
     if let Some((pattern, _)) = &columns.replicates {
         let fields = batch.columns.schema();
         let matching = fields.fields().iter().enumerate().filter(|(_, field)| matches(pattern, field.name()));
-        let one = |(at, field): (usize, &Arc<arrow_schema::Field>)| {
-            let weights = weights_of(batch, at, field.name())?;
-            Ok(count(job, Keep::Counts, layouts, &keyed, Some(&weights)).0)
-        };
-        let replicates = matching.map(one).collect::<Result<_, TableError>>()?;
-        return Ok(Counted { file, groups, rows, units: Vec::new(), of_units: BTreeMap::new(), replicates });
+        let one = |(at, field): (usize, &Arc<arrow_schema::Field>)| weights_of(batch, at, field.name());
+        let columns = matching.map(one).collect::<Result<Vec<Vec<f64>>, TableError>>()?;
+        let replicates =
+            columns.iter().map(|weights| count(job, Keep::Counts, layouts, &keyed, Some(weights)).0).collect();
+        let mut replicate_weights = ReplicateWeights::default();
+        replicate_weights.add(weights.unwrap_or(&vec![1.0; keyed.rows]), &columns);
+        let (units, of_units) = Default::default();
+        return Ok(Counted { file, groups, rows, units, of_units, replicates, replicate_weights });
     }
     let (units, unit_of) = units(columns, batch, keyed.rows)?;
     let rows_are = weights.map_or(Rows::Single, Rows::Weighted);
     let singly = columns.population.is_some();
     let of_units = count_grouped_units(job.plan, layouts, &keyed, rows_are, singly, &unit_of);
-    Ok(Counted { file, groups, rows, units, of_units, replicates: Vec::new() })
+    let (replicates, replicate_weights) = Default::default();
+    Ok(Counted { file, groups, rows, units, of_units, replicates, replicate_weights })
 }
 
 /// The counts of every group by units. A unit with rows in several groups is one unit in each of them, so all groups are counted in one pass.
@@ -231,6 +238,7 @@ struct All {
     stratum_of: Vec<u32>,
     of_units: BTreeMap<Vec<u16>, CountsOfUnits>,
     replicates: Vec<Groups>,
+    replicate_weights: ReplicateWeights,
 }
 
 impl All {
@@ -246,6 +254,7 @@ impl All {
                 return Err(TableError::Replicates { file: counted.file, pattern: pattern.clone(), found });
             }
             self.replicates.iter_mut().zip(counted.replicates).for_each(|(held, more)| merge(held, more));
+            self.replicate_weights.merge(&counted.replicate_weights);
             return Ok(());
         }
         let numbers =
@@ -288,13 +297,14 @@ impl All {
     }
 
     fn finish(mut self, columns: &SampleColumns) -> Result<(Groups, BTreeMap<Vec<u16>, u64>), TableError> {
-        if let Some((_, method)) = columns.replicates {
+        if let Some((_, how)) = &columns.replicates {
+            let how = how.replicates(&self.replicate_weights)?;
             for (key, tallies) in &mut self.groups {
                 for (at, tally) in tallies.iter_mut().enumerate() {
                     let nobody = || TableTally::new(tally.layout().clone());
                     let of = |groups: &Groups| groups.get(key).map_or_else(nobody, |tallies| tallies[at].clone());
                     let replicates = self.replicates.iter().map(of).collect();
-                    *tally = tally.clone().with_drawn(Drawn::Replicates(method, replicates));
+                    *tally = tally.clone().with_drawn(Drawn::Replicates(how.clone(), replicates));
                 }
             }
             return Ok((self.groups, self.rows));
@@ -305,7 +315,7 @@ impl All {
             // Up to 1 it is a share.
             *population = population.map(|population| if population <= 1.0 { drawn / population } else { population });
         }
-        let sample = Arc::new(Sample::new(self.strata, self.stratum_of)?);
+        let sample = Arc::new(Sample::with_lonely(self.strata, self.stratum_of, columns.lonely)?);
         for (key, tallies) in &mut self.groups {
             let units = self.of_units.remove(key).unwrap_or_default();
             for (tally, counts) in tallies.iter_mut().zip(units) {

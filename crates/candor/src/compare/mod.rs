@@ -1,7 +1,9 @@
 //! The methods side by side: every one at the same record epsilon, by the errors to expect; or, for one attribute, at the same variance.
 
+mod told;
 mod variance;
 
+use told::{told, what_happens};
 pub use variance::{VarianceComparison, compare_at_variance};
 
 use std::time::Duration;
@@ -11,23 +13,22 @@ use candor_analysis::estimate::{EstimateError, Target};
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_analysis::watch::{Stopped, Watch};
-use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_design::compare::{Alone, Candidate, Goal, Made, Simulation, Skipped};
 use candor_design::compare::{EQUAL, alone, compare_watched, recommended, simulated_errors};
-use candor_design::expectation::OtherTruths;
+use candor_design::expectation::{OtherTruths, expectations};
 use candor_design::predict::predicted_error;
 use candor_design::{DEFAULT_RESPONDENTS, Method, Request};
 use serde::Serialize;
 
 use crate::design::MAX_EPSILON;
 use crate::error::{StudyError, check_respondents};
-use crate::guarantee::respondent_sentence;
 use crate::plot::{Ranked, Ranking};
 use crate::shares::Shares;
-use crate::words::{capital, count, lower_first, plural};
+use crate::verdict::{self, Verdict, precision};
+use crate::words::count;
 
 /// With a larger standard error of a share, an interval holds all that is possible.
 const USELESS: f64 = 0.25;
@@ -71,6 +72,9 @@ pub struct Simulate<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
+    /// Whether the recommended method will do for the tables, by the margins of error to expect.
+    #[serde(flatten)]
+    pub verdict: Verdict,
     /// The record epsilon, certified and the same for every method.
     pub epsilon: f64,
     /// For how many respondents errors are told.
@@ -120,6 +124,8 @@ pub struct ComparedMethod {
     pub two_way: Option<f64>,
     /// The same for the tables asked for.
     pub error: Option<f64>,
+    /// At most the same for shares within the groups of all attributes of a table but its last.
+    pub conditional_error: Option<f64>,
     /// The same if the truth is as anticipated; `None` if nothing is, or it is not worked out.
     pub anticipated_error: Option<f64>,
     /// The largest standard error of any cell of the tables asked for, whatever the truth; `None` if it is not worked out.
@@ -234,11 +240,13 @@ pub fn compare(
         Some(_) => best_as_anticipated(&candidates, &others),
         None => recommended(&candidates),
     };
+    let verdict = best.map_or_else(verdict::none, |best| will_do(best, &candidates, &tables, respondents));
     let attributes = best.map_or(Ok(Vec::new()), |best| alone(schema, &goal, best, watch))?;
     let attribute =
         |one: &Alone| ComparedAttribute { attribute: name(&one.attribute), error: one.among_all, alone: one.alone };
     let several = clusters.iter().flatten().filter(|cluster| cluster.len() > 1);
     Ok(Comparison {
+        verdict,
         epsilon,
         respondents,
         tables: asked.to_owned(),
@@ -249,6 +257,18 @@ pub fn compare(
         simulated: options.simulate.map(|_| records),
         lists: lists.into_iter().map(|list| list.name).collect(),
     })
+}
+
+/// Whether the recommended method will do, and how it stands to the lower bound.
+fn will_do(best: &Candidate, candidates: &[Candidate], tables: &TableList, respondents: f64) -> Verdict {
+    let Ok(made) = &best.made else { return verdict::none() };
+    let mut verdict = precision(&expectations(&made.plan, tables.lists(), respondents), respondents);
+    let known = candidates.iter().filter_map(|candidate| candidate.made.as_ref().ok()?.times_the_bound);
+    let is_best = known.fold(f64::INFINITY, f64::min) >= made.times_the_bound.unwrap_or(0.0);
+    if let Some(times) = made.times_the_bound.filter(|_| is_best) {
+        verdict.text += &format!(" Best: {}. {}", best.name, verdict::standing(times));
+    }
+    verdict
 }
 
 /// Refuses an epsilon that methods cannot be compared at.
@@ -312,6 +332,7 @@ fn compared(
         one_way: made.and_then(|made| made.one_way),
         two_way: made.and_then(|made| made.two_way),
         error: made.and_then(|made| made.asked),
+        conditional_error: made.and_then(|made| made.conditional),
         anticipated_error: other.and_then(|other| other.anticipated),
         worst_error: other.and_then(|other| other.worst),
         times_the_bound: made.and_then(|made| made.times_the_bound),
@@ -379,51 +400,6 @@ fn positions(schema: &Schema, clusters: &[Vec<String>]) -> Result<Vec<Vec<usize>
     let wrong = |error| StudyError::Refused(format!("`clusters`: {error}"));
     let position = |name: &String| schema.position(name).map_err(wrong);
     clusters.iter().map(|names| names.iter().map(position).collect()).collect()
-}
-
-/// What happens to a respondent's answers, in a few words.
-fn what_happens(made: &Made) -> String {
-    match &made.request {
-        Request::Independent(_) => "each answer is kept or replaced by chance, on its own".to_owned(),
-        Request::Minimax(_) => {
-            "each question is answered with a list of answers that chance draws, on its own".to_owned()
-        }
-        Request::Joint(_) => "all answers are kept, or all are replaced at once".to_owned(),
-        Request::Clusters(_) => "the answers of a cluster are all kept, or all replaced at once".to_owned(),
-        Request::Sampling(asked) if asked.tables.as_deref() == Some("marginals") => {
-            "chance picks the one question whose answer may show".to_owned()
-        }
-        Request::Sampling(_) => "chance picks the two questions whose answers may show".to_owned(),
-        Request::Workload(_) => {
-            let ways = made.plan.blocks().iter().map(|block| block.channels().len()).max().unwrap_or(1);
-            match ways {
-                1 => "chance changes the answers, in a public way".to_owned(),
-                _ => format!("chance draws one of {} of changing the answers", plural(ways, "public way")),
-            }
-        }
-        Request::LDiversity(_) => {
-            let least = answer_sizes(&made.plan).min().unwrap_or(1);
-            format!(
-                "each question is answered with a list that has yours on it, so that at least {least} answers fit equally well"
-            )
-        }
-        _ => "one draw decides which answers are kept".to_owned(),
-    }
-}
-
-/// What a respondent is told, in one sentence.
-fn told(made: &Made) -> String {
-    let protection = lower_first(&respondent_sentence(made.plan.guarantee().conditional()));
-    format!("{}; {protection}", capital(&what_happens(made)))
-}
-
-/// How many categories each attribute is answered with.
-fn answer_sizes(plan: &Plan) -> impl Iterator<Item = usize> {
-    plan.blocks().iter().flat_map(|block| match &block.channels()[0].1 {
-        Channel::Pattern(pattern) => pattern.axes().iter().map(|axis| axis.answer).collect(),
-        Channel::Matrix(_) => vec![1],
-        Channel::Strip(strip) => vec![strip.members().len()],
-    })
 }
 
 impl ComparedMethod {

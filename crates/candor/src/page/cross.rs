@@ -1,9 +1,10 @@
 //! A table of two attributes as rows and columns.
 
+use candor_analysis::reliability::{PublishedShare, Reliability, published};
 use serde::Serialize;
 
 use super::table::{Scrolling, row_heading};
-use crate::marked::{isolated, unmarked};
+use crate::marked::{escaped, isolated, unmarked};
 use crate::texts::Language;
 use crate::words::{paragraph, table};
 
@@ -42,37 +43,73 @@ pub struct Share {
 }
 
 impl Share {
-    /// Percent, with its standard error.
+    /// As it may be published.
+    fn graded(&self) -> PublishedShare {
+        published(self.estimate, self.low, self.high)
+    }
+
+    /// Percent, with its margin of error.
     pub(super) fn percent(&self, language: &Language) -> [String; 2] {
-        [language.number(100.0 * self.estimate, 1), format!("±{}", language.number(100.0 * self.standard_error, 1))]
+        percent(&self.graded(), language)
     }
 
-    /// What the script needs to show it in another way.
+    /// What the script needs to show it in another way: the share, its interval, and its grade.
     fn data(&self) -> String {
-        let Share { estimate, standard_error, low, high } = self;
-        let short = |number: &f64| format!("{number:.4}").replacen("0.", ".", 1);
-        format!(" data-e=\"{}\"", [estimate, standard_error, low, high].map(short).join(" "))
+        let PublishedShare { estimate, low, high, reliability } = self.graded();
+        let short = |number: f64| format!("{number:.4}").replacen("0.", ".", 1);
+        let numbers = [estimate.unwrap_or(high), low, high].map(short).join(" ");
+        format!(" data-e=\"{numbers} {}\"", reliability.name())
     }
 
-    /// As a cell: the numbers, the interval as a bar from 0 to 100 percent, and a shade.
+    /// As a cell: the numbers, and the interval as a bar from 0 to 100 percent. Only precise shares are shaded.
     fn html(&self, of_everybody: Option<&Share>, language: &Language) -> String {
-        let place = |share: f64| (100.0 * share.clamp(0.0, 1.0)).round();
-        let [percent, error] = self.percent(language);
+        let place = |share: f64| (100.0 * share).round();
+        let graded = self.graded();
+        let [percent, margin] = percent(&graded, language);
+        let data = of_everybody.map_or(String::new(), Share::data);
+        let class = class(graded.reliability);
+        let shade = match graded.estimate.filter(|_| graded.reliability == Reliability::Shown) {
+            Some(share) => format!(" style=\"--s:{share:.2}\""),
+            None => String::new(),
+        };
+        let point = graded.estimate.map_or(String::new(), |share| format!("M{} 0V6", place(share)));
+        let bar = match graded.reliability {
+            Reliability::Hidden => String::new(),
+            _ => format!("M{} 3H{}{point}", place(graded.low), place(graded.high)),
+        };
         format!(
-            "<td style=\"--s:{:.2}\"{}><b>{percent}</b> {error}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path d=\"M{} 3H{}M{} 0V6\"/></svg></td>",
-            self.estimate.clamp(0.0, 1.0),
-            of_everybody.map_or(String::new(), Share::data),
-            place(self.low),
-            place(self.high),
-            place(self.estimate)
+            "<td{class}{shade}{data}><b>{}</b> {margin}<svg viewBox=\"0 0 100 6\" preserveAspectRatio=\"none\" \
+             aria-hidden=\"true\"><path d=\"{bar}\"/></svg></td>",
+            escaped(&percent)
         )
+    }
+}
+
+/// Percent and margin of error of a share, as far as it may be published.
+pub(super) fn percent(graded: &PublishedShare, language: &Language) -> [String; 2] {
+    let margin = 50.0 * (graded.high - graded.low);
+    match (graded.estimate, graded.reliability) {
+        (Some(share), _) => [language.number(100.0 * share, 1), format!("±{}", language.number(margin, 1))],
+        // Rounded up: the limit is a limit.
+        (None, Reliability::Under) => [format!("≤{}", language.number((100.0 * graded.high).ceil(), 0)), String::new()],
+        (None, _) => ["–".to_owned(), String::new()],
+    }
+}
+
+/// The class of what is not precise.
+pub(super) fn class(reliability: Reliability) -> &'static str {
+    match reliability {
+        Reliability::Shown => "",
+        Reliability::Rough => " class=\"rough\"",
+        Reliability::Under => " class=\"under\"",
+        Reliability::Hidden => " class=\"hidden\"",
     }
 }
 
 /// A total: without a shade.
 fn total(share: &Option<Share>, language: &Language) -> String {
-    let text = share.map_or("–".to_owned(), |share| share.percent(language).join(" "));
-    format!("<td{} class=\"total\">{text}</td>", share.map_or(String::new(), |share| share.data()))
+    let text = share.map_or("–".to_owned(), |share| share.percent(language).join(" ").trim_end().to_owned());
+    format!("<td{} class=\"total\">{}</td>", share.map_or(String::new(), |share| share.data()), escaped(&text))
 }
 
 impl CrossTable {
@@ -95,7 +132,7 @@ impl CrossTable {
         let rows: String = self.rows.iter().enumerate().map(row).collect();
         let everybody: String = self.column_totals.iter().map(|share| total(share, language)).collect();
         let last = format!(
-            "<tr class=\"total\">{}{everybody}<td data-e=\"1 0 1 1\" class=\"total\">100</td></tr>\n",
+            "<tr class=\"total\">{}{everybody}<td data-e=\"1 1 1 shown\" class=\"total\">100</td></tr>\n",
             row_heading(&say("everybody"), language)
         );
         let corner = format!("{} \\ {}", isolated(&self.names[0]), isolated(&self.names[1]));
@@ -109,7 +146,9 @@ impl CrossTable {
     }
 
     pub(super) fn text(&self, language: &Language) -> String {
-        let shown = |share: &Option<Share>| share.map_or("–".to_owned(), |share| share.percent(language).join(" "));
+        let shown = |share: &Option<Share>| {
+            share.map_or("–".to_owned(), |share| share.percent(language).join(" ").trim_end().to_owned())
+        };
         let row = |(i, label): (usize, &String)| {
             let cells = self.cells[i].iter().chain([&self.row_totals[i]]).map(shown);
             [named(label, language)].into_iter().chain(cells).collect::<Vec<String>>()

@@ -1,10 +1,12 @@
 //! The parts of a page as HTML: readable on a phone, in print, without colour and by a screen reader. It follows the reader's light or
 //! dark mode; tables that are too wide scroll on their own.
 
+use candor_analysis::reliability::Reliability;
 use plotters::style::RGBColor;
 
+use super::cross::class;
 use super::table::{Scrolling, row_heading};
-use super::{Direction, ESTIMATE_HEADER, EstimateRow, EstimateTable, MatrixTable, Page, Part};
+use super::{Direction, EstimateRow, EstimateTable, MatrixTable, Page, Part};
 use crate::marked::{attribute, escaped, isolated, name};
 use crate::plot::colours::{DARKEST, SHADE};
 use crate::plot::interval;
@@ -65,6 +67,12 @@ impl Part {
                 format!("<dl>\n{}</dl>\n", terms.iter().map(term).collect::<String>())
             }
             Part::Warnings(items) => list(" class=\"warnings\"", items),
+            Part::Download { label, name, content } => format!(
+                "<p class=\"download\"><a download=\"{}\" href=\"data:text/csv;charset=utf-8,{}\">{}</a></p>\n",
+                attribute(name),
+                percent_encoded(content),
+                escaped(label)
+            ),
             Part::Commands(lines) => format!("<pre>{}</pre>\n", escaped(&lines.join("\n"))),
             Part::Table { caption, header, rows } => {
                 let row = |row: &Vec<String>| {
@@ -90,33 +98,55 @@ impl Part {
     }
 }
 
+/// Text as part of an address.
+fn percent_encoded(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b',' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
 impl EstimateTable {
     fn html(&self, language: &Language) -> String {
         // All intervals of a table on one scale, with zero on it.
-        let ends = self.rows.iter().flat_map(|row| [row.low, row.high]);
+        let drawn = |row: &EstimateRow| match row.graded() {
+            Some(graded) => {
+                [graded.estimate.unwrap_or(graded.high), graded.low, graded.high].map(|share| 100.0 * share)
+            }
+            None => [row.estimate, row.low, row.high],
+        };
+        let visible = |row: &&EstimateRow| row.graded().is_none_or(|graded| graded.reliability != Reliability::Hidden);
+        let ends = self.rows.iter().filter(visible).flat_map(|row| drawn(row).into_iter().skip(1));
         let range = ends.fold((0.0, 0.0f64), |(least, most): (f64, f64), x| (least.min(x), most.max(x)));
+        let range = self.end.map_or(range, |end| (range.0, range.1.max(end)));
         let row = |row: &EstimateRow| {
             let names: String = row.categories.iter().map(|category| row_heading(category, language)).collect();
             let [estimate, error, low, high] = row.numbers(language);
             // Nobody is in a group: nothing is known of it, and nothing drawn.
             let plot = self.drawn.then(|| {
-                if !row.estimate.is_finite() {
+                if !row.estimate.is_finite() || !visible(&row) {
                     return "<td></td>".to_owned();
                 }
                 let title = language.report("interval", &[("estimate", &estimate), ("low", &low), ("high", &high)]);
-                format!("<td>{}</td>", interval::drawn(row.estimate, row.low, row.high, range, &escaped(&title)))
+                let [at, from, to] = drawn(row);
+                format!("<td>{}</td>", interval::drawn(at, from, to, range, &escaped(&title)))
             });
             let plot = plot.unwrap_or_default();
-            format!("<tr>{names}<td><b>{estimate}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n")
+            let class = row.graded().map_or("", |graded| class(graded.reliability));
+            format!(
+                "<tr{class}>{names}<td><b>{}</b></td>{plot}<td>{error}</td><td>{low}</td><td>{high}</td></tr>\n",
+                escaped(&estimate)
+            )
         };
         let names = self.names.iter().map(|name| ("names", name.clone()));
-        let header = names.chain(ESTIMATE_HEADER.map(|name| ("", language.report(name, &[]))));
+        let header = names.chain(self.header().map(|name| ("", language.report(name, &[]))));
         let header: Vec<(&str, String)> = header.collect();
         let rows: String = self.rows.iter().map(row).collect();
         let axis = || format!("<td class=\"drawn\">{}</td>", interval::axis(range, |number| language.decimal(number)));
         let more = self.drawn.then(|| (self.names.len() + 1, axis()));
-        Scrolling { class: "estimates", caption: &self.caption, header: &header, more, others: &[], people: None }
-            .html(&rows)
+        let class = if self.rows.iter().any(|row| row.share) { "estimates shares" } else { "estimates" };
+        Scrolling { class, caption: &self.caption, header: &header, more, others: &[], people: None }.html(&rows)
     }
 }
 

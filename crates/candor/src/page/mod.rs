@@ -6,6 +6,7 @@ mod cross;
 mod trend;
 mod html;
 
+use candor_analysis::reliability::{PublishedShare, Reliability, published};
 use candor_tables::visible::visible;
 use serde::Serialize;
 
@@ -49,6 +50,15 @@ pub enum Part {
     Terms(Vec<(String, String)>),
     /// What a reader must not overlook.
     Warnings(Vec<String>),
+    /// A file that the page holds, for who wants the numbers.
+    Download {
+        /// What the link says.
+        label: String,
+        /// The name of the file.
+        name: String,
+        /// What is in it: a table (CSV).
+        content: String,
+    },
     /// Lines to be typed as they are.
     Commands(Vec<String>),
     /// Cells in rows and columns.
@@ -90,6 +100,8 @@ pub struct EstimateTable {
     pub rows: Vec<EstimateRow>,
     /// Whether intervals are drawn; lists that stand beside another picture are smaller without.
     pub drawn: bool,
+    /// Where the scale ends, in percent, if it is that of several tables.
+    pub end: Option<f64>,
 }
 
 /// A cell of an estimated table: its categories and its numbers.
@@ -105,6 +117,8 @@ pub struct EstimateRow {
     pub low: f64,
     /// The interval's upper end.
     pub high: f64,
+    /// Whether it is a share of people, which is graded and written in percent.
+    pub share: bool,
 }
 
 /// Numbers for pairs of things, the larger the stronger the shade.
@@ -145,6 +159,7 @@ impl Part {
             Part::Terms(terms) => {
                 terms.iter().map(|(name, text)| bullet(&format!("{name}: {}", unmarked(text)))).collect()
             }
+            Part::Download { label, name, .. } => format!("{} ({name})\n", unmarked(label)),
             Part::Commands(lines) => lines.iter().map(|line| format!("  {}\n", visible(&unmarked(line)))).collect(),
             Part::Table { caption, header, rows } => {
                 let header: Vec<&str> = header.iter().map(String::as_str).collect();
@@ -157,7 +172,7 @@ impl Part {
                     |row: &EstimateRow| [vec![row.categories.join(" x ")], row.numbers(language).to_vec()].concat();
                 let rows: Vec<Vec<String>> = estimates.rows.iter().map(row).collect();
                 let label = visible(&estimates.names.join(" x "));
-                let words = ESTIMATE_HEADER.map(|name| language.report(name, &[]));
+                let words = estimates.header().map(|name| language.report(name, &[]));
                 let header: Vec<&str> = [label.as_str()].into_iter().chain(words.iter().map(String::as_str)).collect();
                 paragraph(&unmarked(&estimates.caption)) + &table(&header, &rows)
             }
@@ -184,8 +199,32 @@ impl Part {
 /// What the numbers of an estimate are called, by the names of texts.
 const ESTIMATE_HEADER: [&str; 4] = ["estimate", "standard_error", "low", "high"];
 
+/// What those of a share are called.
+const SHARE_HEADER: [&str; 4] = ["percent_of_people", "margin_of_error", "low", "high"];
+
+impl EstimateTable {
+    /// What its numbers are called, by the names of texts.
+    fn header(&self) -> [&'static str; 4] {
+        if self.rows.iter().any(|row| row.share) { SHARE_HEADER } else { ESTIMATE_HEADER }
+    }
+}
+
 impl EstimateRow {
+    /// As it may be published, if it is a share.
+    fn graded(&self) -> Option<PublishedShare> {
+        self.share.then(|| published(self.estimate, self.low, self.high))
+    }
+
     fn numbers(&self, language: &Language) -> [String; 4] {
+        if let Some(graded) = self.graded() {
+            let [estimate, margin] = cross::percent(&graded, language);
+            let limits = match graded.reliability {
+                Reliability::Hidden => ["–", "–"].map(str::to_owned),
+                _ => [graded.low, graded.high].map(|limit| language.number(100.0 * limit, 1)),
+            };
+            let [low, high] = limits;
+            return [estimate, margin, low, high];
+        }
         let written = |number: f64| if number.is_finite() { language.number(number, 4) } else { "–".to_owned() };
         [self.estimate, self.standard_error, self.low, self.high].map(written)
     }
@@ -237,8 +276,14 @@ mod tests {
     /// Every kind of part, with the same text in every place for text that is not ours.
     fn full_of(text: &str) -> Page {
         let (own, sentence) = (text.to_owned(), format!("About {}: {text}.", isolated(text)));
-        let row =
-            EstimateRow { categories: vec![own.clone()], estimate: 0.5, standard_error: 0.1, low: 0.4, high: 0.6 };
+        let row = EstimateRow {
+            categories: vec![own.clone()],
+            estimate: 0.5,
+            standard_error: 0.1,
+            low: 0.4,
+            high: 0.6,
+            share: true,
+        };
         let parts = vec![
             Part::Heading(sentence.clone()),
             Part::Subheading(sentence.clone()),
@@ -253,6 +298,7 @@ mod tests {
                 names: vec![own.clone()],
                 rows: vec![row],
                 drawn: true,
+                end: None,
             }),
             Part::Matrix(MatrixTable { caption: sentence.clone(), names: vec![own.clone()], cells: vec![vec![]] }),
             Part::Cross(CrossTable {
@@ -311,12 +357,14 @@ mod tests {
             standard_error: 0.05,
             low: estimate - 0.1,
             high: estimate + 0.1,
+            share: false,
         };
         let estimates = EstimateTable {
             caption: "Shares".to_owned(),
             names: vec!["a".to_owned()],
             rows: vec![row("", 0.05), row("<y>", 0.8)],
             drawn: true,
+            end: None,
         };
         let matrix = MatrixTable {
             caption: "Pairs".to_owned(),

@@ -40,21 +40,26 @@
   const show = (table, way) => {
     [...table.caption.children].forEach((one, at) => { one.hidden = at !== ['rows', 'shares', 'counts'].indexOf(way); });
     for (const cell of table.querySelectorAll('td[data-e]')) {
-      cell.first ??= [cell.innerHTML, cell.style.getPropertyValue('--s')];
-      [cell.innerHTML] = cell.first;
+      cell.first ??= [cell.innerHTML, cell.style.getPropertyValue('--s'), cell.className];
+      [cell.innerHTML, , cell.className] = cell.first;
       cell.style.setProperty('--s', cell.first[1]);
       const whole = cell.classList.contains('total');
       if (way === 'rows' || (whole && way === 'shares')) continue;
-      const [share, error, low, high] = cell.dataset.e.split(' ').map(Number);
+      const grade = cell.dataset.e.split(' ')[3];
+      const [share, low, high] = cell.dataset.e.split(' ').slice(0, 3).map(Number);
       const [times, digits] = way === 'counts' ? [Number(table.dataset.people), 0] : [100, 1];
-      const text = [say(times * share, digits), error ? `±${say(times * error, digits)}` : ''];
+      const exact = low === high;
+      const text = { hidden: ['–', ''], under: [`≤${say(Math.ceil(times * high), 0)}`, ''] }[grade]
+        ?? [say(times * share, digits), exact ? '' : `±${say(times * (high - low) / 2, digits)}`];
       if (whole) { cell.textContent = text.join(' '); continue; }
       const bold = cell.querySelector('b');
       bold.textContent = text[0];
       bold.nextSibling.data = ` ${text[1]}`;
       const place = (at) => Math.round(100 * Math.min(1, Math.max(0, at)));
-      cell.querySelector('path').setAttribute('d', `M${place(low)} 3H${place(high)}M${place(share)} 0V6`);
-      cell.style.setProperty('--s', Math.min(1, Math.max(0, share)));
+      const point = grade === 'under' ? '' : `M${place(share)} 0V6`;
+      cell.querySelector('path').setAttribute('d', grade === 'hidden' ? '' : `M${place(low)} 3H${place(high)}${point}`);
+      cell.style.setProperty('--s', grade === 'shown' ? share : 0);
+      cell.className = grade === 'shown' ? '' : grade;
     }
   };
   for (const table of document.querySelectorAll('table.cross')) {

@@ -49,7 +49,7 @@ impl TrendTable {
         let span = self.span();
         let row = |row: &TrendRow| {
             let share = |share: &Option<Share>| match share.map(|share| share.percent(language)) {
-                Some([percent, error]) => format!("<td><b>{percent}</b> {error}</td>"),
+                Some([percent, margin]) => format!("<td><b>{}</b> {margin}</td>", escaped(&percent)),
                 None => "<td>–</td>".to_owned(),
             };
             let shares: String = row.shares.iter().map(share).collect();
@@ -79,8 +79,9 @@ impl TrendTable {
         let header = self.header(language);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let row = |row: &TrendRow| {
-            let share =
-                |share: &Option<Share>| share.map_or("–".to_owned(), |share| share.percent(language).join(" "));
+            let share = |share: &Option<Share>| {
+                share.map_or("–".to_owned(), |share| share.percent(language).join(" ").trim_end().to_owned())
+            };
             let shares = row.shares.iter().map(share);
             [row.category.clone()].into_iter().chain(shares).chain(row.changed(language)).collect()
         };

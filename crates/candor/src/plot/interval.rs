@@ -43,15 +43,15 @@ pub(crate) fn axis(range: (f64, f64), written: impl Fn(&str) -> String) -> Strin
     )
 }
 
-/// An estimate and its interval on a line: a dot and whiskers, with lines at the numbers of the axis and a stronger one at zero. `title`
+/// An estimate and its interval on a line: a dot on a bar, with lines at the numbers of the axis and a stronger one at zero. `title`
 /// is what is read instead of it (HTML).
 pub(crate) fn drawn(estimate: f64, low: f64, high: f64, range: (f64, f64), title: &str) -> String {
     let lines: String = ticks(range).0.iter().map(|&value| format!("M{:.1} 0V20", place(value, range))).collect();
     let [dot, low, high, zero] = [estimate, low, high, 0.0].map(|value| place(value, range));
     format!(
         "<svg role=\"img\" viewBox=\"0 0 {WIDTH} 20\"><title>{title}</title><path class=\"grid\" d=\"{lines}\"/>\
-         <path class=\"zero\" d=\"M{zero:.1} 0V20\"/><path d=\"M{low:.1} 10H{high:.1}M{low:.1} 6V14M{high:.1} 6V14\"/>\
-         <circle cx=\"{dot:.1}\" cy=\"10\" r=\"3.5\"/></svg>"
+         <path class=\"zero\" d=\"M{zero:.1} 0V20\"/><path class=\"band\" d=\"M{low:.1} 10H{high:.1}\"/>\
+         <circle cx=\"{dot:.1}\" cy=\"10\" r=\"4\"/></svg>"
     )
 }
 

@@ -131,7 +131,7 @@ fn every_choice_has_its_name() {
         let options =
             EstimateOptions { method, target: Target::Table, interval: Interval::Simultaneous, ..Default::default() };
         let found = estimate(&survey.plan, &counts, &options).unwrap();
-        assert_eq!((found.method, found.target, found.interval), (name, "table", "simultaneous"));
+        assert_eq!((found.method, found.target, found.interval), (name, "records", "simultaneous"));
         let unbiased = matches!(method, Method::Unbiased | Method::PlugIn);
         assert_eq!(found.tables[0].cells[0].standard_error.is_some(), unbiased);
         assert_eq!(found.summary().contains("not unbiased"), !unbiased);

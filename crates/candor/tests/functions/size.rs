@@ -211,7 +211,7 @@ fn effects_take_respondents() {
     // A name that nobody knows is no number, unless somebody says so.
     let misspelt = found(&plan, "smokes ~ regoin", &Shares::uniform(), &["regoin=0.7"]).unwrap_err().to_string();
     assert!(misspelt.contains("\"regoin\" is no attribute of the plan (did you mean \"region\"?)"), "{misspelt}");
-    assert!(misspelt.contains("`numbers` \"regoin\""), "{misspelt}");
+    assert!(misspelt.contains("`numeric_columns` \"regoin\""), "{misspelt}");
     let response = found(&plan, "smoke ~ school", &Shares::uniform(), &["school=much=1"]).unwrap_err().to_string();
     assert!(response.contains("did you mean \"smokes\"?"), "{response}");
     for (effect, part) in

@@ -136,11 +136,13 @@ fn what_is_asked_of_differences_must_be_there() {
         DifferencesAsked::parse(schema, &words).unwrap_err().to_string()
     };
     assert!(refused(None, "", Some("region")).contains("needs `tables` or `mean`"));
-    assert!(refused(None, "school", Some("regoin")).contains("`compare`: "));
+    assert!(refused(None, "school", Some("regoin")).contains("`compare_groups`: "));
     assert!(refused(None, "school", Some("school")).contains("another attribute"));
     assert!(refused(None, "school | smokes", Some("region")).contains("single attributes"));
     let words = DifferenceWords { tables: Some("smokes".to_owned()), ..DifferenceWords::default() };
     let asked = DifferencesAsked::parse(schema, &words).unwrap();
     let counts = survey.counts("smokes", &[]);
-    assert!(differences(&survey.plan, &counts, &asked, 0.95).unwrap_err().to_string().contains("needs `compare`"));
+    assert!(
+        differences(&survey.plan, &counts, &asked, 0.95).unwrap_err().to_string().contains("needs `compare_groups`")
+    );
 }

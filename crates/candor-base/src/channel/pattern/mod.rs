@@ -319,7 +319,7 @@ impl Pattern {
     }
 }
 
-/// How a part draws its pattern (docs/sampling.md).
+/// How a part draws its pattern (docs/reference/sampling-algorithm.md).
 pub(crate) enum Drawing {
     /// By the rank of an answer among all answers of the part.
     Rank(Completions),

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use candor::compare::{CompareOptions, ComparedAttribute, ComparedMethod, Comparison, Simulate, compare};
+use candor::verdict::{margin, points};
 use candor_base::schema::Schema;
 use candor_design::Method;
 use candor_design::request::Request;
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::flags::flag;
 use crate::progress::watched;
 use crate::shell;
-use crate::show::{capital, count, emit, emit_json, paragraph, plural, table};
+use crate::show::{capital, count, emit, emit_json, paragraph, plural, short_table, table, verbose};
 use crate::verbs::design::split_clusters;
 use crate::verbs::{plots, read_schema, read_shares};
 
@@ -75,32 +76,38 @@ fn made(comparison: &Comparison) -> impl Iterator<Item = &ComparedMethod> {
 
 fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, comparison: &Comparison) -> String {
     let mut text = format!(
-        "{} at record epsilon {} (certified); {} respondents\n\n",
+        "{}\n\n{} at record epsilon {} (certified); {} respondents\n\n",
+        comparison.verdict.text,
         plural(schema.private().len(), "randomized attribute"),
         comparison.epsilon,
         count(comparison.respondents as u64)
     );
     let anticipated = options.shares.is_some();
-    let mut header = vec!["  method", "epsilon"];
-    header.extend(comparison.lists.iter().map(String::as_str));
-    header.extend(anticipated.then_some("as anticipated"));
-    header.extend(["any truth", "times the least", "columns", "categories", "bits", "times as likely"]);
-    let row = |method| row(method, comparison.recommended, anticipated);
-    let rows: Vec<Vec<String>> = made(comparison).map(row).collect();
+    let columns = columns(comparison, anticipated);
+    let header: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let row = |method: &ComparedMethod| columns.iter().map(|column| (column.cell)(method)).collect();
+    let rows: Vec<Vec<String>> = by_error(comparison).into_iter().map(row).collect();
     text += &table(&header, &rows);
     text += &paragraph(
         "Errors are root mean square standard errors of the estimated shares, over all cells of all those tables, if the truth is \
-         uniform or, where it says so, as anticipated; of any truth, the largest of any cell of the tables asked for. Times the least: the squared error of these tables over a proven lower \
-         bound, below which no method of this epsilon (delta 0) with unbiased estimates gets, for a uniform population or in its worst case. \
-         A respondent sends so many columns, that name so many categories and are \
-         worth so many bits. What is received is at most so many times as likely under one answer to a question as under \
-         another, even for a reader who knows all the other answers.",
+         uniform or, where it says so, as anticipated; above 0.5 they are useless. Within groups: the margin of error of percentages of \
+         the last attribute given the others, at most. Times the least: the squared error of these tables over a proven lower bound for \
+         unbiased estimates at this epsilon (delta 0). Times as likely: what is received under one answer against another, at most, for \
+         a reader who knows all other answers.",
     );
+    if verbose() {
+        text += &paragraph(
+            "Any truth: the largest standard error of any cell of the tables asked for, whatever the truth. A respondent sends so many \
+             columns, that name so many categories and are worth so many bits.",
+        );
+    }
     text += &remarks(options, comparison);
-    text += "\nWhat respondents are told, beside the number of times above\n";
-    for method in made(comparison) {
-        let happens = method.happens.as_deref().unwrap_or_default();
-        text += &paragraph(&format!("{}: {happens}.", method.method));
+    if verbose() {
+        text += "\nWhat respondents are told, beside the number of times above\n";
+        for method in made(comparison) {
+            let happens = method.happens.as_deref().unwrap_or_default();
+            text += &paragraph(&format!("{}: {happens}.", method.method));
+        }
     }
     text += &simulated(args, comparison);
     text += &alone(comparison);
@@ -147,26 +154,66 @@ fn remarks(options: &CompareOptions<'_>, comparison: &Comparison) -> String {
     text
 }
 
-fn row(method: &ComparedMethod, best: Option<&str>, anticipated: bool) -> Vec<String> {
-    let mark = if best == Some(method.method) { "* " } else { "  " };
-    let guarantee = method.plan.as_ref().map(|plan| plan.guarantee());
-    let number = |n: Option<usize>| n.unwrap_or_default().to_string();
-    let mut row = vec![
-        format!("{mark}{}", method.method),
-        guarantee.map_or(String::new(), |guarantee| guarantee.epsilon().to_string()),
-    ];
-    row.extend(method.errors.iter().copied().map(shown));
-    let other = |error: Option<f64>| error.map_or("-".to_owned(), |error| shown(Some(error)));
-    row.extend(anticipated.then(|| other(method.anticipated_error)));
-    row.extend([
-        other(method.worst_error),
-        method.times_the_bound.map_or("-".to_owned(), times_the_least),
-        number(method.columns),
-        number(method.categories),
-        format!("{:.1}", method.bits.unwrap_or_default()),
-        guarantee.and_then(|guarantee| times(guarantee.conditional())).unwrap_or_else(|| "no bound".to_owned()),
-    ]);
-    row
+/// A column of the comparison.
+struct Column {
+    name: String,
+    cell: Box<dyn Fn(&ComparedMethod) -> String>,
+}
+
+/// The columns, by what matters: errors, then the bound, then what is promised; the size of an answer for who asks.
+fn columns(comparison: &Comparison, anticipated: bool) -> Vec<Column> {
+    let column =
+        |name: &str, cell: fn(&ComparedMethod) -> String| Column { name: name.to_owned(), cell: Box::new(cell) };
+    let best = comparison.recommended;
+    let mark = move |method: &ComparedMethod| if best == Some(method.method) { "* " } else { "  " };
+    let named = move |method: &ComparedMethod| format!("{}{}{}", mark(method), method.method, without_epsilon(method));
+    let mut columns = vec![Column { name: "  method".to_owned(), cell: Box::new(named) }];
+    let several = comparison.lists.len() > 2 && anticipated && !verbose();
+    let of_list = |(number, name): (usize, &String)| {
+        let cell = move |method: &ComparedMethod| shown(method.errors.get(number).copied().flatten());
+        // Tables named by the user may have any length.
+        let name =
+            if number == 2 && name.chars().count() > 10 && !verbose() { "asked for".to_owned() } else { name.clone() };
+        Column { name, cell: Box::new(cell) }
+    };
+    columns.extend(comparison.lists.iter().enumerate().skip(usize::from(several)).map(of_list));
+    columns.extend(anticipated.then(|| column("as anticipated", |method| other(method.anticipated_error))));
+    columns.push(column("within groups", |method| {
+        method.conditional_error.map_or("-".to_owned(), |error| match margin(error) {
+            ..50.0 => format!("±{}", points(margin(error))),
+            _ => "useless".to_owned(),
+        })
+    }));
+    columns.push(column("times the least", |method| method.times_the_bound.map_or("-".to_owned(), times_the_least)));
+    if verbose() {
+        let number = |n: Option<usize>| n.unwrap_or_default().to_string();
+        columns.push(column("any truth", |method| other(method.worst_error)));
+        columns.push(Column { name: "columns".to_owned(), cell: Box::new(move |method| number(method.columns)) });
+        columns.push(Column { name: "categories".to_owned(), cell: Box::new(move |method| number(method.categories)) });
+        columns.push(column("bits", |method| format!("{:.1}", method.bits.unwrap_or_default())));
+    }
+    columns.push(column("times as likely", |method| {
+        let conditional = method.plan.as_ref().map(|plan| plan.guarantee().conditional());
+        conditional.and_then(times).unwrap_or_else(|| "no bound".to_owned())
+    }));
+    columns
+}
+
+/// What is said of a method beside its name, where the epsilon is not that of all.
+fn without_epsilon(method: &ComparedMethod) -> &'static str {
+    if method.epsilon.is_none() { " (no epsilon)" } else { "" }
+}
+
+fn other(error: Option<f64>) -> String {
+    error.map_or("-".to_owned(), |error| shown(Some(error)))
+}
+
+/// The methods that have a plan, those with the least error first.
+fn by_error(comparison: &Comparison) -> Vec<&ComparedMethod> {
+    let mut methods: Vec<&ComparedMethod> = made(comparison).collect();
+    let error = |method: &ComparedMethod| method.told_error().unwrap_or(f64::INFINITY);
+    methods.sort_by(|a, b| error(a).total_cmp(&error(b)));
+    methods
 }
 
 fn simulated(args: &CompareArgs, comparison: &Comparison) -> String {
@@ -207,7 +254,7 @@ fn alone(comparison: &Comparison) -> String {
     };
     let rows: Vec<Vec<String>> = comparison.attributes.iter().map(row).collect();
     format!("\nWhat the others cost: errors of {} with this attribute\n\n", comparison.tables)
-        + &table(&["attribute", "all randomized", "it alone", "times fewer"], &rows)
+        + &short_table(&["attribute", "all randomized", "it alone", "times fewer"], &rows)
         + &paragraph(
             "If no other attribute were randomized, its tables would have the error of the third column, or the same error from as \
              many times fewer respondents as the last column says. Randomize only what is sensitive: an attribute that \
@@ -253,8 +300,15 @@ fn times_the_least(times: f64) -> String {
     }
 }
 
+/// With a larger standard error of a share, an interval holds all that is possible.
+const USELESS: f64 = 0.5;
+
 fn shown(error: Option<f64>) -> String {
-    error.map_or("not identifiable".to_owned(), |error| format!("{error:.5}"))
+    match error {
+        None => "no answer".to_owned(),
+        Some(error) if error > USELESS => "useless".to_owned(),
+        Some(error) => format!("{error:.5}"),
+    }
 }
 
 /// Values with commas between.

@@ -24,58 +24,65 @@ Examples:
   candor compare --categories 20 --added-variance 5.07
   candor compare --categories 50 --l 10")]
 pub struct CompareArgs {
-    /// The schema (TOML); see candor schema infer
+    /// Schema (TOML), as made by candor schema infer
     #[arg(required_unless_present = "categories", conflicts_with_all = ["categories", "added_variance", "l"])]
     schema: Option<String>,
-    /// Instead of a schema: attributes a1, a2, .. with this many categories each
+    /// Number of categories of each attribute, instead of a schema; the attributes are named a1, a2, ..
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
     categories: Option<Vec<usize>>,
-    /// Compare at this record epsilon, certified and the same for every method
+    /// Record-level epsilon of every method, certified
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = parse_epsilon)]
     epsilon: Option<f64>,
-    /// For which tables the best is sought: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs]
+    /// Tables whose error is minimized: marginals, pairs, triples, joint, or names such as "a,b;c" [default: pairs]
     #[arg(long, requires = "epsilon")]
     tables: Option<String>,
-    /// For which number the best grid is sought: mean:NAME, an attribute whose grid says the range of its numbers
+    /// Statistic whose error is minimized: mean:NAME, for an attribute with a grid
     #[arg(long = "for", value_name = "mean:NAME", requires = "epsilon", conflicts_with_all = ["tables", "clusters", "simulate"])]
     wanted: Option<String>,
-    /// Attributes that clusters keep together, such as "a,b;c"; found in the records of --simulate by default, of at most 100
-    /// combinations that depend at least 0.2 on each other
+    /// Attribute clusters, such as "a,b;c" [default: found in the records of --simulate, at most 100 cells each,
+    /// association at least 0.2]
     #[arg(long, value_name = "NAME,..;..", requires = "epsilon")]
     clusters: Option<String>,
-    /// One attribute: compare at this added variance, summed over the categories, for one respondent
+    /// Added variance of every method, summed over categories, per respondent; for one attribute
     #[arg(long, value_name = "V", allow_negative_numbers = true, value_parser = parse_variance)]
     added_variance: Option<f64>,
-    /// One attribute: compare at the variance that local l-diversity adds with this l
+    /// Compare at the variance that local l-diversity adds with this l; for one attribute
     #[arg(long, value_name = "L")]
     l: Option<usize>,
-    /// The number of respondents for which standard errors are given [default: 10,000, or the records of --simulate]
+    /// Sample size for the standard errors [default: 10,000, or the records of --simulate]
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
-    /// Shares that are anticipated (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing. Shows
-    /// the errors for these, and the best method is the best for them; plans are the same, made for a uniform truth
-    #[arg(long, value_name = "FILE", requires = "epsilon", conflicts_with = "wanted")]
+    /// Expected shares (CSV or Parquet): columns attribute, category and share, or pilot records; attributes not
+    /// listed have equal shares. Adds the errors at these shares and recommends the best method for them; the plans
+    /// stay the same
+    #[arg(
+        long = "expected-shares",
+        alias = "shares",
+        value_name = "FILE",
+        requires = "epsilon",
+        conflicts_with = "wanted"
+    )]
     shares: Option<String>,
-    /// A table of true records: randomize it under every plan, and compare the estimates with the truth
+    /// Data file with true records to randomize under every plan; reports the observed errors
     #[arg(long, value_name = "people.csv", requires = "epsilon")]
     simulate: Option<String>,
-    /// Words of that table that stand for a missing value, such as NA,-9; see candor randomize
+    /// Codes of missing values in that file, such as NA,-9; see candor randomize
     #[arg(long, value_delimiter = ',', value_name = "WORD,..", allow_hyphen_values = true, requires = "simulate")]
     missing: Option<Vec<String>>,
-    /// How often the table is randomized
+    /// Number of simulated randomizations
     #[arg(long, value_name = "N", default_value_t = 10, requires = "simulate", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     repeats: u64,
-    /// The seed of the simulation
+    /// Seed of the simulation
     #[arg(long, default_value_t = 1, requires = "simulate")]
     seed: u64,
-    /// Each method may search for this many seconds, and its errors be worked out for as many; after that the best plan so far is shown, and the
-    /// result says so [default: 10]
+    /// Time limit in seconds for each search, and for the errors of its plan; returns the best plan found [default:
+    /// 10]
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true, conflicts_with_all = ["wanted", "added_variance", "l"])]
     time_limit: Option<f64>,
-    /// Draw the errors of all methods: a file that ends in .svg or .png; may be repeated
+    /// Plot of the errors of all methods: a .svg or .png file; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["wanted", "added_variance", "l"])]
     plot: Vec<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

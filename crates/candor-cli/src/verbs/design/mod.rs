@@ -6,8 +6,10 @@ use std::time::Instant;
 
 use candor::StudyError;
 use candor::design::{DesignOptions, MAX_EPSILON, design_while};
+use candor_analysis::names;
 use candor_base::schema::Schema;
 use candor_design::DesignError;
+use candor_design::combine::part;
 use candor_design::request::Method;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -24,145 +26,179 @@ mod request;
 mod findings;
 mod describe;
 
-pub use describe::describe_prior;
-use describe::{describe, describe_expectations, describe_pairs};
+pub use describe::{describe, describe_prior};
+use describe::{describe_expectations, describe_pairs};
 use findings::{findings, recommendation};
 pub use request::split_clusters;
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor design schema.toml --epsilon 4 -o plan.json
+  candor design schema.toml --epsilon 4 --respondents 20000 -o plan.json
+  candor design schema.toml --epsilon 4 --tables \"Education,Income;Sex\" -o plan.json
   candor design schema.toml --attribute-epsilon 1,0.5,0.5 -o plan.json
-  candor design schema.toml --method workload --epsilon 4 --tables pairs --respondents 20000
+  candor design schema.toml --method independent --epsilon 4
   candor design schema.toml --method optimal --attribute-epsilon 1,0.8,0.5 -o plan.json
-  candor design schema.toml --method optimal --epsilon 4 --ratio 2,1,1
+  candor design schema.toml --method optimal --epsilon 4 --budget-split 2,1,1
+  candor design schema.toml --method heuristic --epsilon 4 --budget-split 2,1,1 --allow-larger-epsilon
+  candor design schema.toml --only Education,Income --method joint --epsilon 2 -o part.json
   candor design schema.toml --method clusters --clusters \"Education,Income;Sex\" --epsilon 8 -o plan.json
-  candor design schema.toml --method clusters --from-clusters clusters.json --inside workload --epsilon 8
+  candor design schema.toml --method clusters --from-clusters clusters.json --cluster-method workload --epsilon 8
   candor design --categories 9,16,7 --method joint --epsilon 4
   candor design --categories 4 --method warner --p 0.7
   candor design --categories 20 --method l-diversity --l 5
   candor design schema.toml --method l-diversity --l 2 --cross Sex,Income
-  candor design --categories 20 --method minimax --parity 14.19
-  candor design --categories 3 --method matrix --file M.csv
-  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --privacy 0.5 --posterior-bound 0.75")]
+  candor design --categories 20 --method minimax --likelihood-ratio 14.19
+  candor design --categories 20 --method minimax --rho 0.1,0.5
+  candor design --categories 3 --method matrix --matrix M.csv
+  candor design --categories 4 --method front --prior 0.4,0.3,0.2,0.1 --map-privacy 0.5 --posterior-bound 0.75
+  candor design --categories 3 --method matrix --matrix M.csv --prior 0.5,0.3,0.2")]
 pub struct DesignArgs {
-    /// The schema (TOML); see candor schema infer
+    /// Schema (TOML), as made by candor schema infer
     #[arg(required_unless_present = "categories", conflicts_with = "categories")]
     schema: Option<String>,
-    /// Instead of a schema: attributes a1, a2, .. with this many categories each
+    /// Number of categories of each attribute, instead of a schema; the attributes are named a1, a2, ..
     #[arg(long, value_delimiter = ',', value_name = "N,..")]
     categories: Option<Vec<usize>>,
-    /// How to randomize
-    #[arg(long, value_parser = request::method_parser(), default_value = Method::Independent.name())]
-    method: Method,
-    /// Total epsilon of the record [independent, joint, clusters, optimal, workload, sampling]
+    /// Design method [default: workload, made for the tables, with --epsilon; else independent]
+    #[arg(long, value_parser = request::method_parser())]
+    method: Option<Method>,
+    /// Design for these attributes only; combine the plans with candor combine
+    #[arg(long, value_name = "NAME,..", conflicts_with = "categories")]
+    only: Option<String>,
+    /// Record-level epsilon [independent, joint, clusters, optimal, heuristic, workload,
+    /// sampling]
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// How to share the total out over the attributes; equally by default [independent, clusters, optimal]
-    #[arg(long, value_delimiter = ',', value_name = "R,..", requires = "epsilon", allow_negative_numbers = true)]
+    /// Allocation of the privacy budget to the attributes, as ratios [default: equal] [independent, clusters,
+    /// optimal, heuristic]
+    #[arg(
+        long = "budget-split",
+        alias = "ratio",
+        value_delimiter = ',',
+        value_name = "R,..",
+        requires = "epsilon",
+        allow_negative_numbers = true
+    )]
     ratio: Option<Vec<f64>>,
-    /// One epsilon per attribute, instead of a total [independent, clusters, optimal, heuristic, reduced, two-attribute;
-    /// minimax: or one for all]
+    /// Epsilon of each attribute instead of a record-level epsilon [independent, clusters, optimal, heuristic,
+    /// reduced, two-attribute; minimax: or one for all]
     #[arg(long, value_delimiter = ',', value_name = "E,..", conflicts_with = "epsilon", allow_negative_numbers = true)]
     attribute_epsilon: Option<Vec<f64>>,
-    /// The largest ratio of likelihoods, one per attribute or one for all; 1 or more [minimax]
+    /// Largest likelihood ratio, at least 1: one per attribute, or one for all [minimax]
     #[arg(
-        long,
+        long = "likelihood-ratio",
+        alias = "parity",
         value_delimiter = ',',
         value_name = "G,..",
         conflicts_with = "attribute_epsilon",
         allow_negative_numbers = true
     )]
     parity: Option<Vec<f64>>,
-    /// How many categories are reported, one per attribute or one for all; 2 or more [l-diversity]
+    /// Instead of an epsilon, two probabilities, the smaller one first: nothing as likely as the first becomes likelier than the
+    /// second, and nothing as likely as the second falls below the first [methods with --epsilon; minimax of one attribute]
+    #[arg(long, value_delimiter = ',', value_name = "RHO1,RHO2", allow_negative_numbers = true)]
+    rho: Option<Vec<f64>>,
+    /// Instead of an epsilon, the largest factor by which a probability may grow or shrink [as --rho]
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    beta: Option<f64>,
+    /// Number of reported categories, at least 2: one per attribute, or one for all [l-diversity]
     #[arg(long, value_delimiter = ',', value_name = "L,..")]
     l: Option<Vec<usize>>,
-    /// Attributes to be reported together, as one with all combinations for categories [l-diversity, minimax]
+    /// Attributes to cross into one with all combinations as categories [l-diversity, minimax, front]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     cross: Option<Vec<String>>,
-    /// Attributes to be randomized together, such as "a,b;c"; the others on their own [clusters]
+    /// Attribute clusters to randomize together, such as "a,b;c"; other attributes are clusters of one [clusters]
     #[arg(long, value_name = "NAME,..;..", conflicts_with = "from_clusters")]
     clusters: Option<String>,
-    /// The same from what candor cluster wrote (JSON) [clusters]
+    /// Attribute clusters from a file by candor associations (JSON) [clusters]
     #[arg(long, value_name = "clusters.json")]
     from_clusters: Option<String>,
-    /// How the attributes of a cluster are randomized together; joint by default [clusters]
-    #[arg(long, value_enum)]
+    /// Method within a cluster [default: joint] [clusters]
+    #[arg(long = "cluster-method", alias = "inside", value_enum)]
     inside: Option<InsideArg>,
-    /// Tags that shift the labels, so that the answers show who does not follow the rules (see candor comply) [independent, joint]
-    #[arg(long)]
+    /// Add channels with shifted labels, so that noncompliance can be detected (see candor compliance) [independent,
+    /// joint]
+    #[arg(long = "compliance-check", alias = "mirrored")]
     mirrored: bool,
-    /// One channel for everybody instead of a lottery [workload]
-    #[arg(long)]
+    /// One channel for all respondents, instead of randomly assigned channels [workload]
+    #[arg(long = "one-channel", alias = "single")]
     single: bool,
-    /// Names in the order in which the heuristic takes the attributes; those of the largest need first by default [heuristic]
+    /// Order in which the heuristic takes the attributes [default: largest need first] [heuristic]
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
     order: Option<Vec<String>>,
-    /// Accept attribute epsilons above those asked for [heuristic]
-    #[arg(long)]
+    /// Accept attribute epsilons larger than requested [heuristic]
+    #[arg(long = "allow-larger-epsilon", alias = "allow-weaker")]
     allow_weaker: bool,
-    /// Stop searching after this many seconds, with the best plan so far; after 30 if nothing is said [optimal, workload, clusters]
+    /// Search time limit in seconds; returns the best plan found [default: 30] [optimal, workload, clusters]
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
     time_limit: Option<f64>,
-    /// Probability of keeping the truth [warner]
+    /// Retention probability [warner]
     #[arg(long, allow_negative_numbers = true)]
     p: Option<f64>,
-    /// Probability of keeping the truth before drawing uniformly [up; independent and clusters: that of each attribute,
-    /// instead of epsilons]
+    /// Probability of reporting the true category, before uniform replacement [up; independent and clusters: of each
+    /// attribute, instead of epsilons]
     #[arg(long, allow_negative_numbers = true)]
     q: Option<f64>,
-    /// How many times likelier the truth is than any other category [frapp]
+    /// Likelihood ratio of the true category to any other [frapp]
     #[arg(long, allow_negative_numbers = true)]
     lambda: Option<f64>,
-    /// CSV file of a matrix: COLUMNS are inputs and sum to 1, rows are outputs; labels optional; entries such as 0.25 or 1/3 [matrix]
-    #[arg(long, value_name = "M.csv")]
+    /// Transition matrix (CSV): columns are inputs and sum to 1, rows are outputs; labels optional; entries such as
+    /// 0.25 or 1/3 [matrix]
+    #[arg(long = "matrix", alias = "file", value_name = "M.csv")]
     file: Option<PathBuf>,
-    /// Which way round the matrix is written, where its sums do not tell [matrix]
-    #[arg(long, value_enum)]
+    /// Orientation of the matrix, if its sums do not determine it [matrix]
+    #[arg(long = "matrix-inputs", alias = "inputs", value_enum)]
     inputs: Option<InputsArg>,
-    /// How often the best guess must be wrong, for the stated prior [front]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    /// Probability that the best guess is wrong, for the stated prior [front]
+    #[arg(long = "map-privacy", alias = "privacy", value_name = "P", allow_negative_numbers = true)]
     privacy: Option<f64>,
-    /// Instead: the average mean squared error to reach with --respondents, as privately as possible [front]
-    #[arg(long, value_name = "U", conflicts_with = "privacy", allow_negative_numbers = true)]
+    /// Largest mean squared error of a share with --respondents; the plan is the most private one [front]
+    #[arg(
+        long = "max-mse",
+        alias = "utility",
+        value_name = "U",
+        conflicts_with = "privacy",
+        allow_negative_numbers = true
+    )]
     utility: Option<f64>,
-    /// No answer may make any truth likelier than this, for the stated prior [front]
+    /// Largest posterior of any category given any answer, for the stated prior [front]
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     posterior_bound: Option<f64>,
-    /// At most so many different answers (heuristic) [front]
+    /// Maximum number of distinct answers; a heuristic [front]
     #[arg(long, value_name = "M")]
     outputs: Option<usize>,
-    /// Accept a plan without any finite epsilon [all but front and l-diversity, which promise something else]
+    /// Accept an unbounded plan, without a finite epsilon [not needed for front and l-diversity, which guarantee
+    /// something else]
     #[arg(long)]
     allow_unbounded: bool,
-    /// Refuse a plan whose record epsilon is beyond this: it would protect nobody
+    /// Largest accepted record-level epsilon; a larger one protects nobody
     #[arg(long, default_value_t = MAX_EPSILON, value_name = "E", value_parser = parse_limit)]
     max_epsilon: f64,
-    /// Show the standard errors to expect from this many respondents
+    /// Sample size for the expected standard errors
     #[arg(long, value_name = "N", value_parser = parse_respondents)]
     respondents: Option<f64>,
-    /// Shares that are anticipated (CSV or Parquet): columns attribute, category and share, or a pilot's records; uniform where it says nothing. Also
-    /// shows the standard errors for these; the plan is the same, made for a uniform truth
-    #[arg(long, value_name = "FILE", conflicts_with = "cross")]
+    /// Expected shares (CSV or Parquet): columns attribute, category and share, or pilot records; attributes not
+    /// listed have equal shares. Adds the standard errors at these shares; the plan stays the same
+    #[arg(long = "expected-shares", alias = "shares", value_name = "FILE", conflicts_with = "cross")]
     shares: Option<String>,
-    /// For which tables: marginals, pairs, triples, joint, or names such as "a,b;c", for a workload also with weights such
-    /// as "a,b:2;c"; says how far the plan is from the least possible error of those named [default: marginals; for workload
-    /// and sampling: pairs]
+    /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"; for workload also with weights, such as
+    /// "a,b:2;c". Adds the optimality gap for these tables [default: marginals; for workload and sampling: pairs]
     #[arg(long)]
     tables: Option<String>,
-    /// Where to write the plan (JSON); - for standard output
+    /// Output file for the plan (JSON); - for standard output
     #[arg(short, long, value_name = "plan.json")]
     output: Option<String>,
     #[command(flatten)]
     plan_output: PlanOutputArgs,
-    /// Describe the plan as JSON on standard output
+    /// Print a description of the plan as JSON
     #[arg(long)]
     json: bool,
-    #[command(flatten, next_help_heading = "What is known beforehand [front]")]
+    #[command(flatten, next_help_heading = "What is known beforehand [front, matrix]")]
     prior: PriorArgs,
-    /// State the shares counted with --from exactly in the plan, which is public, instead of rounded to two digits
-    #[arg(long, help_heading = "What is known beforehand [front]")]
+    /// Store the shares counted by --from exactly in the plan; the plan is public, so by default they are rounded to
+    /// two digits
+    #[arg(long, help_heading = "What is known beforehand [front, matrix]")]
     exact_prior: bool,
 }
 
@@ -178,20 +214,18 @@ enum InputsArg {
 #[derive(Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum InsideArg {
-    /// All kept or replaced at once (RR-Joint), at the sum of their epsilons
+    /// All attributes kept or replaced together (RR-Joint), at the sum of their epsilons
     Joint,
-    /// The largest attribute epsilons for the sum of the cluster's; with --attribute-epsilon, those for the least sum
+    /// Largest attribute epsilons for the sum of the cluster; with --attribute-epsilon, the least sum for those
     Optimal,
-    /// The least error of all pairs in the cluster, at the sum of their epsilons
+    /// Least error of all pairs in the cluster, at the sum of their epsilons
     Workload,
 }
 
 pub fn run(args: DesignArgs) -> Result<(), Failure> {
     let started = Instant::now();
     if args.json && args.output.as_deref() == Some("-") {
-        return Err(Failure::Usage(
-            "--json and -o - would both go to standard output; write the plan to a file".to_owned(),
-        ));
+        return Err(Failure::Usage("--json and -o - both write to standard output; give a file".to_owned()));
     }
     args.check_flags()?;
     if let Some(output) = &args.output {
@@ -202,6 +236,13 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         (Some(path), _) => read_schema(path)?,
         (None, Some(sizes)) => Schema::of_sizes(sizes).map_err(|error| Failure::about("--categories", error))?,
         (None, None) => unreachable!("required by the parser"),
+    };
+    let schema = match &args.only {
+        Some(text) => {
+            let names = names::list(text).map_err(|error| Failure::about("--only", error))?;
+            part(&schema, &names).map_err(|error| Failure::about("--only", error))?
+        }
+        None => schema,
     };
     let (request, notes) = args.request(&schema)?;
     let options = DesignOptions { shares: read_shares(args.shares.as_deref(), &schema)?, ..args.options() };
@@ -216,14 +257,18 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
         designed.seconds = Some(started.elapsed().as_secs_f64());
         return emit_json(&designed);
     }
-    let mut text = describe(&designed.plan, args.epsilon);
-    text += &findings(&designed, options.respondents);
-    if args.respondents.is_some() || args.shares.is_some() || matches!(args.method, Method::Workload | Method::Sampling)
-    {
+    let mut text = format!("{}\n\n", designed.verdict.text) + &describe(&designed.plan, args.epsilon);
+    text += findings(&designed, options.respondents).strip_prefix('\n').unwrap_or_default();
+    let for_tables = matches!(args.method(), Method::Workload | Method::Sampling);
+    if args.respondents.is_some() || args.shares.is_some() || for_tables {
         text += &describe_expectations(&designed.expected, options.respondents, options.shares.is_some());
     }
     text += &designed.pairs.as_ref().map_or(String::new(), |pairs| describe_pairs(pairs, options.respondents));
     text += &recommendation(&designed);
+    let seconds = started.elapsed().as_secs_f64();
+    if schema.private().len() >= MANY && seconds > LONG {
+        let _ = writeln!(text, "\nThis took {seconds:.0} s; --time-limit ends the search earlier.");
+    }
     match args.output.as_deref() {
         Some("-") => {
             remark(text.trim_end());
@@ -237,7 +282,19 @@ pub fn run(args: DesignArgs) -> Result<(), Failure> {
     emit(&text)
 }
 
+/// A design for many attributes that takes more seconds says so.
+const LONG: f64 = 5.0;
+
+/// From so many randomized attributes on, searches take long.
+const MANY: usize = 20;
+
 impl DesignArgs {
+    /// The method named, or the one that the other parameters ask for.
+    fn method(&self) -> Method {
+        let given = || self.given().iter().map(|given| given.parameter).collect::<Vec<_>>();
+        self.method.unwrap_or_else(|| Method::by_default(&given()))
+    }
+
     fn options(&self) -> DesignOptions {
         let default = DesignOptions::default();
         DesignOptions {

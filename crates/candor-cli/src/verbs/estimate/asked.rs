@@ -12,9 +12,10 @@ use crate::shell;
 /// What categories stand for, of every verb that takes means.
 #[derive(Args)]
 pub struct ValuesArgs {
-    /// What bins, and labels that are no numbers, stand for: "a:9,40,75;b:0,1"
+    /// Numeric scores of categories that are bins or words: "a:9,40,75;b:0,1"
     #[arg(
-        long,
+        long = "scores",
+        alias = "values",
         value_name = "NAME:NUMBERS",
         default_value = "",
         hide_default_value = true,
@@ -25,19 +26,20 @@ pub struct ValuesArgs {
 
 #[derive(Args)]
 pub struct AskedArgs {
-    /// Which tables: marginals, pairs, triples, joint, or names such as "a,b;c"; "a | b" are the shares of a among those with the same b; names with signs in quotes [marginals, unless numbers are asked for]
+    /// Tables: marginals, pairs, triples, joint, or names such as "a,b;c"; "a | b" for conditional shares of a given
+    /// b; names with special characters in quotes [default: marginals, unless --mean or --quantile is given]
     #[arg(long)]
     tables: Option<String>,
-    /// Shares among those who answered: whose answer to no attribute of the table is missing
-    #[arg(long)]
+    /// Complete cases: leave out people with a missing value in an attribute of the table
+    #[arg(long = "complete-cases", alias = "without-missing")]
     without_missing: bool,
-    /// Differences and ratios of the tables between the groups of this attribute, each with the first
-    #[arg(long, value_name = "NAME")]
+    /// Attribute whose groups are compared; differences and ratios to the first group
+    #[arg(long = "compare-groups", alias = "compare", value_name = "NAME")]
     compare: Option<String>,
-    /// Means and variances of attributes that stand for numbers: "a", "a;b", "a | b"
+    /// Attributes whose mean and variance are estimated: "a", "a;b", "a | b"
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     mean: String,
-    /// Quantiles: "a:0.5", "a:0.25,0.75 | b"
+    /// Quantiles to estimate: "a:0.5", "a:0.25,0.75 | b"
     #[arg(long, value_name = "NAME:SHARE,..", default_value = "", hide_default_value = true)]
     quantile: String,
     #[command(flatten)]
@@ -73,13 +75,13 @@ impl AskedArgs {
             false => self.tables.as_deref().unwrap_or_default(),
         };
         let compare = self.compare.as_deref().unwrap_or_default();
-        let missing = self.without_missing.then(|| "--without-missing".to_owned());
+        let missing = self.without_missing.then(|| "--complete-cases".to_owned());
         let texts = [
             ("--tables", tables),
-            ("--compare", compare),
+            ("--compare-groups", compare),
             ("--mean", &self.mean),
             ("--quantile", &self.quantile),
-            ("--values", &self.values.values),
+            ("--scores", &self.values.values),
         ];
         texts.into_iter().filter_map(given).chain(missing).collect()
     }

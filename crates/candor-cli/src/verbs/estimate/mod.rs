@@ -10,6 +10,7 @@ use candor_analysis::estimate::{Interval, Method, Target};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
 use candor_tables::estimates::{Layout, estimates_csv, write_estimates};
+use candor_tables::existing::{check_document, write_document};
 use candor_tables::output;
 use candor_tables::visible::visible;
 use clap::{Args, ValueEnum};
@@ -31,108 +32,112 @@ Examples:
   candor estimate plan.json responses.csv --by Region --weights weight
   candor estimate plan.json responses.csv --where \"Region = north\" --weights weight
   candor estimate plan.json responses.csv --tables \"Income | Education, Sex\"
-  candor estimate plan.json responses.csv --tables Income --compare Sex
-  candor estimate plan.json responses.csv --tables Income --against earlier.parquet --against-plan first.json
-  candor estimate plan.json responses.csv --mean \"Income | Sex\" --quantile Income:0.5 --values Income:30,70
+  candor estimate plan.json responses.csv --tables Income --compare-groups Sex
+  candor estimate plan.json responses.csv --tables Income --baseline earlier.parquet --baseline-plan first.json
+  candor estimate plan.json responses.csv --mean \"Income | Sex\" --quantile Income:0.5 --scores Income:30,70
   candor estimate plan.json --counts counts.csv --tables pairs")]
 pub struct EstimateArgs {
-    /// The plan the responses were made under (JSON)
+    /// Plan (JSON) of the responses
     plan: String,
-    /// Responses: CSV (also gzip), Parquet or JSON lines; - for standard input
+    /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required_unless_present = "counts")]
     responses: Vec<String>,
-    /// Instead of responses, files of counts made elsewhere: columns of answers and a column "count"; see candor sql
+    /// Files of precomputed counts instead of responses: answer columns and a column "count"; see candor sql
     #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with = "responses")]
     counts: Vec<String>,
     #[command(flatten)]
     asked: AskedArgs,
-    /// Differences and ratios of the tables between these responses and earlier ones
-    #[arg(long, num_args = 1.., value_name = "FILE", conflicts_with_all = ["compare", "counts"])]
+    /// Earlier responses to compare with; adds differences and ratios
+    #[arg(long = "baseline", alias = "against", num_args = 1.., value_name = "FILE", conflicts_with_all = ["compare", "counts"])]
     against: Vec<String>,
-    /// The plan that the earlier responses were made under, if it is another
-    #[arg(long, value_name = "PLAN", requires = "against")]
+    /// Plan of the earlier responses [default: the same plan]
+    #[arg(long = "baseline-plan", alias = "against-plan", value_name = "PLAN", requires = "against")]
     against_plan: Option<String>,
-    /// Which estimate; only unbiased and plug-in have standard errors
+    /// Estimator; only unbiased and plug-in have standard errors
     #[arg(long, value_enum, default_value_t = MethodArg::Unbiased)]
     method: MethodArg,
-    /// Which intervals
+    /// Type of intervals
     #[arg(long, value_enum, default_value_t = IntervalArg::Binomial)]
     interval: IntervalArg,
-    /// Confidence of the intervals
+    /// Confidence level of the intervals, between 0 and 1
     #[arg(long, default_value_t = EstimateOptions::default().confidence, value_parser = parse_confidence)]
     confidence: f64,
-    /// Whose table: the population the respondents come from, or the very table that was randomized
+    /// Inference target
     #[arg(long, value_enum, default_value_t = TargetArg::Population)]
     target: TargetArg,
-    /// In JSON, also the covariance of the estimates of each one-way table, for a population [unbiased]
+    /// Add the covariance matrix of each one-way table to the JSON output; for a population [unbiased]
     #[arg(long)]
     covariance: bool,
-    /// Only those for whom a condition on public attributes holds, such as "Region = north and Sex != Male"
+    /// Subpopulation: a condition on public attributes, such as "Region = north and Sex != Male"
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     #[command(flatten)]
     survey: SurveyArgs,
-    /// The delimiter of CSV responses, if it is not found out: one character, or tab
+    /// Delimiter of CSV responses: one character, or tab [default: auto-detected]
     #[arg(long, value_parser = parse_delimiter)]
     delimiter: Option<u8>,
     #[command(flatten)]
     marks: MarkArgs,
-    /// The format of the tables; by the ending of the output's name if not given (.csv, .json, .parquet), else text
+    /// Output format [default: by the file name (.csv, .json, .parquet), else text]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<FormatArg>,
-    /// In CSV and Parquet, all categories of a cell in one column, joined by *, instead of one column for each attribute
-    #[arg(long)]
+    /// In CSV and Parquet, put all categories of a cell into one column, joined by *, instead of one column per
+    /// attribute
+    #[arg(long = "single-cell-column", alias = "joined")]
     joined: bool,
     #[command(flatten)]
     cells: CellArgs,
-    /// Where to write the tables; standard output by default
+    /// Output file for the tables; - for standard output
     #[arg(short, long, default_value = "-")]
     output: String,
-    /// As JSON; the same as --format json
+    /// Print JSON; short for --format json
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MethodArg {
-    /// Unbiased and unclipped; cells can be negative
+    /// Unbiased; cells can be negative
     Unbiased,
-    /// As unbiased, but matrices with more outputs than inputs weighted by the responses; nearly unbiased
+    /// Weights by the observed responses where a matrix has more outputs than inputs; unbiased in the limit
     PlugIn,
-    /// The likelihood by iteration; a proper distribution, not unbiased
+    /// Maximum likelihood by iteration; a proper distribution, biased
     Iterative,
-    /// The distribution closest to the unbiased estimate; not unbiased
+    /// Closest distribution to the unbiased estimate; biased
     Projected,
-    /// All tables together: distributions that agree with each other, closest to the unbiased estimates; not unbiased
+    /// Closest distributions that agree across all tables; biased
     Constrained,
-    /// Negative cells cut off and the rest rescaled, as much of the literature does; not unbiased
+    /// Negative cells set to zero and the rest rescaled; biased
     Clipped,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum IntervalArg {
-    /// Each interval holds with the confidence asked for, also for few responses and rare cells; inside 0 and 1
+    /// Covers at the stated level, also for few responses and rare cells; within 0 and 1
     Binomial,
-    /// The same for many responses: so many standard errors to either side
+    /// Normal approximation, for many responses
     Wald,
-    /// All intervals of a table hold at once
+    /// Simultaneous coverage of all intervals of a table
     Simultaneous,
-    /// Each interval by resampling the responses a thousand times; for few responses and rare cells
+    /// One thousand resamples of the responses; for few responses and rare cells
     Bootstrap,
 }
 
 /// Whose table is estimated, as a flag.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum TargetArg {
+    /// Population that the respondents were drawn from
     Population,
-    Table,
+    /// The randomized records themselves
+    #[value(alias = "table")]
+    Records,
 }
 
 impl From<TargetArg> for Target {
     fn from(target: TargetArg) -> Target {
         match target {
             TargetArg::Population => Target::Population,
-            TargetArg::Table => Target::Table,
+            TargetArg::Records => Target::Table,
         }
     }
 }
@@ -156,18 +161,19 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     args.marks.apply();
     let format = format(&args);
     if args.covariance && format != FormatArg::Json {
-        return Err(Failure::Usage("--covariance goes with --json and the unbiased method".to_owned()));
+        return Err(Failure::Usage("--covariance requires --json and --method unbiased".to_owned()));
     }
     if args.cells.safe_cells && format != FormatArg::Csv {
-        return Err(Failure::Usage("--safe-cells goes with --format csv only".to_owned()));
+        return Err(Failure::Usage("--escape-formulas requires --format csv".to_owned()));
     }
     check_layout(&args, format)?;
     let options = options(&args);
     options.check()?;
+    let target = output::Target::new(&args.output);
+    check_document(&target)?;
     let plan = read_plan(&args.plan)?;
     let estimates = estimates(&args, &plan, &options)?;
     estimates.cautions().iter().for_each(|caution| remark(caution));
-    let target = output::Target::new(&args.output);
     let attributes: Vec<String> = plan.schema().attributes().iter().map(|a| a.name().to_owned()).collect();
     let layout = if args.joined { Layout::Joined } else { Layout::Columns(&attributes) };
     let text = match format {
@@ -178,7 +184,7 @@ pub fn run(args: EstimateArgs) -> Result<(), Failure> {
     };
     match target {
         output::Target::Stdout => emit_data(&text),
-        file => Ok(output::write(&file, text.as_bytes())?),
+        file => Ok(write_document(&file, text.as_bytes())?),
     }
 }
 
@@ -196,10 +202,11 @@ fn check_layout(args: &EstimateArgs, format: FormatArg) -> Result<(), Failure> {
     let rows = matches!(format, FormatArg::Csv | FormatArg::Parquet);
     let others = args.asked.is_more_than_tables() || !args.against.is_empty();
     match args.joined {
-        true if !rows => Err(Failure::Usage("--joined goes with --format csv and parquet only".to_owned())),
-        true if others => {
-            Err(Failure::Usage("--joined is for tables only, without comparisons and numbers".to_owned()))
-        }
+        true if !rows => Err(Failure::Usage("--single-cell-column requires --format csv or parquet".to_owned())),
+        true if others => Err(Failure::Usage(
+            "--single-cell-column is for tables only; it cannot be used with comparisons, means or quantiles"
+                .to_owned(),
+        )),
         _ => Ok(()),
     }
 }

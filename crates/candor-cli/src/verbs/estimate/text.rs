@@ -10,7 +10,8 @@ use crate::show::{count, label, paragraph, table};
 
 /// All tables, comparisons and numbers.
 pub fn describe(estimates: &Estimates) -> String {
-    let mut text = format!("{} responses, {}\n", count(estimates.respondents), estimates.summary());
+    let mut text = estimates.verdict.as_ref().map_or(String::new(), |verdict| format!("{}\n\n", verdict.text));
+    let _ = writeln!(text, "{} responses, {}", count(estimates.respondents), estimates.summary());
     let summary = silent_tables(estimates);
     for one in estimates.tables.iter().filter(|one| summary.is_none() || one.reason.is_none()) {
         let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));

@@ -109,7 +109,7 @@ fn asked_levels(sizes: &[usize], epsilons: &[f64]) -> Result<Levels, DesignError
 pub fn optimal_within(schema: &Schema, total: f64, ratio: &[f64], effort: Effort) -> Result<Bounded, DesignError> {
     let private = private(schema)?;
     if ratio.len() != private.len() {
-        let (what, found, expected) = ("ratio", ratio.len(), private.len());
+        let (what, found, expected) = ("budget_split", ratio.len(), private.len());
         return Err(DesignError::Count { what, found, expected });
     }
     // Independent randomization at this scale stays within the total, so the optimum does.
@@ -199,7 +199,7 @@ pub fn alike_epsilon(attributes: usize, categories: usize, epsilon: f64) -> Resu
 }
 
 /// Thresholds over many attributes that are rarer than this are counted exactly to be drawn, which takes coarse weights
-/// (docs/sampling.md; here with something to spare).
+/// (docs/reference/sampling-algorithm.md; here with something to spare).
 const RARE: f64 = 1.01 / 4096.0;
 
 /// Sets with their probabilities relative to that of a uniform answer, and a lower bound.

@@ -3,7 +3,8 @@
 //!
 //! Among all channels of one epsilon over the same attributes, those with two levels of likelihood are the extreme points, and
 //! relabellings of sets of records are all that need be looked at (docs/mathematics/workload.md). Three kinds of sets are easy to draw: *strips*, which tell nearly
-//! all they can about one table, *boxes*, which tell about the tables inside one, and *patterns*, which tell about many tables at once. Small
+//! all they can about one table, *boxes*, which tell about the tables inside one, and *patterns*, which tell about many tables at once; of
+//! tables of up to 16 cells all sets are tried. Small
 //! epsilons are best spent on strips, large ones on patterns, those between on all. Hidden mixtures of them average their eigenvalues; a *public* lottery, in which the
 //! response carries which one was drawn, adds their information up instead and costs no privacy, because
 //! the draw does not look at the truth. So a lottery is the default, and one channel the alternative for those who cannot carry
@@ -13,6 +14,7 @@ mod balance;
 mod space;
 mod strips;
 mod boxes;
+mod orbits;
 mod pool;
 mod reach;
 mod search;
@@ -30,9 +32,10 @@ use crate::bound::Costs;
 use crate::{DesignError, private};
 use balance::{Balance, Gives};
 use boxes::Boxes;
+use orbits::Orbits;
 use pool::{Pool, Ticket};
 pub use request::{SamplingRequest, WorkloadRequest, asked_tables};
-use search::{grow, starts};
+use search::{grow, slopes, starts};
 use space::{Space, Support};
 
 /// A plan for a workload.
@@ -70,6 +73,9 @@ const GAP: f64 = 1e-5;
 /// The relative gap to which weights are found while the channels are far from final.
 const COARSE: f64 = 1e-3;
 
+/// Sets that are listed come in if they take this share of the error away: strips, boxes and patterns are simpler.
+const WORTH_A_LIST: f64 = 5e-3;
+
 /// With more components than this a lottery has strips of one size for each table.
 const MANY: usize = 1_000;
 
@@ -77,7 +83,7 @@ const MANY: usize = 1_000;
 ///
 /// The lottery is an A-optimal design: `minimise sum over U of cost_U / sum over c of w_c I_{U,c}`, `I` what channel `c` tells
 /// of component `U`. Strips of every component as a table take part from the beginning; boxes of two
-/// to four attributes (with at most [`MAX_LISTED`] attributes in all) and pattern channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
+/// to four attributes and sets of cells of tables of at most 16 (with at most [`MAX_LISTED`] attributes in all) and pattern channels come in by their price, `sum over U of h_U I_U`, `h = cost / I^2`, searched by repeated
 /// linearisation from many starts; up to four attributes all sets of patterns are tried. With more than [`MAX_LISTED`] attributes only
 /// the sets "none of these attributes misses" are tried. It is never worse than [`sampling`], or than the whole record
 /// answered at once.
@@ -148,7 +154,8 @@ impl Found {
         let Setting { space, costs, .. } = setting;
         let mut pool = Pool::new(space, costs, square);
         if with_strips {
-            strips::strips(costs, epsilon).into_iter().for_each(|strip| pool.add_strip(strip));
+            let writable = |strip: &strips::StripTicket| !setting.unnamed.iter().any(|&at| strip.table == [at]);
+            strips::strips(costs, epsilon).into_iter().filter(writable).for_each(|strip| pool.add_strip(strip));
         }
         if with_strips && costs.components.len() > MANY {
             pool.balance(balance::LOTTERY, COARSE);
@@ -157,7 +164,21 @@ impl Found {
         let boxes = (with_strips && !setting.is_large()).then(|| Boxes::new(costs, epsilon));
         let (balanced, least) = searched(setting, &mut pool, boxes.as_ref(), effort);
         let balance = pool.shortened(balanced, GAP);
-        let mut best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
+        let mut best = Found { balance, gives: pool.gives.clone(), tickets: pool.tickets.clone(), least };
+        let orbits = boxes.as_ref().map(|_| Orbits::new(costs, epsilon));
+        // What is saved is at most what the best price is above the error.
+        let promising = |orbits: &&Orbits| {
+            let worth = slopes(costs, &best.balance.totals);
+            !orbits.best(&worth, best.balance.value / (1.0 - WORTH_A_LIST)).is_empty()
+        };
+        if let Some(orbits) = orbits.as_ref().filter(promising) {
+            let sets = (boxes.as_ref(), Some(orbits));
+            let (balanced, least) = grow(setting, &mut pool, sets, (RUNS + 2) * ROUNDS, effort);
+            let balance = pool.shortened(balanced, GAP);
+            if balance.value < (1.0 - WORTH_A_LIST) * best.balance.value {
+                best = Found { balance, gives: pool.gives, tickets: pool.tickets, least };
+            }
+        }
         // What is simpler and as good is better: the search and the shortening are not exact.
         let record: Vec<usize> = (0..space.attributes()).collect();
         for simple in [&vec![record], &setting.tables] {
@@ -189,7 +210,7 @@ impl Found {
 fn searched(setting: &Setting, pool: &mut Pool, boxes: Option<&Boxes>, effort: Effort) -> (Balance, f64) {
     let Setting { space, costs, .. } = setting;
     starts(setting).into_iter().for_each(|support| pool.add_pattern(support));
-    let found = grow(setting, pool, boxes, 0, effort);
+    let found = grow(setting, pool, (boxes, None), 0, effort);
     if setting.is_small() || setting.is_large() || pool.weight_of_patterns() < PATTERNS_MATTER {
         return found;
     }
@@ -197,11 +218,11 @@ fn searched(setting: &Setting, pool: &mut Pool, boxes: Option<&Boxes>, effort: E
     for run in 1..=RUNS {
         let mut alone = Pool::new(space, costs, square);
         starts(setting).into_iter().for_each(|support| alone.add_pattern(support));
-        grow(setting, &mut alone, None, run * ROUNDS, effort);
+        grow(setting, &mut alone, (None, None), run * ROUNDS, effort);
         alone.forget_useless(1e-4);
         alone.patterns().for_each(|support| pool.add_pattern(support));
     }
-    grow(setting, pool, boxes, (RUNS + 1) * ROUNDS, effort)
+    grow(setting, pool, (boxes, None), (RUNS + 1) * ROUNDS, effort)
 }
 
 /// What an eigenvalue tells in a public lottery.
@@ -321,6 +342,8 @@ struct Setting {
     tables: Vec<Vec<usize>>,
     costs: Costs,
     space: Space,
+    /// Randomized attributes with an empty label, such as that of missing values: a set of their categories alone cannot be written as cells.
+    unnamed: Vec<usize>,
 }
 
 impl Setting {
@@ -348,7 +371,10 @@ impl Setting {
             knowing(schema, tables, weights, costs, &space, epsilon)
         };
         let axes = sizes.iter().map(|&size| Axis::single(size)).collect();
-        Ok(Setting { attributes, axes, tables: lists, costs, space })
+        let is_unnamed =
+            |&at: &usize| schema.attributes()[attributes[at]].categories().iter().any(|label| label.is_empty());
+        let unnamed = (0..attributes.len()).filter(is_unnamed).collect();
+        Ok(Setting { attributes, axes, tables: lists, costs, space, unnamed })
     }
 
     /// A lottery, the likeliest channel first.

@@ -26,7 +26,12 @@ pub struct WorkloadRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<String>,
     /// One channel for everybody instead of a lottery.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        rename(serialize = "single", deserialize = "one_channel"),
+        alias = "single",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub single: bool,
     /// Stop searching after so many seconds; [`SECONDS`](candor_analysis::watch::SECONDS) if nothing is said.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::balance::{self, Balance};
 use super::boxes::Boxes;
+use super::orbits::Orbits;
 use super::pool::{Pool, Ticket};
 use super::space::{Space, Support};
 use super::{COARSE, GAP, ROUNDS, Setting};
@@ -22,12 +23,12 @@ const ONE_ROUND: usize = 1_000_000;
 /// How many channels come in at a time.
 const AT_ONCE: usize = 12;
 
-/// Adds pattern channels, and boxes if there are any, as long as better ones are found; gives the weights, and the value that the best price found does not
+/// Adds pattern channels, and boxes and sets of cells if there are any, as long as better ones are found; gives the weights, and the value that the best price found does not
 /// exclude.
 pub fn grow(
     setting: &Setting,
     pool: &mut Pool,
-    boxes: Option<&Boxes>,
+    (boxes, orbits): (Option<&Boxes>, Option<&Orbits>),
     offset: usize,
     effort: Effort,
 ) -> (Balance, f64) {
@@ -41,13 +42,15 @@ pub fn grow(
         let mut priced: Vec<(f64, Support)> =
             found.into_iter().map(|support| (pool.price(&support, &worth), support)).collect();
         priced.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut better = boxes.map_or(Vec::new(), |boxes| boxes.best(&worth, balanced.value * (1.0 + GAP)));
+        let limit = balanced.value * (1.0 + GAP);
+        let mut better = boxes.map_or(Vec::new(), |boxes| boxes.best(&worth, limit));
+        better.extend(orbits.into_iter().flat_map(|orbits| orbits.best(&worth, limit)));
         better.sort_by(|a, b| b.0.total_cmp(&a.0));
         let highest =
             priced.first().map(|(price, _)| *price).into_iter().chain(better.first().map(|(price, _)| *price));
         let best = highest.fold(balanced.value, f64::max);
         lower = balanced.value * balanced.value / best;
-        priced.retain(|(price, _)| *price > balanced.value * (1.0 + GAP));
+        priced.retain(|(price, _)| *price > limit);
         in_vain = if priced.is_empty() && better.is_empty() { in_vain + 1 } else { 0 };
         let patience = if setting.is_large() || all { 0 } else { PATIENCE };
         if in_vain > patience || effort.is_over_at(1.0 - lower / balanced.value) {
@@ -66,7 +69,7 @@ pub fn grow(
 }
 
 /// `h_U = cost_U / I_U^2`: what a unit of information is worth.
-fn slopes(costs: &Costs, information: &[f64]) -> Vec<f64> {
+pub fn slopes(costs: &Costs, information: &[f64]) -> Vec<f64> {
     costs.costs.iter().zip(information).map(|(cost, information)| cost / (information * information)).collect()
 }
 

@@ -1,0 +1,166 @@
+//! Whatever the plan and the survey: what is shown can be published.
+
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+
+/// Numbers that look like chance and are the same every time.
+struct Draws(u64);
+
+impl Draws {
+    /// A number below `n`.
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// How plans are made, for three attributes of these sizes and a public one.
+const METHODS: [&str; 9] = [
+    "--epsilon 0.3 --time-limit 1",
+    "--epsilon 5 --tables a,b --time-limit 1",
+    "--method independent --epsilon 1",
+    "--method independent --epsilon 20",
+    "--method joint --epsilon 2",
+    "--method sampling --epsilon 2 --tables marginals",
+    "--method minimax --parity 3",
+    "--method l-diversity --l 2",
+    "--method optimal --epsilon 3 --time-limit 1",
+];
+
+/// A survey of so many people with skewed answers, some of them missing if `gaps`.
+fn survey(sandbox: &Sandbox, draws: &mut Draws, people: u64, gaps: bool) {
+    let sizes = [3 + draws.below(3), 3 + draws.below(2), 3 + draws.below(6)];
+    let attribute = |(name, size): (&str, &u64)| {
+        let labels: Vec<String> =
+            (0..*size).map(|code| format!("\"{code}\"")).chain(gaps.then(|| "\"\"".to_owned())).collect();
+        format!("[[attribute]]\nname = \"{name}\"\ncategories = [{}]\n\n", labels.join(", "))
+    };
+    let private: String = ["a", "b", "c"].into_iter().zip(&sizes).map(attribute).collect();
+    let region = "[[attribute]]\nname = \"region\"\npublic = true\ncategories = [\"north\", \"south\", \"nowhere\"]\n";
+    sandbox.write("schema.toml", private + region);
+    let mut text = String::from("a,b,c,region,weight\n");
+    for _ in 0..people {
+        let mut code = |size: u64| match draws.below(20) {
+            0 if gaps => String::new(),
+            1..=12 => "0".to_owned(),
+            _ => draws.below(size).to_string(),
+        };
+        let codes = sizes.map(&mut code).join(",");
+        let region = if draws.below(10) == 0 { "south" } else { "north" };
+        text += &format!("{codes},{region},{}\n", 1 + draws.below(5));
+    }
+    sandbox.write("people.csv", text);
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Every share that is shown lies in its interval and is a share; what is hidden is not shown.
+fn check_json(estimates: &Value, about: &str) {
+    for cell in estimates["tables"].as_array().unwrap().iter().flat_map(|table| table["cells"].as_array().unwrap()) {
+        let number = |name: &str| cell[name].as_f64().unwrap_or_else(|| panic!("{about}: {name} in {cell}"));
+        let (low, high, grade) = (number("low"), number("high"), cell["reliability"].as_str().unwrap());
+        // A share among people of whom there are none is not defined.
+        let defined = !cell["estimate"].is_null() && number("standard_error") >= 0.0;
+        assert!(low <= high && (defined || grade == "hidden"), "{about}: {cell}");
+        match cell["shown_estimate"].as_f64() {
+            Some(shown) => {
+                assert!(matches!(grade, "shown" | "rough") && (0.0..=1.0).contains(&shown), "{about}: {cell}");
+                assert!((low - 1e-12..=high + 1e-12).contains(&shown), "{about}: {cell}");
+            }
+            None => assert!(matches!(grade, "under" | "hidden"), "{about}: {cell}"),
+        }
+    }
+    assert!(estimates["verdict"].is_string() && estimates["verdict_text"].is_string(), "{about}");
+}
+
+/// The fields of a row of CSV; commas in quotes separate nothing.
+fn fields(row: &str) -> Vec<String> {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    for c in row.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            c => fields.last_mut().unwrap().push(c),
+        }
+    }
+    fields
+}
+
+/// The same of rows of CSV.
+fn check_csv(text: &str, about: &str) {
+    let mut lines = text.lines().map(fields);
+    let header = lines.next().unwrap();
+    let at = |name: &str| header.iter().position(|known| *known == name).unwrap();
+    for row in lines {
+        let number = |name: &str| row[at(name)].parse::<f64>();
+        let (low, high) = (number("low").unwrap(), number("high").unwrap());
+        match number("shown_estimate") {
+            Ok(shown) => assert!((low - 1e-12..=high + 1e-12).contains(&shown), "{about}: {row:?}"),
+            Err(_) => assert!(matches!(row[at("reliability")].as_str(), "under" | "hidden"), "{about}: {row:?}"),
+        }
+    }
+}
+
+/// What a page shows: no number that is none, percentages from 0 to 100, and a shade only below what is precise.
+fn check_page(html: &str, about: &str) {
+    let shown = html.split("data:text/csv").next().unwrap().to_owned() + html.split("</a></p>").nth(1).unwrap_or("");
+    for wrong in ["NaN", "inf ", ">inf<", "-0<"] {
+        assert!(!shown.contains(wrong), "{about}: {wrong}");
+    }
+    for cell in shown.split("<td").skip(1) {
+        let tag = cell.split('>').next().unwrap();
+        let grey = ["rough", "under", "hidden"].iter().any(|grade| tag.contains(&format!("class=\"{grade}")));
+        assert!(!(grey && tag.contains("--s:")), "{about}: an imprecise cell is shaded: {tag}");
+        let bold = cell.split("<b>").nth(1).and_then(|rest| rest.split("</b>").next());
+        if let Some(Ok(percent)) = bold.map(|text| text.replace(',', "").parse::<f64>()) {
+            assert!((0.0..=100.0).contains(&percent), "{about}: {percent}");
+        }
+    }
+}
+
+#[test]
+fn random_surveys_are_shown_within_their_intervals() {
+    let mut draws = Draws(38);
+    let mut shown = 0;
+    for (number, method) in METHODS.iter().enumerate() {
+        let sandbox = Sandbox::new();
+        let people = [12, 300, 5_000][number % 3];
+        // Answers that are sets have no label of nothing.
+        let single = method.contains("independent") || method.contains("joint");
+        survey(&sandbox, &mut draws, people, number % 2 == 0 && single);
+        let about = format!("{method}, {people} people");
+        sandbox.run(&format!("design schema.toml {method} -o plan.json")).fine();
+        sandbox.run("randomize plan.json people.csv --keep weight --seed 1 -o responses.csv").fine();
+        let weights = if number % 4 == 1 { " --weights weight" } else { "" };
+        for asked in ["marginals;a,b;region,c", "a | region"] {
+            let command = format!("estimate plan.json responses.csv --tables '{asked}'{weights}");
+            let words: Vec<String> = words(&command);
+            let run = |more: &[&str]| {
+                let all: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+                sandbox.run_words(&all).fine().out
+            };
+            let said = json(&run(&["--json"]));
+            check_json(&said, &about);
+            shown += said.to_string().matches("\"shown\"").count();
+            check_csv(&run(&["--format", "csv"]), &about);
+            let report = ["report".to_owned()].into_iter().chain(words[1..].to_vec()).chain(["-o".into(), "-".into()]);
+            let report: Vec<String> = report.collect();
+            let report: Vec<&str> = report.iter().map(String::as_str).collect();
+            check_page(&sandbox.run_words(&report).fine().out, &about);
+        }
+    }
+    assert!(shown > 20, "some of it is precise: {shown}");
+}
+
+/// Words of a command; those in quotes stand together.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('\'').enumerate();
+    parts
+        .flat_map(|(i, part)| match i % 2 {
+            1 => vec![part.to_owned()],
+            _ => part.split_whitespace().map(str::to_owned).collect(),
+        })
+        .collect()
+}

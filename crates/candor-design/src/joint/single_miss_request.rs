@@ -1,0 +1,145 @@
+//! What the methods that tell single misses apart take: the heuristic, the optimum of its kind, and the closed form for two attributes.
+
+use candor_analysis::watch::Watch;
+use candor_base::schema::Schema;
+use serde::{Deserialize, Serialize};
+
+use super::single_miss::{Heuristic, by_need, heuristic, heuristic_within, reduced, two_attribute};
+use crate::budget::ratio;
+use crate::designed::{Altered, Designed};
+use crate::method::{Candidates, Design, Goal};
+use crate::{DesignError, private};
+
+/// What the heuristic takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeuristicRequest {
+    /// A total for the record: attribute epsilons are as large as it allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    /// The ratio of the attribute epsilons, with a total; equal by default.
+    #[serde(
+        rename(serialize = "ratio", deserialize = "budget_split"),
+        alias = "ratio",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub ratio: Option<Vec<f64>>,
+    /// Instead of a total, one epsilon for each attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_epsilon: Option<Vec<f64>>,
+    /// The names of the attributes in the order in which they are taken; those of the largest need first by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Vec<String>>,
+    /// Whether larger attribute epsilons than those asked for are accepted.
+    #[serde(
+        rename(serialize = "allow_weaker", deserialize = "allow_larger_epsilon"),
+        alias = "allow_weaker",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub allow_weaker: bool,
+}
+
+impl HeuristicRequest {
+    /// The plan, the attribute epsilons that were asked for or follow from the total, and the order of the attributes.
+    fn found(&self, schema: &Schema) -> Result<(Heuristic, Vec<f64>, Vec<usize>), DesignError> {
+        match (&self.attribute_epsilon, self.epsilon) {
+            (Some(asked), None) => {
+                let order = self.order(schema, asked)?;
+                Ok((heuristic(schema, asked, &order)?, asked.clone(), order))
+            }
+            (None, Some(_)) if self.order.is_some() => {
+                Err(DesignError::Needs("`order` goes with `attribute_epsilon`; with a total the neediest come first"))
+            }
+            (None, Some(total)) => {
+                let found = heuristic_within(schema, total, &ratio(self.ratio.as_deref(), private(schema)?.len())?)?;
+                let asked: Vec<f64> = found.plan.origin().requested.iter().copied().flatten().collect();
+                let order = by_need(schema, &asked);
+                Ok((found, asked, order))
+            }
+            _ => Err(DesignError::Needs(
+                "this method needs `epsilon` (a total) or `attribute_epsilon` (one per attribute)",
+            )),
+        }
+    }
+
+    /// The order in which the randomized attributes are taken, by their places among them.
+    fn order(&self, schema: &Schema, epsilons: &[f64]) -> Result<Vec<usize>, DesignError> {
+        let Some(names) = &self.order else { return Ok(by_need(schema, epsilons)) };
+        let private = schema.private();
+        let place = |name: &String| {
+            let attribute = schema.position(name)?;
+            private.iter().position(|&a| a == attribute).ok_or_else(|| DesignError::Public(name.clone()))
+        };
+        names.iter().map(place).collect()
+    }
+}
+
+impl Design for HeuristicRequest {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+        let (found, asked, order) = self.found(schema)?;
+        let private = schema.private();
+        let name = |i: usize| schema.attributes()[private[i]].name().to_owned();
+        let altered: Vec<Altered> = found
+            .altered
+            .iter()
+            .map(|&(i, achieved)| Altered { attribute: name(i), asked: asked[i], achieved })
+            .collect();
+        let weaker = altered.iter().filter(|altered| altered.achieved > altered.asked);
+        let raised: Vec<String> =
+            weaker.map(|a| format!("{} {:.4} instead of {}", a.attribute, a.achieved, a.asked)).collect();
+        if !raised.is_empty() && !self.allow_weaker {
+            return Err(DesignError::Weaker { attributes: asked.len(), raised });
+        }
+        let names: Vec<String> = order.iter().map(|&i| name(i)).collect();
+        let mut note = format!("The attributes were taken in the order {}; the result depends on it", names.join(", "));
+        let as_listed: Vec<usize> = (0..order.len()).collect();
+        if order != as_listed
+            && let Ok(other) = heuristic(schema, &asked, &as_listed)
+        {
+            let (epsilon, n) = (other.plan.guarantee().epsilon(), other.altered.len());
+            let epsilons = if n == 1 { "attribute epsilon" } else { "attribute epsilons" };
+            note +=
+                &format!(": in the schema's order the record epsilon would be {epsilon}, with {n} {epsilons} altered");
+        }
+        Ok(Designed { altered, notes: vec![note + "."], ..Designed::from(found.plan) })
+    }
+
+    fn at(schema: &Schema, goal: &Goal<'_>) -> Candidates<Self> {
+        let request = || {
+            let found = heuristic_within(schema, goal.epsilon, &vec![1.0; private(schema)?.len()])?;
+            let asked: Vec<f64> = found.plan.origin().requested.iter().copied().flatten().collect();
+            let allow_weaker = found.altered.iter().any(|&(i, achieved)| achieved > asked[i]);
+            Ok(HeuristicRequest { epsilon: Some(goal.epsilon), allow_weaker, ..HeuristicRequest::default() })
+        };
+        vec![(None, request())]
+    }
+}
+
+/// What the optimum over single misses takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReducedRequest {
+    /// One epsilon for each attribute.
+    pub attribute_epsilon: Vec<f64>,
+}
+
+impl Design for ReducedRequest {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+        Ok(reduced(schema, &self.attribute_epsilon)?.into())
+    }
+}
+
+/// What the closed form for two attributes takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TwoAttributeRequest {
+    /// The two epsilons.
+    pub attribute_epsilon: Vec<f64>,
+}
+
+impl Design for TwoAttributeRequest {
+    fn design(&self, schema: &Schema, _: Watch<'_>) -> Result<Designed, DesignError> {
+        Ok(two_attribute(schema, &self.attribute_epsilon)?.into())
+    }
+}

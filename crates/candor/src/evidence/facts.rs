@@ -1,0 +1,194 @@
+//! What is known of a plan and of the survey around it: each fact with a number, its value, and where it can be read.
+
+use std::collections::BTreeMap;
+
+use candor_analysis::estimate::Interval;
+use candor_analysis::table_list::TableList;
+use candor_base::plan::Plan;
+use candor_privacy::{at_most, times};
+use serde::Serialize;
+use toml::{Table, Value};
+
+use crate::error::StudyError;
+use crate::guarantee::certified;
+use crate::made_by::made_by;
+use crate::size::size;
+use crate::texts::Language;
+
+/// The margin of error that respondents are counted for.
+const MARGIN: f64 = 0.03;
+/// How many responses a survey stores together if it does not say.
+const BATCH: i64 = 20;
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Fact {
+    /// Its number, by which statements refer to it.
+    pub number: usize,
+    /// Its name in programs.
+    pub name: &'static str,
+    /// What it is, in the language.
+    pub about: String,
+    /// Its value, in the language.
+    pub value: String,
+    /// Where it comes from: a command, or a field of survey.toml.
+    pub source: String,
+}
+
+/// Which statements fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    Nothing,
+    Open,
+    Invited,
+    Tokens,
+}
+
+/// All facts.
+pub(super) struct Facts {
+    pub(super) facts: Vec<Fact>,
+    pub(super) bounded: bool,
+    pub(super) has_public: bool,
+    pub(super) precise: bool,
+    pub(super) admission: Admission,
+    pub(super) publishes: bool,
+}
+
+/// What `survey.toml` says, or nothing.
+struct Survey(Option<Table>);
+
+impl Survey {
+    fn read(text: Option<&str>) -> Result<Survey, StudyError> {
+        let read = |text: &str| {
+            let wrong = |error: toml::de::Error| StudyError::Refused(format!("survey.toml: {}", error.message()));
+            toml::from_str::<Table>(text).map_err(wrong)
+        };
+        Ok(Survey(text.map(read).transpose()?))
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        Some(self.0.as_ref()?.get(name)?.as_str()?.to_owned())
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.0.as_ref()?.get(name)?.as_integer()
+    }
+
+    fn admission(&self) -> Admission {
+        match &self.0 {
+            None => Admission::Nothing,
+            Some(table) if table.contains_key("tokens_until") => Admission::Tokens,
+            Some(table) if table.get("invitations").and_then(Value::as_bool) == Some(true) => Admission::Invited,
+            Some(_) => Admission::Open,
+        }
+    }
+}
+
+impl Facts {
+    /// The facts of a plan, and of the survey whose `survey.toml` this is.
+    pub(super) fn of(plan: &Plan, survey: Option<&str>, language: &Language) -> Result<Facts, StudyError> {
+        let survey = Survey::read(survey)?;
+        let say = |name: &str| language.evidence(name, &[]);
+        let mut values: BTreeMap<&'static str, String> = BTreeMap::new();
+        let not_stated = || say("not_stated");
+        values.insert("survey", survey.text("title").unwrap_or_else(|| say("this_survey")));
+        values.insert("contact", survey.text("contact").unwrap_or_else(not_stated));
+        values.insert("fingerprint", plan.fingerprint().as_str().to_owned());
+        values.insert("version", env!("CARGO_PKG_VERSION").to_owned());
+        let public: Vec<&str> =
+            plan.schema().attributes().iter().filter(|attribute| attribute.is_public()).map(|a| a.name()).collect();
+        let named: Vec<String> = public.iter().map(|name| language.asked(name).to_owned()).collect();
+        values.insert("public_count", language.whole(public.len() as u64));
+        values.insert("public", if named.is_empty() { say("nothing") } else { named.join(", ") });
+        values.insert("blocks", language.whole(plan.blocks().len() as u64));
+        let method = made_by(plan).and_then(|told| told["request"]["method"].as_str().map(str::to_owned));
+        values.insert("method", method.unwrap_or_else(not_stated));
+        privacy(plan, language, &mut values);
+        let respondents = respondents(plan);
+        values.insert("margin", language.whole((100.0 * MARGIN).round() as u64));
+        values.insert("respondents", respondents.map_or_else(not_stated, |n| language.whole(n)));
+        let admission = survey.admission();
+        let who = match admission {
+            Admission::Nothing => "no_survey",
+            Admission::Open => "everybody",
+            Admission::Invited => "invited",
+            Admission::Tokens => "tokens",
+        };
+        values.insert("admission", say(who));
+        values.insert("tokens_until", survey.text("tokens_until").unwrap_or_else(|| say("nothing")));
+        let batch = survey.number("batch").unwrap_or(BATCH).unsigned_abs();
+        let without = admission == Admission::Nothing;
+        values.insert("batch", if without { say("no_survey") } else { language.whole(batch) });
+        let published = survey.number("public_results").map(i64::unsigned_abs);
+        values.insert("public_results", published.map_or_else(|| say("nothing"), |n| language.whole(n)));
+        Ok(Facts {
+            facts: numbered(values, language),
+            bounded: plan.guarantee().epsilon().value().is_some(),
+            has_public: !public.is_empty(),
+            precise: respondents.is_some(),
+            admission,
+            publishes: published.is_some(),
+        })
+    }
+
+    /// The facts that a text has places for.
+    pub(super) fn in_text(&self, text: &str) -> Vec<&Fact> {
+        self.facts.iter().filter(|fact| text.contains(&format!("{{{}}}", fact.name))).collect()
+    }
+}
+
+/// What the certificate says.
+fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str, String>) {
+    let epsilon = plan.guarantee().epsilon();
+    let unbounded = || language.evidence("unbounded", &[]);
+    let attributes = certified(plan);
+    values.insert("questions", language.whole(attributes.len() as u64));
+    values.insert("epsilon", epsilon.value().map_or_else(unbounded, |value| language.decimal(&at_most(value))));
+    values.insert("times", times(epsilon).map_or_else(unbounded, |times| language.decimal(&times)));
+    let surest = attributes.iter().max_by(|a, b| a.guess_probability.total_cmp(&b.guess_probability));
+    let (guess, luck) = surest.map_or((0.0, 0.0), |a| (a.guess_probability, 1.0 / a.categories as f64));
+    values.insert("guess", language.decimal(&at_most(guess)));
+    values.insert("luck", language.number(luck, 4));
+}
+
+/// How many people it takes for the margin in every table of one attribute; `None` if no number would do.
+fn respondents(plan: &Plan) -> Option<u64> {
+    let sizes = size(plan, &TableList::marginals(plan.schema()), MARGIN, 0.95, Interval::default()).ok()?;
+    let each: Option<Vec<f64>> = sizes.tables.iter().map(|table| table.respondents).collect();
+    each?.into_iter().reduce(f64::max).filter(|n| *n < 1e15).map(|n| n.ceil() as u64)
+}
+
+/// In the order in which they are shown.
+const ORDER: [(&str, &str); 19] = [
+    ("survey", "survey.toml: title"),
+    ("contact", "survey.toml: contact"),
+    ("fingerprint", "candor audit plan.json --json: fingerprint"),
+    ("version", "candor --version"),
+    ("questions", "candor audit plan.json --json: attributes"),
+    ("public_count", "plan.json: schema"),
+    ("public", "plan.json: schema"),
+    ("blocks", "plan.json: blocks"),
+    ("method", "candor audit plan.json --json: made_by"),
+    ("epsilon", "candor audit plan.json --json: epsilon"),
+    ("times", "candor audit plan.json"),
+    ("guess", "candor audit plan.json --json: guess_probability"),
+    ("luck", "candor audit plan.json --json: categories"),
+    ("margin", "candor sample-size plan.json --margin 0.03 --tables marginals"),
+    ("respondents", "candor sample-size plan.json --margin 0.03 --tables marginals --json"),
+    ("admission", "survey.toml: invitations, tokens_until"),
+    ("tokens_until", "survey.toml: tokens_until"),
+    ("batch", "survey.toml: batch"),
+    ("public_results", "survey.toml: public_results"),
+];
+
+fn numbered(mut values: BTreeMap<&'static str, String>, language: &Language) -> Vec<Fact> {
+    let fact = |(place, (name, source)): (usize, &(&'static str, &str))| Fact {
+        number: place + 1,
+        name,
+        about: language.evidence(&format!("fact_{name}"), &[]),
+        value: values.remove(name).unwrap_or_default(),
+        source: (*source).to_owned(),
+    };
+    ORDER.iter().enumerate().map(fact).collect()
+}

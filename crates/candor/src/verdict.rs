@@ -1,0 +1,383 @@
+//! Verdicts: whether a result will do, in one fixed sentence and one code, the same in the command, in JSON, in Python and in R.
+
+use candor_base::channel::Epsilon;
+use candor_base::plan::Plan;
+use candor_design::expectation::Expectation;
+use candor_privacy::guess::chance_of;
+use candor_privacy::times;
+use serde::Serialize;
+
+use crate::guarantee::{CertifiedAttribute, certified};
+use crate::words::{count, lower_first, plural};
+
+/// A margin of error up to this many points is good enough for most uses.
+pub const GOOD: f64 = 5.0;
+
+/// Up to this many points a table can rank categories, but not compare groups; beyond, it is too imprecise.
+pub const ROUGH: f64 = 15.0;
+
+/// With a larger standard error of a share, a warning is due.
+pub const LARGE_ERROR: f64 = 0.1;
+
+/// Above this record-level epsilon protection is called weak: a likelihood ratio of 148 turns a prior of 10% into a posterior of 94%.
+pub const WEAK: f64 = 5.0;
+
+/// Up to this much of the squared error above the lower bound is near optimal.
+pub const NEAR_OPTIMAL: f64 = 0.15;
+
+/// More respondents than this are no advice.
+const MOST_PEOPLE: f64 = 1e7;
+
+/// What kind of verdict it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Code {
+    /// Every margin of error is small enough.
+    Ok,
+    /// Margins of error are too large for most uses.
+    Imprecise,
+    /// The plan does not collect what is asked for.
+    NotIdentifiable,
+    /// The requirements hold.
+    Meets,
+    /// A requirement does not hold.
+    Violates,
+    /// Epsilon is above [`WEAK`].
+    Weak,
+    /// There is no finite epsilon.
+    Unbounded,
+    /// The responses can hardly have come from the plan.
+    Implausible,
+    /// The test of noncompliance rejects.
+    Noncompliance,
+    /// It does not.
+    Inconclusive,
+}
+
+impl Code {
+    /// As it is written in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Code::Ok => "ok",
+            Code::Imprecise => "imprecise",
+            Code::NotIdentifiable => "not-identifiable",
+            Code::Meets => "meets",
+            Code::Violates => "violates",
+            Code::Weak => "weak",
+            Code::Unbounded => "unbounded",
+            Code::Implausible => "implausible",
+            Code::Noncompliance => "noncompliance",
+            Code::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// A verdict: in JSON the fields `verdict` and `verdict_text`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Its code.
+    #[serde(rename = "verdict")]
+    pub code: Code,
+    /// The same in a sentence or two, with what to do.
+    #[serde(rename = "verdict_text")]
+    pub text: String,
+}
+
+impl Verdict {
+    fn new(code: Code, text: impl Into<String>) -> Verdict {
+        Verdict { code, text: text.into() }
+    }
+}
+
+/// A margin of error in percentage points, rounded up: "3", "0.4", "100 or more".
+pub fn points(margin: f64) -> String {
+    match margin {
+        margin if margin < 1.0 => format!("{:.1}", ((margin * 10.0 - 1e-9).ceil() / 10.0).max(0.1)),
+        margin if margin < 100.0 => format!("{:.0}", (margin - 1e-9).ceil()),
+        _ => "100 or more".to_owned(),
+    }
+}
+
+/// Half of a 95% confidence interval in percentage points, of a share with this standard error.
+pub fn margin(standard_error: f64) -> f64 {
+    196.0 * standard_error
+}
+
+/// The margin of error by which a table is judged: of shares within groups if it has several attributes, else of shares.
+pub fn table_margin(expected: &Expectation) -> Option<f64> {
+    expected.conditional_error.or(expected.standard_error).map(margin)
+}
+
+/// Whether a plan will do for these tables, by the margins of error to expect.
+pub fn precision(expected: &[Expectation], respondents: f64) -> Verdict {
+    let silent: Vec<&Expectation> = expected.iter().filter(|table| !table.identifiable).collect();
+    if let Some(first) = silent.first() {
+        let more =
+            if silent.len() > 1 { format!(" and {} more", plural(silent.len() - 1, "table")) } else { String::new() };
+        let text = format!("Cannot be estimated: this plan does not collect {}{more}.", first.attributes.join(","));
+        let others: Vec<Expectation> = expected.iter().filter(|table| table.identifiable).cloned().collect();
+        let others = match others.is_empty() {
+            true => String::new(),
+            false => format!(" The others: {}", lower_first(&precision(&others, respondents).text)),
+        };
+        return Verdict::new(Code::NotIdentifiable, text + &others);
+    }
+    let named = expected.iter().filter_map(|table| Some((table_margin(table)?, table.attributes.join(","))));
+    let mut margins: Vec<(f64, String)> = named.collect();
+    margins.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((worst, roughest)) = margins.last().cloned() else {
+        return Verdict::new(Code::Ok, "There is no table to judge.");
+    };
+    let typical = margins[margins.len() / 2].0;
+    judged(typical, worst, (&roughest, &margins), respondents)
+}
+
+/// The sentence about a typical and a worst margin.
+fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]), respondents: f64) -> Verdict {
+    let people = format!("with {} respondents", count(respondents as u64));
+    let good = margins.iter().filter(|(margin, _)| *margin <= GOOD).count();
+    let remedy = || {
+        let needed = respondents * (worst / GOOD).powi(2);
+        let people = match needed <= MOST_PEOPLE {
+            true => format!(", or about {} respondents for ±{GOOD} points", count(two_digits(needed) as u64)),
+            false => String::new(),
+        };
+        let and = if people.is_empty() { " or" } else { "," };
+        format!("Use fewer tables or questions{and} a larger epsilon{people}.")
+    };
+    match (typical, worst) {
+        (_, worst) if worst <= GOOD => {
+            Verdict::new(Code::Ok, format!("Precise enough: ±{} points or better {people}.", points(worst)))
+        }
+        (typical, worst) if typical <= GOOD && worst <= ROUGH => Verdict::new(
+            Code::Ok,
+            format!(
+                "Precise enough for {good} of {} {people}: ±{GOOD} points or better; roughest is {roughest}, ±{} points.",
+                plural(margins.len(), "table"),
+                points(worst)
+            ),
+        ),
+        (typical, _) if typical <= ROUGH => {
+            let also = if worst > ROUGH { format!(", {roughest} ±{}", points(worst)) } else { String::new() };
+            let text = format!(
+                "Too imprecise for most uses: ±{} points {people}{also}. It ranks categories, but does not compare groups. {}",
+                points(typical),
+                remedy()
+            );
+            Verdict::new(Code::Imprecise, text)
+        }
+        _ => {
+            Verdict::new(Code::Imprecise, format!("Too imprecise: ±{} points {people}. {}", points(typical), remedy()))
+        }
+    }
+}
+
+/// How many respondents a margin takes: for shares of everybody, and for shares `within` groups.
+pub fn size(silent: &[String], margin: f64, respondents: f64, within: Option<f64>) -> Verdict {
+    if let Some(first) = silent.first() {
+        let more =
+            if silent.len() > 1 { format!(" and {} more", plural(silent.len() - 1, "table")) } else { String::new() };
+        let text = format!("Cannot be estimated: this plan does not collect {first}{more}.");
+        return Verdict::new(Code::NotIdentifiable, text);
+    }
+    let within =
+        within.map_or(String::new(), |n| format!(", {} for percentages within groups", count(n.min(1e18) as u64)));
+    let points = points(100.0 * margin);
+    let people = count(respondents.min(1e18) as u64);
+    Verdict::new(Code::Ok, format!("±{points} points in every table take {people} respondents{within}."))
+}
+
+/// Rounded up to two digits.
+fn two_digits(number: f64) -> f64 {
+    let unit = 10f64.powf((number.max(1.0).log10().floor() - 1.0).max(0.0));
+    (number / unit - 1e-9).ceil() * unit
+}
+
+/// Where no method can answer.
+pub(crate) fn none() -> Verdict {
+    Verdict::new(Code::NotIdentifiable, "Cannot be estimated: no method collects these tables here.")
+}
+
+/// How a plan stands to the lower bound, as a sentence; `times` is its squared error over the bound.
+pub fn standing(times: f64) -> String {
+    match times - 1.0 {
+        gap if gap <= NEAR_OPTIMAL => {
+            format!("Within {:.0}% of the lower bound.", (100.0 * gap - 1e-6).ceil().max(1.0))
+        }
+        _ => format!(
+            "Up to {:.0}% of its squared error may be avoidable (lower bound).",
+            (100.0 * (1.0 - 1.0 / times)).ceil()
+        ),
+    }
+}
+
+/// What an audit comes to: `required` names what was required, `broken` what of it does not hold, each with its value.
+pub fn protection(epsilon: Epsilon, required: &[String], broken: &[String]) -> Verdict {
+    if !broken.is_empty() {
+        return Verdict::new(Code::Violates, format!("Violates {}.", broken.join(", and ")));
+    }
+    if !required.is_empty() {
+        return Verdict::new(Code::Meets, format!("Meets {}.", required.join(", and ")));
+    }
+    match (epsilon.value(), times(epsilon)) {
+        (Some(value), Some(ratio)) if value > WEAK => {
+            let text = format!("Weak protection: epsilon {epsilon} allows a likelihood ratio of {ratio}.");
+            Verdict::new(Code::Weak, text)
+        }
+        (Some(_), _) => Verdict::new(Code::Meets, format!("Meets ldp ≤ {epsilon} (certified).")),
+        (None, _) => Verdict::new(Code::Unbounded, "No epsilon guarantee: some responses rule answers out."),
+    }
+}
+
+/// Replies that allow a guess so much less likely are counted with the worst.
+const NEARLY: f64 = 0.05;
+
+/// The attribute about which a reply can tell most.
+pub fn most_told(plan: &Plan) -> Option<CertifiedAttribute> {
+    certified(plan).into_iter().max_by(|a, b| a.worst_posterior.total_cmp(&b.worst_posterior))
+}
+
+/// How much the worst reply, the average one and luck tell about the attribute about which a reply can tell most.
+pub fn worst_reply(plan: &Plan) -> Option<String> {
+    let worst = most_told(plan)?;
+    let chance = match chance_of(plan, worst.worst_posterior - NEARLY) {
+        Some(chance) if chance < 1.0 - 1e-9 => {
+            format!(" ({} of all, to within {:.0} points)", percent(chance), 100.0 * NEARLY)
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "Worst replies{chance}: a guess about one question, such as {}, is right up to {} of 100 times. Average reply: {}. \
+         By luck: {}.",
+        worst.name,
+        of_hundred(worst.worst_posterior),
+        of_hundred(worst.guess_probability),
+        of_hundred(1.0 / worst.categories as f64)
+    ))
+}
+
+/// So many of 100, rounded up.
+pub fn of_hundred(probability: f64) -> String {
+    format!("{:.0}", (100.0 * probability - 1e-9).ceil().min(100.0))
+}
+
+fn percent(chance: f64) -> String {
+    match 100.0 * chance {
+        percent if percent < 1.0 => "below 1%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    }
+}
+
+/// Whether estimated shares can be published: `grades` has how many there are, how many are hidden, and the largest margin of the others in
+/// points; `silent` names tables without numbers.
+pub fn publishable(cells: usize, hidden: usize, largest: f64, silent: &[String], implausible: bool) -> Verdict {
+    if implausible {
+        return Verdict::new(Code::Implausible, "Implausible under this plan: wrong file, or edited.");
+    }
+    if let Some(first) = silent.first() {
+        let more =
+            if silent.len() > 1 { format!(" and {} more", plural(silent.len() - 1, "table")) } else { String::new() };
+        let others = match cells {
+            0 => String::new(),
+            cells => {
+                format!(" The others: {}", lower_first(&publishable(cells, hidden, largest, &[], implausible).text))
+            }
+        };
+        return Verdict::new(Code::NotIdentifiable, format!("Cannot be estimated: {first}{more}.{others}"));
+    }
+    let fine = cells - hidden;
+    match (hidden, fine) {
+        (0, _) => Verdict::new(Code::Ok, format!("Precise enough: ±{} points or better.", points(largest))),
+        (_, 0) => Verdict::new(
+            Code::Imprecise,
+            "Too imprecise: no share can be published; use fewer tables or more respondents.",
+        ),
+        (hidden, fine) => Verdict::new(
+            if fine >= hidden { Code::Ok } else { Code::Imprecise },
+            format!(
+                "{fine} of {} can be published, ±{} points or better; {hidden} are too imprecise.",
+                plural(cells, "share"),
+                points(largest)
+            ),
+        ),
+    }
+}
+
+/// Whether people followed their device: the smallest p-value of the tests with their level, and the power of the weakest to find a share.
+pub fn compliance(p_value: f64, alpha: f64, found: Option<(f64, f64)>) -> Verdict {
+    if p_value < alpha {
+        let p = if p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p_value:.2}") };
+        return Verdict::new(Code::Noncompliance, format!("Noncompliance detected ({p})."));
+    }
+    let power = found.map_or(String::new(), |(share, power)| {
+        format!("; power to detect {:.0}% was {:.0}%", 100.0 * share, (100.0 * power).floor())
+    });
+    Verdict::new(Code::Inconclusive, format!("No noncompliance detected{power}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn table(name: &str, standard_error: Option<f64>) -> Expectation {
+        let mut expected = Expectation::default();
+        expected.attributes = vec![name.to_owned()];
+        expected.cells = 2;
+        expected.identifiable = standard_error.is_some();
+        expected.standard_error = standard_error;
+        expected
+    }
+
+    /// A table with this margin in points.
+    fn of_margin(points: f64) -> Expectation {
+        table("a", Some(points / 196.0))
+    }
+
+    #[test]
+    fn margins_decide() {
+        let code = |margins: &[f64]| precision(&margins.iter().map(|&m| of_margin(m)).collect::<Vec<_>>(), 5000.0).code;
+        assert_eq!(code(&[1.0, 4.9]), Code::Ok);
+        assert_eq!(code(&[1.0, 2.0, 14.0]), Code::Ok);
+        assert_eq!(code(&[1.0, 2.0, 16.0]), Code::Imprecise, "one table beyond 15 points");
+        assert_eq!(code(&[10.0]), Code::Imprecise);
+        assert_eq!(code(&[400.0]), Code::Imprecise);
+        let said = precision(&[of_margin(10.0)], 5000.0).text;
+        assert!(said.starts_with("Too imprecise for most uses: ±10 points with 5,000 respondents."), "{said}");
+        // Four times as many people halve a margin.
+        assert!(said.contains("about 20,000 respondents for ±5 points"), "{said}");
+        let said = precision(&[of_margin(400.0)], 100.0).text;
+        assert!(said.starts_with("Too imprecise: ±100 or more points with 100 respondents."), "{said}");
+        let said = precision(&[of_margin(3.0), table("b,c", None)], 100.0);
+        assert_eq!(said.code, Code::NotIdentifiable);
+        let text = "Cannot be estimated: this plan does not collect b,c. The others: precise enough: ±3 points or better with 100 \
+                    respondents.";
+        assert_eq!(said.text, text);
+    }
+
+    #[test]
+    fn shares_within_groups_decide() {
+        let mut crossed = of_margin(4.0);
+        crossed.conditional_error = Some(40.0 / 196.0);
+        assert!(precision(&[crossed], 5000.0).text.starts_with("Too imprecise: ±40 points"));
+    }
+
+    #[test]
+    fn codes_are_written_as_they_are_called() {
+        for code in [Code::Ok, Code::NotIdentifiable, Code::Inconclusive, Code::Unbounded, Code::Violates] {
+            assert_eq!(json!(code), json!(code.name()));
+        }
+        let said = serde_json::to_value(compliance(0.2, 0.05, Some((0.1, 0.456)))).unwrap();
+        let text = "No noncompliance detected; power to detect 10% was 45%.";
+        assert_eq!(said, json!({"verdict": "inconclusive", "verdict_text": text}));
+        assert_eq!(compliance(1e-9, 0.05, None).text, "Noncompliance detected (p < 0.001).");
+    }
+
+    #[test]
+    fn margins_are_rounded_up() {
+        assert_eq!([0.01, 0.31, 1.0, 3.01, 99.5, 812.0].map(points), ["0.1", "0.4", "1", "4", "100", "100 or more"]);
+        assert_eq!([1.0, 47.0, 1234.0, 20_000.0].map(two_digits), [1.0, 47.0, 1300.0, 20_000.0]);
+    }
+}
