@@ -21,6 +21,9 @@ candor_combine <- function(..., max_epsilon = NULL) {
     }
     files <- vapply(seq_along(plans), file_of, "")
     file <- file.path(folder, "combined.json")
-    run(c("combine", files, flags(output = file, max_epsilon = max_epsilon)))
-    candor_plan(file)
+    combined <- run_json(c("combine", files, flags(output = file, max_epsilon = max_epsilon)))
+    for (note in combined$notes) message(note)
+    plan <- candor_plan(file)
+    plan$design <- attr(combined, "details")
+    plan
 }

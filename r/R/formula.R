@@ -7,7 +7,7 @@ formula_text <- function(formula) {
 # The model as text, and the responses with a column for each transformed one. A formula of plain names is handed on as it is.
 expanded <- function(formula, plan, responses) {
     if (!inherits(formula, "formula") || (!has_calls(formula) && !"." %in% all.vars(formula))) {
-        return(list(text = formula_text(formula), responses = responses))
+        return(list(text = formula_text(formula), responses = responses, computed = list()))
     }
     check_plan(plan)
     attributes <- structure(rep(list(character()), nrow(plan$schema)), names = plan$schema$name)
@@ -30,7 +30,10 @@ expanded <- function(formula, plan, responses) {
     }
     right <- c(if (length(factors) > 0) unlist(lapply(seq_len(ncol(factors)), term)), if (attr(terms, "intercept") == 0) "-1")
     text <- paste(names(columns)[1], "~", if (length(right) > 0) gsub("+ -1", "- 1", paste(right, collapse = " + "), fixed = TRUE) else "1")
-    list(text = text, responses = responses)
+    computed <- lapply(names(Filter(is.data.frame, columns)), function(label) {
+        list(call = attr(columns[[label]], "call"), columns = names(columns[[label]]))
+    })
+    list(text = text, responses = responses, computed = computed)
 }
 
 # Whether a variable of the formula is a call, such as log(age).
@@ -39,7 +42,7 @@ has_calls <- function(formula) {
     length(names) > 0
 }
 
-# The columns of a transformed one: of `poly(age, 2)` there are two. Answers that were randomized cannot be transformed.
+# The columns of a transformed one, and the call that makes them of other data: of `poly(age, 2)` there are two. Answers that were randomized cannot be transformed.
 transformed <- function(variable, label, plan, responses) {
     about <- all.vars(variable)
     if (!is.data.frame(responses)) {
@@ -49,12 +52,15 @@ transformed <- function(variable, label, plan, responses) {
     if (length(wrong) > 0) {
         failed("`", label, "` cannot be computed: `", wrong[1], "` is not a numeric column that was kept")
     }
-    values <- as.matrix(eval(variable, as.list(responses), baseenv_of_stats()))
+    evaluated <- eval(variable, as.list(responses), baseenv_of_stats())
+    values <- as.matrix(evaluated)
     if (!is.numeric(values) || nrow(values) != nrow(responses) || !all(is.finite(values))) {
         failed("`", label, "` must be a finite number for each response")
     }
     names <- if (ncol(values) == 1) label else paste0(label, seq_len(ncol(values)))
-    as_columns(stats::setNames(lapply(seq_len(ncol(values)), function(place) as.numeric(values[, place])), names), nrow(values))
+    made <- as_columns(stats::setNames(lapply(seq_len(ncol(values)), function(place) as.numeric(values[, place])), names), nrow(values))
+    # Of other data the same basis is computed, as by predict.lm().
+    structure(made, call = stats::makepredictcall(evaluated, variable))
 }
 
 # Where functions such as log and poly are found.

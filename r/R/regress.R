@@ -20,8 +20,9 @@
 #' @param ... Further options of the command: `method = "ml"`, `standardize = TRUE`, `show_uncorrected = TRUE`.
 #' @return A data frame of class `candor_regress`, one row per coefficient: `term`, `category` (of the outcome), `estimate`,
 #'   `standard_error` (missing where the answers set no limit on one side), `low`, `high`, `p_value`, `odds_ratio` and its limits.
-#'   `candor_details(x)` has the rest, such as average marginal `effects`. `coef`, `confint`, `nobs`, `logLik`, `AIC`, `formula`, `update`
-#'   and broom's `tidy` and `glance` work; where there is no likelihood (`method` is "corrected") `logLik` and `AIC` are missing.
+#'   `candor_details(x)` has the rest, such as average marginal `effects`. `coef`, `vcov`, `confint`, `predict`, `anova`, `nobs`, `logLik`,
+#'   `AIC`, `formula`, `update`, broom's `tidy`, `glance` and `augment`, and emmeans work; where there is no likelihood (`method` is
+#'   "corrected") `logLik` and `AIC` are missing.
 #' @examples
 #' people <- as.data.frame(UCBAdmissions)
 #' people <- people[rep(seq_len(nrow(people)), people$Freq), c("Admit", "Gender", "Dept")]
@@ -43,7 +44,29 @@ candor_regress <- function(formula, plan, responses, family = NULL, reference = 
     about <- paste0("Regression of ", fit$response, " (", fit$family, ", ", fit$method, ") from ", number(fit$respondents), " responses",
                     if (!is.null(fit$design)) paste0(", ", fit$design),
                     if (!fit$converged) "; the search did not converge", if (fit$boundary) "; the estimates are at the boundary")
+    formula <- if (inherits(formula, "formula")) formula else stats::as.formula(formula)
+    predictors <- predictors_of(formula, plan, fit$response)
+    levels <- stats::setNames(plan$schema$categories, plan$schema$name)
     result(rows(fit$coefficients), "candor_regress", about, fit, method = fit$method, converged = fit$converged,
-           boundary = fit$boundary, log_likelihood = or_na(fit$log_likelihood), respondents = fit$respondents,
-           formula = if (inherits(formula, "formula")) formula else stats::as.formula(formula), call = match.call())
+           boundary = fit$boundary, log_likelihood = or_na(fit$log_likelihood), respondents = fit$respondents, formula = formula,
+           call = match.call(), levels = levels[names(levels) %in% c(predictors, fit$response)], computed = model$computed,
+           columns = c(setdiff(predictors, names(levels)), unlist(lapply(model$computed, `[[`, "columns"))),
+           grid = predictor_grid(predictors, levels, responses))
+}
+
+# The columns that predict.
+predictors_of <- function(formula, plan, outcome) {
+    named <- all.vars(formula[[3]])
+    unique(c(setdiff(named, "."), if ("." %in% named) setdiff(plan$schema$name, outcome)))
+}
+
+# Predictors as emmeans needs them: all combinations of the attributes' categories, numeric columns at their means.
+predictor_grid <- function(predictors, levels, responses) {
+    values <- function(name) {
+        if (name %in% names(levels)) {
+            return(factor(levels[[name]], levels[[name]]))
+        }
+        if (is.data.frame(responses)) mean(responses[[name]], na.rm = TRUE) else NA_real_
+    }
+    expand.grid(stats::setNames(lapply(predictors, values), predictors), KEEP.OUT.ATTRS = FALSE)
 }

@@ -5,6 +5,7 @@
 #' @param plan,responses,tables As in [candor_estimate()].
 #' @param file Where to write the page.
 #' @param title The title of the page.
+#' @param design As in [candor_estimate()].
 #' @param ... Further options of the command, such as `confidence = 0.9`.
 #' @return The estimates on the page, as [candor_estimate()] gives them, invisibly. `attr(x, "dependences")` is a data frame with
 #'   Cramer's V of each pair: `a`, `b`, `cramers_v`, `standard_error`, `p_value`.
@@ -16,11 +17,12 @@
 #' report <- candor_report(plan, candor_randomize(plan, people), page, tables = "pairs", title = "Hair and eyes")
 #' attr(report, "dependences")
 #' @export
-candor_report <- function(plan, responses, file, tables = NULL, title = NULL, ...) {
+candor_report <- function(plan, responses, file, tables = NULL, title = NULL, design = NULL, ...) {
     folder <- scratch()
     on.exit(unlink(folder, recursive = TRUE))
-    options <- flags(output = file, tables = tables, title = title, ...)
-    report <- run_json(c("report", plan_file(plan, folder), response_files(responses, folder), options))
+    sampled <- with_design(responses, design, list(output = file, tables = tables, title = title, ...))
+    files <- response_files(sampled$responses, folder)
+    report <- run_json(c("report", plan_file(plan, folder), files, do.call(flags, sampled$options)))
     for (words in report$warnings) warning(words, call. = FALSE)
     dependences <- rows(report$dependences)
     invisible(estimate_frame(report$estimates, plan$schema, report, dependences = dependences, file = file))

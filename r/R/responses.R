@@ -11,7 +11,8 @@
 #' @param seed For simulations only: randomness that can be repeated, and that protects nobody.
 #' @param ... Further options of the command.
 #' @return A data frame of class `candor_responses`, one row per row of `data`, in its order: factors with the schema's categories (text
-#'   where answers are sets of categories), tags of lotteries, kept columns. Its attribute `fingerprint` tells of which plan it is.
+#'   where answers are sets of categories), tags of lotteries, kept columns. What a lottery did not ask is `NA`; the attribute `not_asked` of
+#'   the column says how often. Its attribute `fingerprint` tells of which plan it is.
 #' @examples
 #' people <- data.frame(smokes = factor(c("no", "yes", "no", "no")))
 #' plan <- candor_design(candor_schema(people), epsilon = 1)
@@ -28,6 +29,7 @@ candor_randomize <- function(plan, data, keep = NULL, seed = NULL, ...) {
     done <- run_json(c("randomize", plan_file(plan, folder), "-", options), data[names(data) %in% named])
     responses <- answers_of(read_csv(file), plan$schema)
     responses[keep] <- lapply(data[keep], plain)
+    responses <- tell_not_asked(responses, plan$schema)
     if (!is.null(done$simulation)) {
         attr(responses, "simulation") <- done$simulation
     }
@@ -57,6 +59,15 @@ answers_of <- function(responses, schema) {
             answers <- as.integer(answers)
         }
         responses[[name]] <- answers
+    }
+    responses
+}
+
+# Answers that a lottery did not ask for are missing; their columns say how many, by the attribute `not_asked`.
+tell_not_asked <- function(responses, schema) {
+    for (name in intersect(names(responses), schema$name)) {
+        missing <- sum(is.na(responses[[name]]))
+        if (missing > 0) attr(responses[[name]], "not_asked") <- missing
     }
     responses
 }

@@ -11,7 +11,8 @@ expect_nothing_lost <- function(shown, printed) {
         leaf <- if (is.factor(leaf)) as.character(leaf) else leaf
         if (is.numeric(leaf)) sprintf("%.15g", leaf) else as.character(leaf)
     }, how = "unlist"))))
-    missing <- setdiff(text(printed), c(text(unclass(as.data.frame(shown))), text(candor_details(shown))))
+    expect_setequal(setdiff(names(candor_details(shown)), "seconds"), names(printed))
+    missing <- setdiff(text(printed), c(if (is.data.frame(shown)) text(unclass(as.data.frame(shown))), text(candor_details(shown))))
     expect_equal(missing, character())
     expect_gt(length(text(printed)), 3)
 }
@@ -47,6 +48,47 @@ test_that("no number of a verb is lost", {
     expect_nothing_lost(candor_audit(plan), printed("audit", responses_too = FALSE))
     expect_nothing_lost(candor_explain(plan), printed("explain", responses_too = FALSE))
     expect_nothing_lost(candor_sample_size(plan, margin = 0.04), printed("sample-size", "--margin=0.04", responses_too = FALSE))
+})
+
+test_that("no number of a verb about plans and schemas is lost", {
+    folder <- tempfile()
+    dir.create(folder)
+    schema <- candor_schema(people[1:4], public = "Age")
+    file <- schema_file(schema, folder)
+    said <- function(...) {
+        output <- system2(candor_command(), shQuote(c(..., "--json")), stdout = TRUE, stderr = FALSE)
+        output <- gsub(paste0(folder, "/"), "", output, fixed = TRUE)
+        json <- jsonlite::fromJSON(paste(output, collapse = "\n"), simplifyVector = FALSE)
+        json$seconds <- NULL
+        json
+    }
+    plan_at <- function(name) file.path(folder, name)
+    lost <- function(shown, ...) expect_nothing_lost(quietly(shown), said(...))
+    lost(candor_compare(schema, epsilon = 2), "compare", file, "--epsilon=2")
+    lost(candor_device(schema, epsilon = 1.2), "device", file, "--epsilon=1.2", paste0("--output=", plan_at("device.json")))
+    lost(candor_pareto(c(0.5, 0.3, 0.2), method = "exact", points = 3), "pareto", "--prior=0.5,0.3,0.2", "--method=exact", "--points=3")
+    candor_save(plan, plan_at("plan.json"))
+    lost(candor_matrix(plan, "Sex", exact = TRUE), "matrix", plan_at("plan.json"), "--attribute=Sex", "--exact")
+    lost(candor_sample_size(plan, detect_difference = c(0.1, 0.2)), "sample-size", plan_at("plan.json"), "--detect-difference=0.1,0.2")
+    design <- quietly(candor_design(schema, epsilon = 2))
+    expect_setequal(setdiff(names(candor_details(design)), "seconds"), names(said("design", file, "--epsilon=2", paste0("--output=", plan_at("d.json")))))
+    one <- quietly(candor_design(candor_schema(people["Sex"]), epsilon = 1))
+    two <- quietly(candor_design(candor_schema(people["Class"]), epsilon = 1))
+    expect_equal(candor_details(candor_combine(one, two))$epsilon, 2, tolerance = 1e-6)
+    records <- quietly(candor_rake(plan, responses))
+    expect_true(all(c("iterations", "converged", "largest_margin_error", "margins") %in% names(candor_details(records))))
+    made <- quietly(candor_synthesize(plan, responses, records = 20))
+    expect_true(all(c("links", "left_out", "untold", "largest_margin_error") %in% names(candor_details(made))))
+    page <- quietly(suppressWarnings(candor_report(plan, responses, plan_at("page.html"), tables = "pairs", model = "Survived ~ Sex")))
+    expect_true(all(c("estimates", "dependences", "regressions", "warnings", "attributes") %in% names(candor_details(page))))
+})
+
+test_that("a page repeats itself by names, not by files of a moment", {
+    page <- tempfile(fileext = ".html")
+    quietly(suppressWarnings(candor_report(plan, responses, page)))
+    text <- paste(readLines(page, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+    expect_match(text, "responses.csv", fixed = TRUE)
+    expect_false(grepl(basename(tempdir()), text, fixed = TRUE) || grepl("candor-[0-9a-f]{6,}/", text))
 })
 
 test_that("a loss would be found", {

@@ -53,3 +53,79 @@ test_that("how people were drawn is an argument", {
     expect_output(print(again), "errors by 4 replicates")
     expect_error(fit(replicate_weights = "rep_*"), "go together", class = "candor_error")
 })
+
+# With hardly any randomization, what follows from the fit is what follows from glm's.
+predicting <- function() {
+    people$score <- seq_len(nrow(people)) %% 17
+    plan <- candor_design(schema, epsilon = 25)
+    list(people = people, plan = plan, responses = simulated(plan, people, keep = "score"))
+}
+
+test_that("predictions, tests and likelihoods are glm's", {
+    with(predicting(), {
+        fit <- quietly(candor_regress(Admit ~ Gender * Dept + poly(score, 2), plan, responses))
+        direct <- stats::glm(Admit ~ Gender * Dept + poly(score, 2), stats::binomial, people)
+        new <- people[c(1, 1500, 3000, 4500), ]
+        expect_equal(predict(fit, new), unname(stats::predict(direct, new, type = "response")), tolerance = 1e-4)
+        links <- predict(fit, new, type = "link", se.fit = TRUE)
+        expect_equal(links$se.fit, unname(stats::predict(direct, new, se.fit = TRUE)$se.fit), tolerance = 1e-3)
+        expect_equal(unname(sqrt(diag(vcov(fit)))), fit$standard_error, tolerance = 1e-8)
+        smaller <- quietly(candor_regress(Admit ~ Gender + Dept, plan, responses))
+        larger <- quietly(candor_regress(Admit ~ Gender * Dept, plan, responses))
+        compared <- stats::anova(stats::glm(Admit ~ Gender + Dept, stats::binomial, people),
+                                 stats::glm(Admit ~ Gender * Dept, stats::binomial, people), test = "LRT")
+        expect_equal(anova(larger, smaller)$Chisq[2], compared$Deviance[2], tolerance = 1e-3)
+        expect_equal(anova(larger, smaller)$Df[2], 5)
+        expect_equal(rownames(anova(larger)), c("Gender", "Dept", "Gender:Dept"))
+        expect_equal(stats::AIC(smaller, larger)$AIC, c(stats::AIC(smaller), stats::AIC(larger)))
+        other <- quietly(candor_regress(Admit ~ Dept, plan, responses))
+        expect_error(anova(quietly(candor_regress(Admit ~ Gender, plan, responses)), other), "is not nested", class = "candor_error")
+        expect_error(predict(fit), "give `newdata`", class = "candor_error")
+        expect_error(predict(fit, data.frame(Gender = "Man", Dept = "A", score = 1)), "no category \"Man\"", class = "candor_error")
+        expect_error(predict(fit, data.frame(Gender = "Male", Dept = "A")), class = "error")
+    })
+})
+
+test_that("probabilities of several categories add up, and those of a multinomial model agree with the shares", {
+    with(predicting(), {
+        expect_equal(schema$kind, rep("nominal", 3))
+        fit <- quietly(candor_regress(Admit ~ Gender, plan, responses))
+        expect_equal(mean(predict(fit, people)), mean(people$Admit == fit$category[1]), tolerance = 1e-3)
+        several <- candor_design(candor_schema(people[c("Dept", "Gender")], public = "Gender"), epsilon = 25)
+        answers <- simulated(several, people)
+        found <- predict(quietly(candor_regress(Dept ~ Gender, several, answers)), people)
+        expect_equal(rowSums(found), rep(1, nrow(people)))
+        expect_equal(colMeans(found)[levels(people$Dept)], c(prop.table(table(people$Dept))), tolerance = 1e-3)
+        people$Dept <- factor(people$Dept, ordered = TRUE)
+        ordinal <- candor_design(candor_schema(people[c("Dept", "Gender")], public = "Gender"), epsilon = 25)
+        fit <- quietly(candor_regress(Dept ~ Gender, ordinal, simulated(ordinal, people)))
+        probabilities <- predict(fit, data.frame(Gender = c("Male", "Female")))
+        expect_equal(rowSums(probabilities), c(1, 1))
+        # Most women applied to the later departments.
+        expect_gt(probabilities[2, "F"], probabilities[1, "F"])
+        expect_equal(colMeans(predict(fit, people)), c(prop.table(table(people$Dept))), tolerance = 0.1)
+    })
+})
+
+test_that("emmeans has the means that it has of glm", {
+    skip_if_not_installed("emmeans")
+    with(predicting(), {
+        fit <- quietly(candor_regress(Admit ~ Gender * Dept + score, plan, responses))
+        direct <- stats::glm(Admit ~ Gender * Dept + score, stats::binomial, people)
+        of <- function(model) as.data.frame(emmeans::emmeans(model, ~ Gender | Dept, type = "response"))
+        expect_equal(of(fit)$prob, of(direct)$prob, tolerance = 1e-4)
+        expect_equal(of(fit)$SE, of(direct)$SE, tolerance = 1e-3)
+        contrasts <- function(model) as.data.frame(pairs(suppressMessages(emmeans::emmeans(model, ~ Gender))))
+        expect_equal(contrasts(fit)$estimate, contrasts(direct)$estimate, tolerance = 1e-4)
+    })
+})
+
+test_that("augment adds what is predicted", {
+    skip_if_not_installed("generics")
+    with(predicting(), {
+        fit <- quietly(candor_regress(Admit ~ Gender, plan, responses))
+        found <- generics::augment(fit, newdata = people[1:3, ])
+        expect_equal(found$.fitted, predict(fit, people[1:3, ]))
+        expect_true(all(found$.se.fit > 0))
+    })
+})

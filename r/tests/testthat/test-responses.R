@@ -89,3 +89,13 @@ test_that("answers that are sets are text, and read back", {
     expect_match(responses$Dept, "^[A-F];[A-F]$")
     expect_equal(nrow(quietly(candor_estimate(sets, responses))), 6)
 })
+
+test_that("what a lottery did not ask is missing, and said to be", {
+    asked <- people[c("Admit", "Gender", "Dept")]
+    plan <- candor_design(candor_schema(asked), "workload", epsilon = 2, tables = "pairs")
+    drawn <- simulated(plan, asked)
+    missing <- vapply(drawn[names(asked)], function(column) sum(is.na(column)), 0L)
+    expect_true(all(missing > 1000))
+    expect_equal(vapply(drawn[names(asked)], attr, 0L, "not_asked"), missing)
+    expect_equal(sum(quietly(candor_estimate(plan, drawn, tables = "Admit"))$estimate), 1)
+})
